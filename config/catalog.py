@@ -1,0 +1,52 @@
+"""What the config room must know of providers and generators, without importing them."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from syncret.config.errors import Problem
+from syncret.config.fields import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a store stands: cluster-scoped, or in a namespace."""
+
+    cluster: bool
+    namespace: str = ""
+
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecType(Generic[M]):
+    """The model of one provider's or generator's spec, and what it demands beyond its schema.
+
+    `check` yields problems whose paths are relative to the spec itself.
+    """
+
+    name: str
+    model: type[M]
+    check: Callable[[M, Scope], Iterator[Problem]] | None = None
+    maintained: bool = True
+
+
+class Catalog(Protocol):
+    """A lazy table of specs: asking for one imports that one's module and no other."""
+
+    def store_names(self) -> Collection[str]:
+        """The keys that `spec.provider` of a store may carry."""
+        ...
+
+    def store(self, name: str) -> SpecType[Any]:
+        """The spec of one provider; KeyError where there is none of that name."""
+        ...
+
+    def generator_kinds(self) -> Collection[str]:
+        """The kinds of generators."""
+        ...
+
+    def generator(self, kind: str) -> SpecType[Any]:
+        """The spec of one generator kind; KeyError where there is none."""
+        ...

@@ -1,0 +1,43 @@
+"""Problems found in what an author wrote, and the error that carries them."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import msgspec
+
+
+class Severity(StrEnum):
+    """An error refuses the document; a warning lets it pass."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing wrong at one place of one document, with what to write instead.
+
+    `path` is a field path such as `spec.data[0].remoteRef.key`; `line` is filled in by whoever knows the file.
+    A message never quotes a secret value.
+    """
+
+    path: str
+    message: str
+    hint: str = ""
+    severity: Severity = Severity.ERROR
+    line: int = 0
+
+    @property
+    def fatal(self) -> bool:
+        return self.severity is Severity.ERROR
+
+    def __str__(self) -> str:
+        where = f"{self.path}: " if self.path else ""
+        return f"{where}{self.message}" + (f" ({self.hint})" if self.hint else "")
+
+
+class ConfigError(Exception):
+    """What the author of a manifest or of the settings has to mend."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(map(str, self.problems)))

@@ -1,0 +1,126 @@
+"""The building blocks of every model: the base class, rules between fields, names, selectors and durations."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
+
+import msgspec
+from msgspec import Meta
+
+from syncret.config.meta import Document
+
+
+class Rule(NamedTuple):
+    """A rule between the fields of one object, as a CRD would state it.
+
+    `holds` judges the (pruned, defaulted) JSON object; `cel` is the same rule for a Kubernetes API server.
+    """
+
+    message: str
+    cel: str
+    holds: Callable[[Document], bool]
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class _ModelMeta(msgspec.StructMeta):
+    """Makes every subclass of Model frozen and keyword-only, and tells type checkers so."""
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+        return super().__new__(mcls, name, bases, namespace, **{"frozen": True, "kw_only": True, **options})
+
+
+class Model(msgspec.Struct, metaclass=_ModelMeta, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Base of all models of manifests: frozen, camelCase on the wire, absent fields omitted.
+
+    What Python types cannot say stands in class variables that `syncret.config.schema` reads:
+    RULES between fields, and how many PROPERTIES (min, max) an object may carry once unknown fields are pruned.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = ()
+    PROPERTIES: ClassVar[tuple[int, int | None]] = (0, None)
+
+
+def _present(document: Document, names: tuple[str, ...]) -> int:
+    return sum(name in document for name in names)
+
+
+def exactly_one(*names: str, message: str = "") -> Rule:
+    """Exactly one of the named fields is set."""
+    tests = ", ".join(f"has(self.{name})" for name in names)
+    return Rule(
+        message or f"exactly one of the fields in [{' '.join(names)}] must be set",
+        f"[{tests}].filter(x, x == true).size() == 1",
+        lambda document: _present(document, names) == 1,
+    )
+
+
+def at_most_one(*names: str, message: str = "") -> Rule:
+    """No two of the named fields are set together."""
+    tests = ", ".join(f"has(self.{name})" for name in names)
+    return Rule(
+        message or f"at most one of the fields in [{' '.join(names)}] may be set",
+        f"[{tests}].filter(x, x == true).size() <= 1",
+        lambda document: _present(document, names) <= 1,
+    )
+
+
+DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+SECRET_KEY = r"^[-._a-zA-Z0-9]+$"
+
+Name = Annotated[str, Meta(pattern=DNS_SUBDOMAIN, min_length=1, max_length=253)]
+Namespace = Annotated[str, Meta(pattern=DNS_LABEL, min_length=1, max_length=63)]
+SecretKey = Annotated[str, Meta(pattern=SECRET_KEY, min_length=1, max_length=253)]
+Base64 = Annotated[str, Meta(extra_json_schema={"format": "byte"})]
+"""Bytes in base64; kept as text in the model, judged by the schema."""
+
+Json: TypeAlias = Any
+"""A value that the schema leaves open (`x-kubernetes-preserve-unknown-fields`)."""
+
+StoreChoice = Annotated[dict[str, Any], Meta(extra={"catalog": "stores"})]
+"""`spec.provider` of a store: one key, the provider's name; its spec is judged by the provider's own model."""
+
+GeneratorChoice = Annotated[dict[str, Any], Meta(extra={"catalog": "generators"})]
+"""`spec.generator` of a ClusterGenerator: one key `<kind>Spec`, judged by the generator's own model."""
+
+Duration = Annotated[str, Meta(extra={"duration": True})]
+"""A Go duration (`1h30m`), kept as written; `syncret.config.durations` turns it into seconds."""
+
+
+class SecretKeySelector(Model):
+    """One key of one Secret. A namespace counts only where the store is cluster-scoped."""
+
+    name: Name = ""
+    key: SecretKey = ""
+    namespace: Namespace | None = None
+
+
+class ServiceAccountSelector(Model):
+    """One ServiceAccount, and the audiences of the token asked for it."""
+
+    name: Name
+    namespace: Namespace | None = None
+    audiences: tuple[str, ...] = ()
+
+
+class CAProvider(Model):
+    """Where a CA bundle lies: a key of a Secret or ConfigMap."""
+
+    type: Literal["Secret", "ConfigMap"]
+    name: Name
+    key: SecretKey = ""
+    namespace: Namespace | None = None
+
+
+class LabelRequirement(Model):
+    """One expression of a label selector."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(Model):
+    """Kubernetes' label selector: all labels and all expressions must match; an empty one matches everything."""
+
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[LabelRequirement, ...] = ()

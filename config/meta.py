@@ -1,0 +1,78 @@
+"""Names of things: object references, metadata and conditions, as Kubernetes has them."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+Document: TypeAlias = dict[str, Any]
+"""One JSON object, as a manifest holds it. Its inner shape is known once a model has read it."""
+
+
+class GroupKind(NamedTuple):
+    """What sort of object: its API group (empty for core) and kind; the version does not tell objects apart."""
+
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+class ObjectRef(NamedTuple):
+    """The name of one object. Only names travel on queues; an empty namespace means cluster-scoped."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def group_kind(self) -> GroupKind:
+        return GroupKind(self.group, self.kind)
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
+
+
+def ref_of(document: Document) -> ObjectRef:
+    """The reference of a document that carries apiVersion, kind and metadata.name."""
+    group, _, _ = str(document["apiVersion"]).rpartition("/")
+    metadata = document["metadata"]
+    return ObjectRef(group, document["kind"], metadata.get("namespace") or "", metadata["name"])
+
+
+class OwnerReference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Whose object this is; with `controller`, who alone may change it."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool = False
+    block_owner_deletion: bool = False
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The part of an object that every kind has."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str = ""
+    deletion_timestamp: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One observation in a status; `last_transition_time` moves only when status, reason or message does."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str = ""

@@ -1,0 +1,1 @@
+"""When and where: the engine, its homes, and the command line. Never names a provider."""

@@ -1,0 +1,1 @@
+"""The homes: where manifests come from, and where secrets and status go."""

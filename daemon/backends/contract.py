@@ -1,0 +1,154 @@
+"""What a home offers the engine: a small object store with the semantics of the Kubernetes API.
+
+One contract, three homes: `memory` (a simulated cluster), `filesystem` (a host) and, to come, `kubernetes`.
+The engine sees `Source` (what is wanted), `Target` (what is written) and `Status` (what is told); a home implements
+all three on one set of objects, so that an object that one controller writes is an event for another.
+
+Objects travel encoded. A `Stored` is immutable and compact: ten thousand of them at rest are ten thousand small byte
+strings, and nobody can change one behind another's back.
+"""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document, GroupKind, ObjectRef
+
+M = TypeVar("M")
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One version of one object, as the store holds it."""
+
+    ref: ObjectRef
+    uid: str
+    resource_version: str
+    data: bytes
+
+    def as_type(self, model: type[M]) -> M:
+        """The object read by a model; fields that the model does not know are passed over."""
+        return msgspec.json.decode(self.data, type=model)
+
+    @property
+    def document(self) -> Document:
+        """The object as JSON: a fresh copy, free to be changed."""
+        document: Document = msgspec.json.decode(self.data)
+        return document
+
+    def __repr__(self) -> str:
+        return f"<Stored {self.ref} @{self.resource_version}>"
+
+
+class ChangeKind(StrEnum):
+    """What happened to an object, or (SYNCED) that everything that existed at the start has been told."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    SYNCED = "synced"
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One event. `stored` is the new version, or the last one of a deleted object; SYNCED carries none."""
+
+    kind: ChangeKind
+    stored: Stored | None = None
+
+
+class BackendError(Exception):
+    """The home could not do what was asked; `reason` is Kubernetes' own word."""
+
+    reason = "InternalError"
+
+
+class NotFound(BackendError):
+    """There is no such object."""
+
+    reason = "NotFound"
+
+
+class AlreadyExists(BackendError):
+    """An object of that name is there already."""
+
+    reason = "AlreadyExists"
+
+
+class Conflict(BackendError):
+    """The object changed since it was read: read it again and decide again."""
+
+    reason = "Conflict"
+
+
+class Invalid(BackendError):
+    """The object breaks a rule: of its schema, of admission, or of immutability."""
+
+    reason = "Invalid"
+
+
+class TargetUnavailable(BackendError):
+    """The home itself cannot be used now: a disk that is full, a folder that is read-only or someone else's."""
+
+    reason = "ServiceUnavailable"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Source(Protocol):
+    """Tells what is wanted."""
+
+    def watch(self) -> AsyncIterator[Change]:
+        """Every object that exists, then SYNCED, then every change in order, until closed."""
+        ...
+
+
+class Target(Protocol):
+    """Holds objects of any kind. Manifests are JSON objects; what comes back is the stored version."""
+
+    async def get(self, ref: ObjectRef) -> Stored | None:
+        """The object, or None."""
+        ...
+
+    async def list(
+        self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[Stored]:
+        """Objects of a kind, in the order of their names."""
+        ...
+
+    async def create(self, document: Document) -> Stored:
+        """Raises AlreadyExists, Invalid or TargetUnavailable."""
+        ...
+
+    async def update(self, document: Document) -> Stored:
+        """Replace all but the status. A stale `metadata.resourceVersion` raises Conflict; equal content is no write.
+
+        Dropping the last finalizer of an object that is being deleted removes it.
+        """
+        ...
+
+    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
+        """Mark for deletion; the object goes once its finalizers are gone, and what it owns after it.
+
+        Raises NotFound, or Conflict where `uid` names another life of that name.
+        """
+        ...
+
+
+class Status(Protocol):
+    """Keeps what is told about an object; what was acknowledged is not lost."""
+
+    async def report(self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str) -> Stored | None:
+        """Replace the status of this life of the object; None where it is gone. Equal content is no write."""
+        ...
+
+
+class Backend(Source, Target, Status, Protocol):
+    """A whole home."""
+
+    def kinds(self) -> Collection[GroupKind]:
+        """The kinds that `watch` tells of."""
+        ...

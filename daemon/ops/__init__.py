@@ -1,0 +1,1 @@
+"""What operators see: metrics, health, logs, and the word to systemd."""

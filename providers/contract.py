@@ -1,0 +1,221 @@
+"""What a provider offers the engine: small protocols, implemented as far as the vendor's API reaches.
+
+A capability is what a client implements (`isinstance(client, Writer)`), never what it declares.
+Input and output are split on purpose: `fetch` does the I/O by exact key, so that calls can be shared and batched;
+`value` and `fields` are pure and cost no call, whatever the properties asked.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from syncret.config.catalog import Scope, SpecType
+from syncret.config.fields import Model
+from syncret.config.meta import Document, ObjectRef
+from syncret.providers.errors import SyncError
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class SecretBytes:
+    """A secret value. It cannot be printed by accident; `raw` is the deliberate way to it."""
+
+    raw: bytes = field(repr=False)
+
+    def __str__(self) -> str:
+        return "<secret>"
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+
+SecretMap: TypeAlias = Mapping[str, SecretBytes]
+
+
+class RemoteKey(NamedTuple):
+    """What is fetched: one entry of a secret manager in one version. Equal keys share one call."""
+
+    key: str
+    version: str = ""
+    metadata: bool = False
+
+
+class RemoteRef(NamedTuple):
+    """What is asked: a value, or one property of it."""
+
+    key: str
+    property: str = ""
+    version: str = ""
+    metadata: bool = False
+
+    def remote_key(self) -> RemoteKey:
+        """What must be fetched for it."""
+        return RemoteKey(self.key, self.version, self.metadata)
+
+
+class FindQuery(NamedTuple):
+    """Which entries are looked for: by name (a regular expression), under a path, by tags."""
+
+    name: str | None = None
+    path: str | None = None
+    tags: tuple[tuple[str, str], ...] | None = None
+    conversion: Literal["Default", "Unicode"] = "Default"
+
+
+@dataclass(frozen=True, slots=True)
+class PushItem:
+    """One value on its way to a secret manager.
+
+    `value` is what to store: one key's bytes, or the whole Secret as a JSON object of strings. `source` is the
+    Secret it comes from (its type, labels and annotations too), for providers that store more than a value.
+    """
+
+    remote_key: str
+    property: str
+    value: SecretBytes
+    metadata: Any = None
+    secret_key: str = ""
+    source: Document = field(default_factory=dict, repr=False)
+
+
+class RemoteTarget(NamedTuple):
+    """What is deleted or looked for: a remote key, or one property of it."""
+
+    remote_key: str
+    property: str = ""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Reads entries by exact key."""
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, object | SyncError]:
+        """Payloads by key. A key that does not exist is absent; one that failed alone carries its error.
+
+        Raises only when the whole call failed. `batch_size` keys at most are asked at once.
+        """
+        ...
+
+    def value(self, payload: Any, ref: RemoteRef) -> SecretBytes | None:
+        """The value, or the property of it; None where the vendor counts that as not existing."""
+        ...
+
+    def fields(self, payload: Any, ref: RemoteRef) -> SecretMap | None:
+        """The value as a map of keys, as `dataFrom.extract` takes it."""
+        ...
+
+
+@runtime_checkable
+class Finder(Protocol):
+    """Finds entries by name, path or tags."""
+
+    converts_keys: bool
+    """Whether found keys must pass key conversion before any rewrite."""
+
+    async def find(self, query: FindQuery) -> SecretMap:
+        """All entries that match, by key."""
+        ...
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """Writes, deletes and looks for entries."""
+
+    async def push(self, item: PushItem) -> None:
+        """Store the value; no write where it already stands there."""
+        ...
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Remove the entry or the property; an absent one is no error."""
+        ...
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        """Whether the entry (or its property) is there."""
+        ...
+
+
+Readiness: TypeAlias = Literal["ready", "unknown"]
+
+
+@runtime_checkable
+class Prober(Protocol):
+    """Judges whether the store can be used. Raises SyncError where it cannot."""
+
+    async def probe(self) -> Readiness:
+        """`unknown` means usable as far as can be told."""
+        ...
+
+
+Client: TypeAlias = object
+"""Whatever a provider opens: some of the protocols above."""
+
+
+class Credentials(Protocol):
+    """Reads what a spec refers to: keys of Secrets and ConfigMaps, tokens of ServiceAccounts.
+
+    A selector's namespace counts only for cluster-scoped stores; otherwise it is the store's own.
+    Raises Denied or Malformed with the name of what is missing, never with a value.
+    """
+
+    async def secret_key(self, name: str, key: str, namespace: str | None = None) -> SecretBytes:
+        """One key of one Secret (or of a systemd credential, on a host)."""
+        ...
+
+    async def config_map_key(self, name: str, key: str, namespace: str | None = None) -> str:
+        """One key of one ConfigMap."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenContext:
+    """What a client may use. Nothing of it is global, and nothing outlives the client but `keep`."""
+
+    store: ObjectRef
+    scope: Scope
+    credentials: Credentials
+    now: Callable[[], float]
+    """The wall clock, in seconds since the epoch."""
+    keep: dict[str, Any]
+    """Memory of this store that outlives the client, for as long as the process lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider(Generic[M]):
+    """One way to reach a secret manager: its name, its spec, and how to open a client for it.
+
+    `open` is None where only the spec is known: such stores are validated and can be simulated, not reached.
+    """
+
+    spec: SpecType[M]
+    open: Callable[[M, OpenContext], AbstractAsyncContextManager[Client]] | None = None
+    batch_size: int = 1
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a generator drew, and what it needs to clean up after itself (None: nothing)."""
+
+    values: SecretMap
+    state: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Generator(Generic[M]):
+    """One generator kind: its spec, how it draws values, and how what it made elsewhere is removed again.
+
+    `generate` is None where only the spec is known.
+    """
+
+    spec: SpecType[M]
+    generate: Callable[[M, OpenContext], Awaitable[Generated]] | None = None
+    cleanup: Callable[[M, Document, OpenContext], Awaitable[None]] | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.spec.name

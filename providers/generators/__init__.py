@@ -1,0 +1,1 @@
+"""Generators: values that are drawn, not read."""

@@ -1,0 +1,1 @@
+"""What several providers share: retry, limits, extraction, translation of errors."""
