@@ -1,0 +1,129 @@
+# Every target installs what it needs into .venv, from the locks in requirements/, and is quick the second time.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The first of these that is 3.11 or later and can make a virtual environment.
+PYTHONS := python3.11 python3.12 python3.13 python3
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP_INSTALL) --require-hashes --only-binary :all:
+
+# Arguments that a caller may replace: make run RUN="run -f /my/manifests --output-dir /tmp/out"; make test TEST="-k queue"
+RUN ?= run -f config/samples/quickstart --output-dir run/secrets
+TEST ?=
+BENCH ?=
+CORPUS := $(or $(SYNCRET_CORPUS),$(wildcard ../shared/corpus))
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+# ------------------------------------------------------------------------------------------------------- install
+RUN_READY := $(VENV)/.ready-run
+DEV_READY := $(VENV)/.ready-dev
+
+.PHONY: install
+install: $(DEV_READY) ## Make .venv with the locked libraries, the tools and the project itself
+
+$(BIN)/python:
+	@python="$(PYTHON)"; \
+	for candidate in $(PYTHONS); do \
+	  [ -n "$$python" ] && break; \
+	  if "$$candidate" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python="$$candidate"; fi; \
+	done; \
+	[ -n "$$python" ] || { echo "Python 3.11 or later with the venv module is needed (Debian: apt-get install python3-venv)" >&2; exit 1; }; \
+	echo "making $(VENV) with $$("$$python" --version)"; \
+	"$$python" -m venv $(VENV)
+
+# What `syncret` needs to run, and the project as an editable install: the folders themselves are the package.
+$(RUN_READY): requirements/build.txt requirements/runtime.txt pyproject.toml setup.py | $(BIN)/python
+	@echo "installing the locked libraries"
+	@$(LOCKED) -r requirements/build.txt -r requirements/runtime.txt
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
+	@touch $@
+
+$(DEV_READY): requirements/dev.txt $(RUN_READY)
+	@echo "installing the locked tools"
+	@$(LOCKED) -r requirements/dev.txt
+	@touch $@
+
+.PHONY: lock
+lock: $(DEV_READY) ## Resolve requirements/*.txt anew (minutes; needs a package index)
+	@.ci/lock $(BIN)
+
+# ----------------------------------------------------------------------------------------------------------- run
+.PHONY: run
+run: $(RUN_READY) ## Run the daemon on the quickstart manifests; files appear under run/secrets
+	@mkdir -p run
+	@exec $(BIN)/syncret $(RUN)
+
+# --------------------------------------------------------------------------------------------------------- tests
+.PHONY: test
+test: $(DEV_READY) ## The fast tests, in random order
+	$(BIN)/python -m pytest -q $(TEST)
+
+.PHONY: test-3.13
+test-3.13: ## The fast tests on Python 3.13, where there is one
+	@for python in "$$HOME"/.pyenv/versions/3.13*/bin/python3.13 python3.13; do \
+	  if "$$python" -c 'import ensurepip' 2>/dev/null; then exec $(MAKE) test VENV=.venv-3.13 PYTHON="$$python"; fi; \
+	done; echo "no Python 3.13 here: skipped"
+
+.PHONY: test-slow
+test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, real servers, load
+	@status=0; $(BIN)/python -m pytest -q -m "slow and not e2e" $(TEST) || status=$$?; \
+	if [ $$status = 5 ]; then echo "no slow tests yet"; else exit $$status; fi
+
+.PHONY: conformance
+conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one)
+	@if [ ! -d "$(CORPUS)" ]; then echo "no corpus: set SYNCRET_CORPUS to its folder; skipped"; exit 0; fi; \
+	if [ ! -d tests/conformance ]; then echo "no conformance runner yet: skipped"; exit 0; fi; \
+	SYNCRET_CORPUS="$(abspath $(CORPUS))" $(BIN)/python -m pytest -q -m "not e2e" tests/conformance $(TEST)
+
+# -------------------------------------------------------------------------------------------------------- checks
+.PHONY: lint
+lint: $(DEV_READY) ## Format, lint rules, import rules
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/lint-imports
+	@if [ -f Dockerfile ]; then echo "$(BIN)/hadolint Dockerfile"; $(BIN)/hadolint Dockerfile; fi
+
+.PHONY: format
+format: $(DEV_READY) ## Let ruff format and repair what it can
+	$(BIN)/ruff check --fix-only --exit-zero
+	$(BIN)/ruff format
+
+.PHONY: types
+types: $(DEV_READY) ## mypy and pyright, both strict
+	$(BIN)/mypy
+	.ci/pyright $(BIN)/pyright
+
+.PHONY: check
+check: lint types test docs ## Everything that must hold before a commit
+
+.PHONY: bench
+bench: $(DEV_READY) ## Measure, and print the table of docs/performance.md
+	@if [ ! -d bench ]; then echo "no benchmarks yet"; exit 0; fi; $(BIN)/python -m bench $(BENCH)
+
+# --------------------------------------------------------------------------------------------- artifacts and homes
+.PHONY: docs
+docs: $(DEV_READY) ## Build the site into site/, links checked
+	$(BIN)/mkdocs build --quiet --strict --site-dir site
+
+.PHONY: image
+image: $(DEV_READY) ## Build the container image on a base made here, run it read-only as non-root (root, buildah)
+	$(BIN)/python -m pytest -q -s -m e2e tests/image $(TEST)
+
+.PHONY: e2e-systemd
+e2e-systemd: $(DEV_READY) ## Boot a real systemd with the service in it (root, mmdebstrap, systemd-container)
+	$(BIN)/python -m pytest -q -s -m e2e tests/systemd $(TEST)
+
+.PHONY: clean
+clean: ## Remove what was built, cached and synced; .venv stays
+	rm -rf build dist site run src/*.egg-info .coverage .coverage.* \
+	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find config providers daemon tests -name __pycache__ -type d -prune -exec rm -rf {} +
