@@ -1,8 +1,8 @@
 """The rules on which namespaces a store may refer to, shared by every provider's `check`.
 
-In a SecretStore a selector names no other namespace than the store's own. In a ClusterSecretStore there are two
-sorts of provider: strict ones want the namespace written, referent ones read the Secret beside the ExternalSecret
-that asks when it is omitted. Whether `name` and `key` may be left out is each provider's own affair.
+In a SecretStore a selector names no other namespace than the store's own. In a ClusterSecretStore there are
+two sorts of provider: strict ones want the namespace written; referent ones, when it is omitted, read the
+Secret beside the ExternalSecret that asks. Whether `name` and `key` may be left out each provider says itself.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def strict(selector: Selector | None, scope: Scope, path: str, context: str = ""
 
 
 def referent(selector: Selector | None, scope: Scope, path: str, context: str = "") -> Iterator[Problem]:
-    """The selector stays in the store's namespace; in a cluster-scoped store it may leave the namespace open."""
+    """The selector stays in the store's namespace; a cluster-scoped store may leave the namespace open."""
     if selector is None or scope.cluster or selector.namespace in {None, scope.namespace}:
         return
     yield Problem(
