@@ -1,0 +1,124 @@
+"""Finds providers and generators by name, and imports only the one that is asked for.
+
+Those of this distribution stand in `syncret.providers.builtin`. Other distributions may add theirs as entry
+points of the groups `syncret.providers` and `syncret.generators`. A name that is taken is refused aloud: whoever
+answers to a store's name receives its credentials.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Generic, TypeVar
+
+from syncret.config.catalog import SpecType
+from syncret.providers import builtin
+from syncret.providers.contract import Generator, Provider
+
+T = TypeVar("T", bound=Provider[Any] | Generator[Any])
+
+EntryPoints = Callable[[str], Iterable[tuple[str, str]]]
+"""The (name, address) pairs that installed distributions offer for a group."""
+
+
+class UnknownName(KeyError):
+    """There is no provider or generator of this name; `hint` names the nearest."""
+
+    def __init__(self, noun: str, name: str, known: Collection[str]) -> None:
+        self.message = f"there is no {noun} {name!r}"
+        self.hint = _nearest(name, known)
+        super().__init__(f"{self.message} ({self.hint})")
+
+
+class BrokenEntry(RuntimeError):
+    """A name is in the table, but what stands at its address cannot be used, or two claim the name."""
+
+
+def installed(group: str) -> Iterable[tuple[str, str]]:
+    """The entry points of one group among all installed distributions."""
+    from importlib.metadata import entry_points  # slow to import, and not needed for what is built in
+
+    return [(point.name, point.value) for point in entry_points(group=group)]
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches  # only a typo needs it
+
+    spelled = {each.lower(): each for each in known}
+    near = [spelled[match] for match in get_close_matches(name.lower(), spelled)]
+    return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(known))}"
+
+
+class _Table(Generic[T]):
+    """One noun's names and addresses, and what has been imported of them."""
+
+    def __init__(self, noun: str, kind: type[T], own: Mapping[str, str], others: EntryPoints) -> None:
+        self._noun = noun
+        self._kind = kind
+        self._own = own
+        self._others = others
+        self._loaded: dict[str, T] = {}
+
+    @cached_property
+    def addresses(self) -> Mapping[str, str]:
+        addresses = dict(self._own)
+        for name, address in self._others(f"syncret.{self._noun}s"):
+            if addresses.setdefault(name, address) != address:
+                raise BrokenEntry(
+                    f"{self._noun} {name!r}: an installed distribution offers {address}, but the name "
+                    f"belongs to {addresses[name]}; uninstall it, or let it use another name"
+                )
+        return addresses
+
+    def get(self, name: str) -> T:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _load(self, name: str) -> T:
+        # What is built in must not wait for a scan of all installed distributions.
+        address = self._own.get(name) or self.addresses.get(name)
+        if address is None:
+            raise UnknownName(self._noun, name, self.addresses.keys())
+        module, _, attribute = address.partition(":")
+        try:
+            found: object = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise BrokenEntry(f"{self._noun} {name!r} cannot be loaded from {address}: {error}") from error
+        if not isinstance(found, self._kind):
+            raise BrokenEntry(f"{self._noun} {name!r}: {address} is not a {self._kind.__name__}")
+        if found.spec.name != name:
+            raise BrokenEntry(f"{self._noun} {name!r}: {address} calls itself {found.spec.name!r}")
+        return found
+
+
+class Registry:
+    """All providers and generators of this installation. It is the `Catalog` of the config room."""
+
+    def __init__(
+        self,
+        stores: Mapping[str, str] = builtin.STORES,
+        generators: Mapping[str, str] = builtin.GENERATORS,
+        entry_points: EntryPoints = installed,
+    ) -> None:
+        self._providers = _Table[Provider[Any]]("provider", Provider, stores, entry_points)
+        self._generators = _Table[Generator[Any]]("generator", Generator, generators, entry_points)
+
+    def provider(self, name: str) -> Provider[Any]:
+        """The provider of one name. Raises UnknownName (a KeyError) or BrokenEntry."""
+        return self._providers.get(name)
+
+    def generator_type(self, kind: str) -> Generator[Any]:
+        """The generator of one kind. Raises UnknownName (a KeyError) or BrokenEntry."""
+        return self._generators.get(kind)
+
+    def store_names(self) -> Collection[str]:
+        return self._providers.addresses.keys()
+
+    def store(self, name: str) -> SpecType[Any]:
+        return self.provider(name).spec
+
+    def generator_kinds(self) -> Collection[str]:
+        return self._generators.addresses.keys()
+
+    def generator(self, kind: str) -> SpecType[Any]:
+        return self.generator_type(kind).spec
