@@ -4,4 +4,10 @@ from setuptools import find_packages, setup
 
 ROOMS = ("config", "providers", "daemon")
 
-setup(packages=[f"syncret.{name}" for room in ROOMS for name in (room, *(f"{room}.{sub}" for sub in find_packages(room)))])
+setup(
+    packages=[
+        f"syncret.{name}"
+        for room in ROOMS
+        for name in (room, *(f"{room}.{sub}" for sub in find_packages(room)))
+    ]
+)
