@@ -2,7 +2,7 @@
 
 In a SecretStore a selector names no other namespace than the store's own. In a ClusterSecretStore there are
 two sorts of provider: strict ones want the namespace written; referent ones, when it is omitted, read the
-Secret beside the ExternalSecret that asks. Whether `name` and `key` may be left out each provider says itself.
+Secret beside the ExternalSecret that asks. Whether `name` and `key` may be absent each provider says itself.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Protocol
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
+from syncret.config.fields import CAProvider, SecretKeySelector
 
 OTHER_NAMESPACE = (
     "namespace should either be empty or match the namespace of the SecretStore for a namespaced SecretStore"
@@ -52,10 +53,42 @@ def referent(selector: Selector | None, scope: Scope, path: str, context: str = 
     )
 
 
+def ca_namespace(
+    provider: CAProvider | None, scope: Scope, path: str, *, required: str, forbidden: str
+) -> Iterator[Problem]:
+    """A CA bundle is named with a namespace in a cluster-scoped store, and without one in any other."""
+    if provider is None:
+        return
+    if scope.cluster and provider.namespace is None:
+        yield Problem(path=f"{path}.namespace", message=required, hint="write the namespace of the CA bundle")
+    if not scope.cluster and provider.namespace is not None:
+        yield Problem(
+            path=f"{path}.namespace",
+            message=forbidden,
+            hint="remove it: the CA bundle is read in the namespace of the store",
+        )
+
+
 def filled(value: object, path: str, message: str, hint: str) -> Iterator[Problem]:
     """A field that the schema lets be absent or empty, and the provider does not."""
     if not value:
         yield Problem(path=path, message=message, hint=hint)
+
+
+def complete(selector: SecretKeySelector, path: str, *, no_name: str, no_key: str) -> Iterator[Problem]:
+    """Both the Secret and its key are named; the schema demands neither."""
+    yield from filled(selector.name, f"{path}.name", no_name, "name the Secret that holds the value")
+    yield from filled(selector.key, f"{path}.key", no_key, "write under which key of the Secret the value is")
+
+
+def value_or_ref(value: str | None, ref: SecretKeySelector | None, path: str) -> Iterator[Problem]:
+    """A credential stands either in the store itself or in a Secret."""
+    if value and ref is not None:
+        yield Problem(
+            path=path, message="cannot specify both value and reference", hint="keep secretRef, remove value"
+        )
+    if not value and ref is None:
+        yield Problem(path=path, message="must specify either value or reference", hint="write a secretRef")
 
 
 def _in(context: str, message: str) -> str:
