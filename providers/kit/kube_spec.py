@@ -1,6 +1,8 @@
 """How a store reaches a Kubernetes API server: the part of the spec that `kubernetes` and `crd` share."""
 
 from collections.abc import Iterator
+from typing import ClassVar
+
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector, ServiceAccountSelector
@@ -31,7 +33,7 @@ class BearerToken(Model):
 class KubernetesAuth(Model):
     """Who the store is to that API server: exactly one of the three."""
 
-    PROPERTIES = (1, 1)
+    PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
     cert: ClientCertificate | None = None
     service_account: ServiceAccountSelector | None = None
