@@ -17,7 +17,6 @@ ROOMS = ("config", "daemon", "providers")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     """Built from a copy without the links in src/, as from a source distribution."""
     tree = tmp_path_factory.mktemp("tree")
-    (tree / "src").mkdir()
     for room in ROOMS:
         shutil.copytree(ROOT / room, tree / room, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
