@@ -50,3 +50,10 @@ class Catalog(Protocol):
     def generator(self, kind: str) -> SpecType[Any]:
         """The spec of one generator kind; KeyError where there is none."""
         ...
+
+
+def generator_key(kind: str) -> str:
+    """The key of a kind's spec in a ClusterGenerator: `sshKeySpec` for SSHKey, `uuidSpec` for UUID."""
+    capitals = next((place for place, letter in enumerate(kind) if not letter.isupper()), len(kind))
+    first = capitals if capitals == len(kind) else max(capitals - 1, 1)
+    return f"{kind[:first].lower()}{kind[first:]}Spec"

@@ -16,7 +16,7 @@ class Severity(StrEnum):
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing wrong at one place of one document, with what to write instead.
 
-    `path` is a field path such as `spec.data[0].remoteRef.key`; `line` is filled in by whoever knows the file.
+    `path` is a field path such as `spec.data[0].remoteRef.key`; whoever knows the file fills in `line`.
     A message never quotes a secret value.
     """
 

@@ -1,12 +1,16 @@
-"""The building blocks of every model: the base class, rules between fields, names, selectors and durations."""
+"""The building blocks of every model: the base class, rules between fields, names, selectors, durations."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import Meta
 
 from syncret.config.meta import Document
+
+Json: TypeAlias = Any
+"""A value that the schema leaves open (`x-kubernetes-preserve-unknown-fields`)."""
 
 
 class Rule(NamedTuple):
@@ -24,23 +28,31 @@ class Rule(NamedTuple):
 class _ModelMeta(msgspec.StructMeta):
     """Makes every subclass of Model frozen and keyword-only, and tells type checkers so."""
 
-    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
-        return super().__new__(mcls, name, bases, namespace, **{"frozen": True, "kw_only": True, **options})
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Json) -> Json:
+        options = {"frozen": True, "kw_only": True, **options}
+        return super().__new__(mcls, name, bases, namespace, **options)
 
 
-class Model(msgspec.Struct, metaclass=_ModelMeta, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Model(
+    msgspec.Struct, metaclass=_ModelMeta, frozen=True, kw_only=True, rename="camel", omit_defaults=True
+):
     """Base of all models of manifests: frozen, camelCase on the wire, absent fields omitted.
 
     What Python types cannot say stands in class variables that `syncret.config.schema` reads:
-    RULES between fields, and how many PROPERTIES (min, max) an object may carry once unknown fields are pruned.
+    RULES between fields, and how many PROPERTIES (min, max) an object may carry once unknown fields are gone.
+
+    What becomes of an absent field in the document that is stored: a default that is true in Python ("Owner",
+    24, True) is the CRD's own and is filled in; one that is not (None, "", 0, False, (), {}) only spares
+    readers a test and is not. `Defaulted[...]` and `Assumed[...]` say the opposite of either. An object is filled in
+    where the field has `default_factory=<its model>`; an instance as the default is for readers alone.
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     PROPERTIES: ClassVar[tuple[int, int | None]] = (0, None)
 
 
-def _present(document: Document, names: tuple[str, ...]) -> int:
-    return sum(name in document for name in names)
+def _counts(names: tuple[str, ...], allowed: set[int], document: Document) -> bool:
+    return sum(name in document for name in names) in allowed
 
 
 def exactly_one(*names: str, message: str = "") -> Rule:
@@ -49,7 +61,7 @@ def exactly_one(*names: str, message: str = "") -> Rule:
     return Rule(
         message or f"exactly one of the fields in [{' '.join(names)}] must be set",
         f"[{tests}].filter(x, x == true).size() == 1",
-        lambda document: _present(document, names) == 1,
+        partial(_counts, names, {1}),
     )
 
 
@@ -59,7 +71,7 @@ def at_most_one(*names: str, message: str = "") -> Rule:
     return Rule(
         message or f"at most one of the fields in [{' '.join(names)}] may be set",
         f"[{tests}].filter(x, x == true).size() <= 1",
-        lambda document: _present(document, names) <= 1,
+        partial(_counts, names, {0, 1}),
     )
 
 
@@ -67,17 +79,29 @@ DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 SECRET_KEY = r"^[-._a-zA-Z0-9]+$"
 
+T = TypeVar("T")
+
+Defaulted = Annotated[T, Meta(extra={"defaulted": True})]
+"""`noUpper: Defaulted[bool] = False`: the CRD fills this default in, though it is false or empty."""
+
+Assumed = Annotated[T, Meta(extra={"defaulted": False})]
+"""`kind: Assumed[str] = "SecretStore"`: readers go by this default; the document stays without the field."""
+
+Nullable = Annotated[T | None, Meta(extra={"nullable": True})]
+"""An explicit null is a value of this field; everywhere else null is the same as absence."""
+
+Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1, extra_json_schema={"format": "int32"})]
+Int64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
+Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
 Name = Annotated[str, Meta(pattern=DNS_SUBDOMAIN, min_length=1, max_length=253)]
 Namespace = Annotated[str, Meta(pattern=DNS_LABEL, min_length=1, max_length=63)]
 SecretKey = Annotated[str, Meta(pattern=SECRET_KEY, min_length=1, max_length=253)]
 Base64 = Annotated[str, Meta(extra_json_schema={"format": "byte"})]
 """Bytes in base64; kept as text in the model, judged by the schema."""
 
-Json: TypeAlias = Any
-"""A value that the schema leaves open (`x-kubernetes-preserve-unknown-fields`)."""
-
 StoreChoice = Annotated[dict[str, Any], Meta(extra={"catalog": "stores"})]
-"""`spec.provider` of a store: one key, the provider's name; its spec is judged by the provider's own model."""
+"""`spec.provider` of a store: one key, the provider's name; its spec is judged by that provider's model."""
 
 GeneratorChoice = Annotated[dict[str, Any], Meta(extra={"catalog": "generators"})]
 """`spec.generator` of a ClusterGenerator: one key `<kind>Spec`, judged by the generator's own model."""
@@ -120,7 +144,7 @@ class LabelRequirement(Model):
 
 
 class LabelSelector(Model):
-    """Kubernetes' label selector: all labels and all expressions must match; an empty one matches everything."""
+    """Kubernetes' label selector: all labels and expressions must match; an empty one matches everything."""
 
     match_labels: dict[str, str] = {}
     match_expressions: tuple[LabelRequirement, ...] = ()

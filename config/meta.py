@@ -9,7 +9,7 @@ Document: TypeAlias = dict[str, Any]
 
 
 class GroupKind(NamedTuple):
-    """What sort of object: its API group (empty for core) and kind; the version does not tell objects apart."""
+    """What sort of object: its API group (empty for core) and kind. Versions do not tell objects apart."""
 
     group: str
     kind: str
