@@ -1,0 +1,225 @@
+"""JSON as Go's `encoding/json` reads and writes it, where Python's own module would differ.
+
+What is stored in a secret manager, hashed or compared must be the same bytes whoever wrote it: keys sorted,
+numbers in Go's notation, HTML escaped or not, values that nobody asked to change kept as they were written.
+Errors never quote the text.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from math import isfinite
+from typing import Final, cast
+
+from syncret.config.fields import Json
+from syncret.providers.errors import Malformed
+
+_ESCAPED: Final = re.compile('["\\\\\x00-\x1f\u2028\u2029\ud800-\udfff]')
+_ESCAPED_HTML: Final = re.compile('["\\\\\x00-\x1f<>&\u2028\u2029\ud800-\udfff]')
+_SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SUSPECT: Final = re.compile("[\ud800-\udfff]|\\\\u[dD]")
+_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_STRUCTURE: Final = re.compile(_STRING.pattern + r"|[\[\]{}]")
+_SCALAR: Final = re.compile(r"[^\s,\]}]+")
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+
+_EXPONENT_BELOW: Final = 1e-6
+_EXPONENT_FROM: Final = 1e21
+
+
+def text(data: bytes) -> str:
+    """Bytes as text that keeps invalid bytes apart, for `marshal` and the readers to replace as Go does."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def plain_float(number: float) -> str:
+    """The shortest digits that give the number back, without an exponent."""
+    digits = format(Decimal(repr(number)), "f")
+    return digits.removesuffix(".0")
+
+
+def json_float(number: float) -> str:
+    """As `plain_float`, but with an exponent for the very small and the very large."""
+    if number == 0 or _EXPONENT_BELOW <= abs(number) < _EXPONENT_FROM:
+        return plain_float(number)
+    mantissa, _, exponent = repr(float(number)).partition("e")
+    return f"{mantissa.removesuffix('.0')}e{exponent[0]}{exponent[1:].lstrip('0')}"
+
+
+def quote(value: str, *, escape_html: bool = True) -> str:
+    """A string in quotes."""
+    pattern = _ESCAPED_HTML if escape_html else _ESCAPED
+    return f'"{pattern.sub(_escape, value)}"'
+
+
+def _escape(found: "re.Match[str]") -> str:
+    char = found[0]
+    if char in _SHORT:
+        return _SHORT[char]
+    return "\\ufffd" if "\ud800" <= char <= "\udfff" else f"\\u{ord(char):04x}"
+
+
+def marshal(value: Json, *, escape_html: bool = True) -> str:
+    """Compact JSON, map keys sorted. Raises TypeError for what JSON cannot hold."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return json_float(value)
+        case str():
+            return quote(value, escape_html=escape_html)
+        case dict():
+            return _marshal_object(cast("dict[str, Json]", value), escape_html=escape_html)
+        case list() | tuple():
+            members = cast("list[Json]", value)
+            return "[" + ",".join(marshal(member, escape_html=escape_html) for member in members) + "]"
+        case _:
+            raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def _marshal_object(fields: Mapping[str, Json], *, escape_html: bool) -> str:
+    members = (
+        f"{quote(key, escape_html=escape_html)}:{marshal(fields[key], escape_html=escape_html)}"
+        for key in sorted(fields)
+    )
+    return "{" + ",".join(members) + "}"
+
+
+def unmarshal(data: bytes | str) -> Json:
+    """The value of one document: numbers are floats, of equal keys the last counts.
+
+    Raises Malformed for what is no JSON, a number out of range, or nesting that no honest document has.
+    """
+    problem = ""
+    try:
+        return _mended(
+            json.loads(_source(data), parse_int=_number, parse_float=_number, parse_constant=_number)
+        )
+    except RecursionError:
+        problem = "nested too deeply"
+    except OverflowError:
+        problem = "a number is out of range"
+    except ValueError:
+        problem = "invalid syntax"
+    # Raised out here: the parser's own error holds the whole text, and must not travel along as the context.
+    raise Malformed(f"failed to unmarshal JSON: {problem}")
+
+
+def _source(data: bytes | str) -> str:
+    return text(data) if isinstance(data, bytes) else data
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if isfinite(number):
+        return number
+    raise OverflowError
+
+
+def _mended(value: Json) -> Json:
+    """Lone surrogates, and bytes that were no UTF-8, become the replacement character."""
+    match value:
+        case str():
+            return _SURROGATE.sub("\ufffd", value)
+        case list():
+            return [_mended(member) for member in cast("Sequence[Json]", value)]
+        case dict():
+            fields = cast("dict[str, Json]", value)
+            return {_mended(key): _mended(member) for key, member in fields.items()}
+        case _:
+            return value
+
+
+def unmarshal_object(data: bytes | str) -> dict[str, Json]:
+    """As `unmarshal`, for a document that must be an object; null counts as an empty one."""
+    value = unmarshal(data)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Malformed("failed to unmarshal JSON: not an object")
+    return cast("dict[str, Json]", value)
+
+
+def raw_fields(data: bytes | str) -> dict[str, str]:
+    """The members of a JSON object, each as the exact text that stands in the document."""
+    source = _source(data)
+    unmarshal_object(source)
+    fields: dict[str, str] = {}
+    position = _skip(source, 0)
+    if source[position] != "{":
+        return fields  # null
+    position = _skip(source, position + 1)
+    while source[position] != "}":
+        key_end = _end(source, position)
+        start = _skip(source, _skip(source, key_end) + 1)
+        end = _end(source, start)
+        fields[unmarshal(source[position:key_end])] = source[start:end]
+        position = _skip(source, end)
+        if source[position] == ",":
+            position = _skip(source, position + 1)
+    return fields
+
+
+def _skip(source: str, position: int) -> int:
+    found = _SPACE.match(source, position)
+    return found.end() if found else position
+
+
+def _end(source: str, start: int) -> int:
+    """Where the value that starts here ends. The document is known to be valid."""
+    if source[start] == '"':
+        return _match_end(_STRING, source, start)
+    if source[start] not in "[{":
+        return _match_end(_SCALAR, source, start)
+    depth = 0
+    for found in _STRUCTURE.finditer(source, start):
+        token = found[0]
+        if token in "[{":
+            depth += 1
+        elif token in "]}":
+            depth -= 1
+            if depth == 0:
+                return found.end()
+    raise AssertionError("a valid document closes what it opens")
+
+
+def _match_end(pattern: "re.Pattern[str]", source: str, start: int) -> int:
+    found = pattern.match(source, start)
+    if found is None:
+        raise AssertionError("a valid document has a value here")
+    return found.end()
+
+
+def to_secret_map(data: bytes | str) -> dict[str, bytes]:
+    """The members of a JSON object as values of a secret: strings unquoted, null empty, the rest raw."""
+    return {key: _secret_value(raw) for key, raw in raw_fields(data).items()}
+
+
+def _secret_value(raw: str) -> bytes:
+    if raw == "null":
+        return b""
+    if raw.startswith('"'):
+        value: str = unmarshal(raw)
+        return value.encode()
+    return raw.encode("utf-8", "surrogateescape")
+
+
+def byte_value(value: Json) -> bytes:
+    """One JSON value as the value of a secret: strings as they are, null empty, lists and objects as JSON."""
+    match value:
+        case str():
+            return value.encode()
+        case None:
+            return b""
+        case bool():
+            return b"true" if value else b"false"
+        case int() | float():
+            return plain_float(float(value)).encode()
+        case _:
+            return marshal(value).encode()

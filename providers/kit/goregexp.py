@@ -1,0 +1,84 @@
+"""Regular expressions from users, with the syntax, the matches and the replacements of Go's `regexp`.
+
+RE2 runs in linear time whatever the pattern, and Go's package is its twin; what differs is how replacements
+are written (`$1`, `${1}x`, `$name`, `$$`) and which empty matches count.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+import re2
+
+from syncret.providers.errors import Malformed
+
+_REFERENCE: Final = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})")
+"""What Go's Expand reads after a dollar sign; any other dollar sign stands for itself."""
+
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+class PatternError(Malformed):
+    """The expression is none. The message holds RE2's reason and at most a part of the pattern."""
+
+
+class Pattern:
+    """One compiled expression. Raises PatternError."""
+
+    __slots__ = ("_names", "_regexp", "source")
+
+    def __init__(self, source: str) -> None:
+        options = re2.Options()
+        options.log_errors = False
+        try:
+            self._regexp = re2.compile(source, options)
+        except (re2.error, UnicodeEncodeError) as error:
+            reason = _reason(error)
+            raise PatternError(f"failed to compile the regular expression: {reason}") from None
+        self._names = self._regexp.groupindex
+        self.source = source
+
+    def __repr__(self) -> str:
+        return f"<Pattern {self.source!r}>"
+
+    def search(self, text: str) -> bool:
+        """Whether the expression matches anywhere in the text."""
+        return self._regexp.search(text) is not None
+
+    def replace_all(self, text: str, template: str) -> str:
+        """The text with every match replaced by the template, its `$` references expanded."""
+        pieces: list[str] = []
+        done = 0
+        for match in self._regexp.finditer(text):
+            start, end = match.span()
+            pieces.append(text[done:start])
+            if end > done or start == 0:  # an empty match that touches the one before it does not count
+                groups = [match.group(index) for index in range(self._regexp.groups + 1)]
+                pieces.append(self._expand(template, groups))
+            done = end
+        pieces.append(text[done:])
+        return "".join(pieces)
+
+    def _expand(self, template: str, groups: Sequence[str | None]) -> str:
+        def reference(found: "re.Match[str]") -> str:
+            if found[1]:
+                return "$"
+            name = found[2] or found[3]
+            index = int(name) if _NUMBER.fullmatch(name) else self._names.get(name, -1)
+            return (groups[index] or "") if 0 <= index < len(groups) else ""
+
+        return _REFERENCE.sub(reference, template)
+
+
+@lru_cache(maxsize=512)
+def compile(source: str) -> Pattern:  # noqa: A001 - read as goregexp.compile, like re.compile
+    """Compile an expression. Raises PatternError."""
+    return Pattern(source)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "invalid UTF-8"
+    reason = error.args[0] if error.args else ""
+    return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
