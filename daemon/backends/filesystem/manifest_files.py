@@ -1,0 +1,120 @@
+"""Other written objects as files: a ConfigMap or any manifest is one YAML file in its namespace's folder.
+
+Like a Secret's folder, a file is complete, and owned as it should be, before its name appears, and is not
+touched when its content is the same.
+"""
+
+import os
+import stat
+
+import yaml
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem.names import folder_of, manifest_name
+from syncret.daemon.backends.filesystem.tree import CREATE_FILE, OutputTree, unavailable, write_all
+
+_READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_MAX_BYTES = 8 << 20
+
+
+class ManifestFiles:
+    """Writes, reads and removes manifests. One writer at a time for each object."""
+
+    def __init__(self, tree: OutputTree) -> None:
+        self._tree = tree
+
+    def write(self, ref: ObjectRef, document: Document) -> bool:
+        """Make the file hold exactly this; False where it already does."""
+        name = manifest_name(ref)
+        content = yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True).encode()
+        try:
+            namespace = self._tree.open_namespace(folder_of(ref), create=True)
+            try:
+                if self._read(namespace, name) == (content, True):
+                    return False
+                self._replace(namespace, name, content)
+            finally:
+                os.close(namespace)
+        except OSError as error:
+            raise unavailable(error, self._path(ref)) from error
+        return True
+
+    def load(self, ref: ObjectRef) -> Document | None:
+        """What the file holds now; None where there is none, or what stands there is no YAML mapping."""
+        try:
+            namespace = self._tree.open_namespace(folder_of(ref), create=False)
+            try:
+                found = self._read(namespace, manifest_name(ref))
+            finally:
+                os.close(namespace)
+            document: Document | None = yaml.load(found[0], Loader=yaml.CSafeLoader) if found else None
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise unavailable(error, self._path(ref)) from error
+        except yaml.YAMLError:  # edited into something else: drift like any other
+            return None
+        return document if isinstance(document, dict) else None
+
+    def remove(self, ref: ObjectRef) -> bool:
+        """Take the file away; False where there is none."""
+        try:
+            namespace = self._tree.open_namespace(folder_of(ref), create=False)
+            try:
+                os.unlink(manifest_name(ref), dir_fd=namespace)
+                if self._tree.settings.fsync:
+                    os.fsync(namespace)
+            finally:
+                os.close(namespace)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise unavailable(error, self._path(ref)) from error
+        return True
+
+    def _path(self, ref: ObjectRef) -> str:
+        return f"{self._tree.path}/{folder_of(ref)}/{manifest_name(ref)}"
+
+    def _read(self, namespace: int, name: str) -> tuple[bytes, bool] | None:
+        """The content, and whether owner and mode are as they should be."""
+        try:
+            fd = os.open(name, _READ_FILE, dir_fd=namespace)
+        except FileNotFoundError:
+            return None
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid not in self._tree.owners:
+                raise TargetUnavailable(
+                    f"{self._tree.path}: {name} is no plain file, or belongs to another user",
+                    hint="move it away; syncret did not make it",
+                )
+            return _read_all(fd), self._tree.owned(status, self._tree.settings.file_mode)
+        finally:
+            os.close(fd)
+
+    def _replace(self, namespace: int, name: str, content: bytes) -> None:
+        settings = self._tree.settings
+        hidden = self._tree.temporary()
+        fd = os.open(hidden, CREATE_FILE, 0o600, dir_fd=namespace)
+        try:
+            try:
+                self._tree.own(fd, settings.file_mode)
+                write_all(fd, content)
+                if settings.fsync:
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
+            os.rename(hidden, name, src_dir_fd=namespace, dst_dir_fd=namespace)
+        except BaseException:
+            self._tree.discard(namespace, hidden)
+            raise
+        if settings.fsync:
+            os.fsync(namespace)
+
+
+def _read_all(fd: int) -> bytes:
+    content = b""
+    while len(content) < _MAX_BYTES and (more := os.read(fd, 1 << 16)):
+        content += more
+    return content

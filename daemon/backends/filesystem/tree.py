@@ -1,0 +1,259 @@
+"""The output folder: opened safely and locked, one folder per namespace, and words for what the disk refuses.
+
+Everything below the output folder is reached through open folders (`openat`) without following links, so that
+a symbolic link that somebody puts underneath cannot lead a write, a read or a removal anywhere else.
+"""
+
+import errno
+import fcntl
+import itertools
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem.names import TEMPORARY
+from syncret.daemon.backends.filesystem.syscalls import exchange
+
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+CREATE_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+_REMEDIES = {
+    errno.ENOSPC: (
+        "no space is left on the file system",
+        "free some space; the last complete set stays in place",
+    ),
+    errno.EDQUOT: ("the disk quota is used up", "raise the quota; the last complete set stays in place"),
+    errno.EFBIG: (
+        "a file would be larger than this process may write",
+        "raise the limit (LimitFSIZE=, ulimit -f)",
+    ),
+    errno.EROFS: ("the file system is read-only", "mount it writable, or choose another output folder"),
+    errno.EACCES: ("permission denied", "let the user that syncret runs as write there"),
+    errno.EPERM: ("not permitted", "let the user that syncret runs as write there and give files away"),
+    errno.ELOOP: ("a symbolic link stands where a folder should be", "remove the link"),
+    errno.ENOTDIR: ("something that is no folder stands in the way", "move it away"),
+    errno.EISDIR: ("a folder stands where a file should be", "move it away"),
+    errno.ENAMETOOLONG: ("the name is too long for this file system", "choose a shorter name"),
+    errno.EMFILE: ("too many files are open", "raise the limit (LimitNOFILE=, ulimit -n)"),
+    errno.EIO: ("the disk failed", "look at the kernel's log, and check the disk"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSettings:
+    """How files are made. Owner and group are left as they come where they are None."""
+
+    folder_mode: int = 0o700
+    file_mode: int = 0o600
+    uid: int | None = None
+    gid: int | None = None
+    fsync: bool = True
+    exchange: bool = True
+    """Whether whole folders may be swapped; False is for file systems that claim to and fail."""
+
+
+def unavailable(error: OSError, path: str) -> TargetUnavailable:
+    """What the disk refused, in words that say what to do."""
+    message, hint = _REMEDIES.get(
+        error.errno or 0, (os.strerror(error.errno or errno.EIO), "check the output folder")
+    )
+    return TargetUnavailable(f"{path}: {message}", hint=hint)
+
+
+def listed(fd: int) -> list[str]:
+    """The names in an open folder."""
+    return os.listdir(fd)
+
+
+def write_all(fd: int, content: bytes) -> None:
+    """Write every byte; the kernel may take fewer at a time."""
+    written = os.write(fd, content)
+    while written < len(content):
+        written += os.write(fd, memoryview(content)[written:])
+
+
+class OutputTree:
+    """The output folder, held open and locked for as long as this object is in use.
+
+    Safe to use from several threads, as long as each object has one writer at a time.
+    """
+
+    def __init__(self, path: str, settings: OutputSettings) -> None:
+        """Open (and where it is missing, make) the folder. Raises TargetUnavailable."""
+        self.path = str(Path(path).absolute())
+        self.settings = settings
+        self._serial = itertools.count()
+        self._prefix = f"{TEMPORARY}{os.getpid():x}-"
+        self._trusted = {0, os.geteuid(), settings.uid}
+        self.owners = {os.geteuid(), settings.uid}
+        """Whose folders may be replaced or removed."""
+        self._root = -1
+        self._open_root()
+        try:
+            self.swaps = settings.exchange and self._probe()
+            self._sweep()
+        except OSError as error:
+            os.close(self._root)
+            raise unavailable(error, self.path) from error
+
+    def close(self) -> None:
+        """Let go of the folder and its lock."""
+        os.close(self._root)
+
+    def temporary(self) -> str:
+        """A hidden name that nothing else has."""
+        return f"{self._prefix}{next(self._serial):x}"
+
+    def own(self, fd: int, mode: int) -> None:
+        """Give an open file or folder its owner, group and mode: before it gets its name."""
+        settings = self.settings
+        if settings.uid is not None or settings.gid is not None:
+            os.fchown(
+                fd, -1 if settings.uid is None else settings.uid, -1 if settings.gid is None else settings.gid
+            )
+        os.fchmod(fd, mode)
+
+    def owned(self, status: os.stat_result, mode: int) -> bool:
+        """Whether owner, group and mode are as wanted."""
+        settings = self.settings
+        return (
+            stat.S_IMODE(status.st_mode) == mode
+            and (settings.uid is None or status.st_uid == settings.uid)
+            and (settings.gid is None or status.st_gid == settings.gid)
+        )
+
+    def open_namespace(self, name: str, *, create: bool) -> int:
+        """An open folder for one namespace; the caller closes it.
+
+        Raises FileNotFoundError where there is none and none is to be made, and TargetUnavailable where what
+        stands there is not ours.
+        """
+        try:
+            fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
+        except FileNotFoundError:
+            if not create:
+                raise
+            fd = self._make_namespace(name)
+        owner = os.fstat(fd).st_uid
+        if owner not in self._trusted:
+            os.close(fd)
+            raise _foreign(f"{self.path}/{name}", owner)
+        return fd
+
+    def _make_namespace(self, name: str) -> int:
+        try:
+            os.mkdir(name, 0o700, dir_fd=self._root)
+        except FileExistsError:  # another thread made it
+            return os.open(name, OPEN_FOLDER, dir_fd=self._root)
+        except FileNotFoundError:  # the output folder itself was removed under us
+            os.close(self._root)
+            self._open_root()
+            os.mkdir(name, 0o700, dir_fd=self._root)
+        fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
+        self.own(fd, self.settings.folder_mode)
+        if self.settings.fsync:
+            os.fsync(self._root)
+        return fd
+
+    def _open_root(self) -> None:
+        try:
+            path = Path(self.path)
+            if not path.exists() and not path.is_symlink():
+                path.mkdir(self.settings.folder_mode, parents=True)
+                self._root = os.open(self.path, OPEN_FOLDER)
+                self.own(self._root, self.settings.folder_mode)
+            else:
+                self._root = os.open(self.path, OPEN_FOLDER)
+        except OSError as error:
+            if Path(self.path).is_symlink():
+                raise TargetUnavailable(
+                    f"{self.path}: the output folder is a symbolic link",
+                    hint=f"name the folder that it leads to: {Path(self.path).resolve()}",
+                ) from error
+            raise unavailable(error, self.path) from error
+        owner = os.fstat(self._root).st_uid
+        if owner not in self._trusted:
+            os.close(self._root)
+            raise _foreign(self.path, owner)
+        self._lock()
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(self._root)
+            raise TargetUnavailable(
+                f"{self.path}: another syncret writes to this folder",
+                hint="stop it, or give each its own output folder",
+            ) from error
+        except OSError:
+            # Some network file systems cannot lock a folder. The lock only guards against a mistake of the
+            # operator, so its absence is no reason to refuse the folder.
+            return
+
+    def _probe(self) -> bool:
+        """Whether this file system can swap two folders; tried once, on two empty ones."""
+        one, other = self.temporary(), self.temporary()
+        made: list[str] = []
+        try:
+            for name in (one, other):
+                os.mkdir(name, 0o700, dir_fd=self._root)
+                made.append(name)
+            return exchange(self._root, one, other)
+        finally:
+            for name in made:
+                os.rmdir(name, dir_fd=self._root)
+
+    def _sweep(self) -> None:
+        """Remove what a crash left behind. Nobody else writes here: the lock is ours."""
+        with os.scandir(self._root) as entries:
+            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for name in folders:
+            if name.startswith(TEMPORARY):
+                self.discard(self._root, name)
+                continue
+            fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
+            try:
+                if os.fstat(fd).st_uid in self._trusted:
+                    self._sweep_namespace(fd)
+            finally:
+                os.close(fd)
+
+    def _sweep_namespace(self, namespace: int) -> None:
+        with os.scandir(namespace) as entries:
+            names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        for name, is_folder in names:
+            if name.startswith(TEMPORARY):
+                self.discard(namespace, name)
+            elif is_folder and not self.swaps:  # only file-by-file writing leaves temporary files in there
+                fd = os.open(name, OPEN_FOLDER, dir_fd=namespace)
+                try:
+                    for inner in listed(fd):
+                        if inner.startswith(TEMPORARY):
+                            os.unlink(inner, dir_fd=fd)
+                finally:
+                    os.close(fd)
+
+    @staticmethod
+    def discard(parent: int, name: str) -> None:
+        """Remove a temporary file, or a temporary folder and the files in it: never anything deeper."""
+        try:
+            fd = os.open(name, OPEN_FOLDER, dir_fd=parent)
+        except NotADirectoryError:
+            os.unlink(name, dir_fd=parent)
+            return
+        try:
+            for inner in listed(fd):
+                os.unlink(inner, dir_fd=fd)
+        finally:
+            os.close(fd)
+        os.rmdir(name, dir_fd=parent)
+
+
+def _foreign(path: str, owner: int) -> TargetUnavailable:
+    return TargetUnavailable(
+        f"{path}: the folder belongs to another user (uid {owner})",
+        hint=f"give it to the user that syncret runs as (chown {os.geteuid()}), or choose another folder",
+    )
