@@ -1,0 +1,50 @@
+"""What the engine asks of a reconciler: whom an object depends on, which store it waits for, and one run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.backends.contract import BackendError, Stored
+from syncret.providers.errors import SyncError
+
+Failure: TypeAlias = SyncError | BackendError
+
+ANY = "*"
+"""In a reference: an object of any name (for selectors), or of any namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run came to.
+
+    `next_due` is when to look again, in seconds since the epoch; None waits for a change. After a failure the
+    engine's backoff decides instead: it is never shorter than what a server asked for.
+    """
+
+    next_due: float | None = None
+    failure: Failure | None = None
+
+
+class Reconciler(Protocol):
+    """Brings one kind of object to where it should be. What is wanted is read anew on each run."""
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """The kind it is for."""
+        ...
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        """The objects whose change concerns this one; name or namespace may be ANY."""
+        ...
+
+    def lane(self, stored: Stored) -> str:
+        """The store whose calls it waits for, as a name; objects of one lane share its turns and its cap."""
+        ...
+
+    async def reconcile(self, ref: ObjectRef) -> Outcome:
+        """One run. It is also called once after the object has gone, to clean up.
+
+        May raise SyncError or BackendError, which count as a failure; Conflict is run again at once.
+        """
+        ...

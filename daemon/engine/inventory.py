@@ -1,0 +1,137 @@
+"""Holds the newest version of every object, and who depends on whom."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from sys import intern
+from typing import TypeAlias
+
+import msgspec
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.backends.contract import Change, ChangeKind, Stored
+from syncret.daemon.engine.contract import ANY
+
+References: TypeAlias = Callable[[Stored], Iterable[ObjectRef]]
+
+NAMESPACE = GroupKind("", "Namespace")
+
+
+class _Labelled(msgspec.Struct):
+    labels: dict[str, str] = {}
+
+
+class _Object(msgspec.Struct):
+    metadata: _Labelled
+
+
+class Inventory:
+    """The engine's picture of the home, fed by its watch. Anyone may read it; the engine alone writes it.
+
+    The reverse index is a table from a depended-on name to its dependents; a reference may say ANY for name
+    or namespace, which is how a selector depends on objects that do not exist yet.
+    """
+
+    def __init__(self, references: Mapping[GroupKind, References] | None = None) -> None:
+        self._references: dict[GroupKind, References] = dict(references or {})
+        self._objects: dict[GroupKind, dict[str, dict[str, Stored]]] = {}
+        self._depends_on: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
+        self._dependents: dict[ObjectRef, dict[ObjectRef, None]] = {}
+        self._namespaces: dict[str, Mapping[str, str]] = {}
+
+    def learn(self, group_kind: GroupKind, references: References) -> None:
+        """Index objects of this kind by what they depend on, from their next change on."""
+        self._references[group_kind] = references
+
+    def apply(self, change: Change) -> Stored | None:
+        """Take in one change. Returns the version before it."""
+        if change.stored is None:
+            return None
+        if change.kind is ChangeKind.DELETED:
+            return self._remove(change.stored.ref)
+        return self._put(change.stored)
+
+    def get(self, ref: ObjectRef) -> Stored | None:
+        """The newest version, or None."""
+        return self._objects.get(ref.group_kind, {}).get(ref.namespace, {}).get(ref.name)
+
+    def list(self, group_kind: GroupKind, namespace: str | None = None) -> Iterator[Stored]:
+        """Objects of a kind, in all namespaces or in one, by namespace and name."""
+        namespaces = self._objects.get(group_kind, {})
+        for each in sorted(namespaces) if namespace is None else (namespace,):
+            objects = namespaces.get(each, {})
+            for name in sorted(objects):
+                yield objects[name]
+
+    def labels(self, ref: ObjectRef) -> Mapping[str, str]:
+        """The labels of an object; none where it does not exist."""
+        if ref.group_kind == NAMESPACE:
+            return self._namespaces.get(ref.name, {})
+        stored = self.get(ref)
+        return {} if stored is None else stored.as_type(_Object).metadata.labels
+
+    def count(self, group_kind: GroupKind) -> int:
+        """How many objects of a kind there are."""
+        return sum(map(len, self._objects.get(group_kind, {}).values()))
+
+    def dependents(self, ref: ObjectRef) -> Iterable[ObjectRef]:
+        """The objects that a change of this one concerns, each once."""
+        found: dict[ObjectRef, None] = {}
+        for key in (
+            ref,
+            ref._replace(name=ANY),
+            ref._replace(namespace=ANY),
+            ref._replace(namespace=ANY, name=ANY),
+        ):
+            found.update(self._dependents.get(key, {}))
+        return found.keys()
+
+    @property
+    def namespaces(self) -> Mapping[str, Mapping[str, str]]:
+        """The labels of every namespace that exists, by its name."""
+        return self._namespaces
+
+    def _put(self, stored: Stored) -> Stored | None:
+        ref = stored.ref
+        kind = self._objects.setdefault(ref.group_kind, {})
+        objects = kind.setdefault(ref.namespace, {})
+        before = objects.get(ref.name)
+        objects[ref.name] = stored
+        references = self._references.get(ref.group_kind)
+        if references is not None:
+            self._index(ref, tuple(dict.fromkeys(map(_compact, references(stored)))))
+        if ref.group_kind == NAMESPACE:
+            self._namespaces[ref.name] = stored.as_type(_Object).metadata.labels
+        return before
+
+    def _remove(self, ref: ObjectRef) -> Stored | None:
+        kind = self._objects.get(ref.group_kind, {})
+        objects = kind.get(ref.namespace, {})
+        before = objects.pop(ref.name, None)
+        if not objects:
+            kind.pop(ref.namespace, None)
+        self._index(ref, ())
+        if ref.group_kind == NAMESPACE:
+            self._namespaces.pop(ref.name, None)
+        return before
+
+    def _index(self, ref: ObjectRef, depends_on: tuple[ObjectRef, ...]) -> None:
+        before = self._depends_on.pop(ref, ())
+        if depends_on:
+            self._depends_on[ref] = depends_on
+        if before == depends_on:
+            return
+        for gone in set(before).difference(depends_on):
+            dependents = self._dependents[gone]
+            dependents.pop(ref, None)
+            if not dependents:
+                del self._dependents[gone]
+        for each in depends_on:
+            self._dependents.setdefault(each, {})[ref] = None
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{kind.kind}={self.count(kind)}" for kind in sorted(self._objects))
+        return f"<Inventory {kinds or 'empty'}>"
+
+
+def _compact(ref: ObjectRef) -> ObjectRef:
+    """The same name, its repeated parts held once in memory."""
+    return ObjectRef(intern(ref.group), intern(ref.kind), intern(ref.namespace), ref.name)
