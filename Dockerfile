@@ -1,0 +1,58 @@
+# The sidecar: docs/homes/sidecar.md. The base is any image with Python 3.11 or later and its venv module.
+#
+#   buildah bud --build-arg BASE=IMAGE -t syncret .
+#
+# There is no HEALTHCHECK: whoever runs it asks /healthz and /readyz on port 9847 (probes in docs/homes/sidecar.md).
+ARG BASE
+
+# hadolint ignore=DL3006
+FROM ${BASE} AS build
+
+# pip's own settings, for whoever builds with a mirror or from a folder of wheels. They do not reach the image.
+ARG PIP_CERT
+ARG PIP_FIND_LINKS
+ARG PIP_INDEX_URL
+ARG PIP_NO_INDEX
+
+WORKDIR /build
+COPY requirements/build.txt requirements/runtime.txt requirements/
+RUN python3 -m venv /opt/syncret \
+    && /opt/syncret/bin/pip install --no-cache-dir --require-hashes --only-binary :all: \
+        -r requirements/build.txt -r requirements/runtime.txt
+
+# In this order: a changed line of code does not install the libraries anew.
+COPY LICENSE README.md pyproject.toml setup.py ./
+COPY config config
+COPY providers providers
+COPY daemon daemon
+RUN /opt/syncret/bin/pip install --no-cache-dir --no-deps --no-build-isolation . \
+    && /opt/syncret/bin/pip uninstall --yes --quiet setuptools pip \
+    && python3 -m compileall -q /opt/syncret/lib \
+    && install -d /image/empty
+
+# hadolint ignore=DL3006
+FROM ${BASE}
+
+LABEL org.opencontainers.image.title="syncret" \
+      org.opencontainers.image.description="Keeps secrets in step between secret managers and files" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+COPY --from=build /opt/syncret /opt/syncret
+# The only folders that it writes to; everything else may be read-only.
+COPY --from=build --chown=65532:65532 /image/empty /run/syncret
+COPY --from=build --chown=65532:65532 /image/empty /secrets
+COPY --from=build --chown=65532:65532 /image/empty /var/lib/syncret
+
+ENV PATH=/opt/syncret/bin:/usr/local/bin:/usr/bin:/bin \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    SYNCRET_LISTEN=0.0.0.0:9847 \
+    SYNCRET_MANIFESTS=/manifests \
+    SYNCRET_OUTPUT_DIR=/secrets
+
+USER 65532:65532
+WORKDIR /
+EXPOSE 9847
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["syncret"]
+CMD ["run"]
