@@ -1,0 +1,130 @@
+"""What a store of Nebius MysteryBox says."""
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, Rule, SecretKeySelector
+from syncret.config.meta import Document
+from syncret.providers.kit import selectors
+
+_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_LONGEST: Final = 253
+
+
+def _has_credentials(auth: Document) -> bool:
+    return "serviceAccountCredsSecretRef" in auth or "tokenSecretRef" in auth
+
+
+class NebiusAuth(Model):
+    """Who asks: a service account, or the bearer of an IAM token. Exactly one, in effect."""
+
+    # A JSON document with the service account's credentials, from which IAM tokens are made.
+    service_account_creds_secret_ref: SecretKeySelector | None = None
+    token_secret_ref: SecretKeySelector | None = None
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "either serviceAccountCredsSecretRef or tokenSecretRef must be set",
+            "has(self.serviceAccountCredsSecretRef) || has(self.tokenSecretRef)",
+            _has_credentials,
+        ),
+    )
+
+
+class NebiusCAProvider(Model):
+    """Where the CA that signed the server's certificate lies; absent: the system's roots."""
+
+    cert_secret_ref: SecretKeySelector | None = None
+
+
+class NebiusSpec(Model):
+    """A store in Nebius MysteryBox; remote keys are the IDs of secrets."""
+
+    api_domain: str
+    """A host with or without a port, and without a scheme: the protocol is gRPC over TLS."""
+    auth: NebiusAuth
+    ca_provider: NebiusCAProvider | None = None
+
+
+def check(spec: NebiusSpec, scope: Scope) -> Iterator[Problem]:
+    """The domain is one, exactly one credential is complete, and every Secret is within reach."""
+    if reason := _no_domain(spec.api_domain):
+        yield Problem(
+            path="apiDomain", message=reason, hint="write a host such as api.example.com, or host:port"
+        )
+    yield from _check_auth(spec.auth, scope)
+    if spec.ca_provider is not None:
+        selector = spec.ca_provider.cert_secret_ref or SecretKeySelector()
+        yield from selectors.complete(
+            selector,
+            "caProvider.certSecretRef",
+            no_name="invalid certificate configuration: no name specified",
+            no_key="invalid certificate configuration: no key specified",
+        )
+        yield from selectors.strict(selector, scope, "caProvider.certSecretRef")
+
+
+def _check_auth(auth: NebiusAuth, scope: Scope) -> Iterator[Problem]:
+    given = [
+        (path, kind, selector)
+        for path, kind, selector in (
+            ("auth.tokenSecretRef", "token", auth.token_secret_ref),
+            (
+                "auth.serviceAccountCredsSecretRef",
+                "ServiceAccount creds",
+                auth.service_account_creds_secret_ref,
+            ),
+        )
+        if selector is not None and selector.name
+    ]
+    if not given:
+        yield Problem(
+            path="auth",
+            message="invalid auth configuration: none provided",
+            hint="name the Secret that holds the token or the service account's credentials",
+        )
+    if len(given) > 1:
+        yield Problem(
+            path="auth",
+            message="invalid auth configuration: exactly one must be specified",
+            hint="remove tokenSecretRef or serviceAccountCredsSecretRef",
+        )
+    for path, kind, selector in given:
+        yield from selectors.filled(
+            selector.key,
+            f"{path}.key",
+            f"invalid {kind} auth configuration: no secret key specified",
+            "write under which key of the Secret the value is",
+        )
+        yield from selectors.strict(selector, scope, path)
+
+
+def _no_domain(domain: str) -> str:
+    """Why this is no host name with an optional port, or an empty string."""
+    if not domain.strip():
+        return "API domain must be set"
+    reason = "scheme is not allowed" if "://" in domain else _no_host(domain)
+    return f"API domain is not valid: {reason}" if reason else ""
+
+
+def _no_host(domain: str) -> str:
+    host, *port = domain.split(":")
+    if len(port) > 1:
+        return "too many colons in address"
+    try:
+        name = host.lower() if host.isascii() else host.encode("idna").decode().lower()
+    except UnicodeError:
+        return "it is not an internationalised domain name"
+    labels = name.split(".")
+    if name.endswith("."):
+        return "domain must not end with a dot"
+    if len(name) > _LONGEST:
+        return "domain length out of range"
+    if len(labels) == 1:
+        return "domain must contain at least one dot"
+    if not all(map(_LABEL.fullmatch, labels)):
+        return "invalid label: letters, digits and inner hyphens only, 63 at most"
+    return "numeric TLD is not allowed" if labels[-1].isdigit() else ""

@@ -1,0 +1,49 @@
+"""What a store of ngrok says."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit import selectors
+from syncret.providers.kit.urls import address
+
+
+class NgrokSecretRef(Model):
+    """Where the API key lies."""
+
+    secret_ref: SecretKeySelector | None = None
+
+
+class NgrokAuth(Model):
+    """How to log in; an API key is the only way there is."""
+
+    api_key: NgrokSecretRef | None = None
+
+    PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
+
+
+class NgrokVault(Model):
+    """The vault that is written to."""
+
+    name: str
+
+
+class NgrokSpec(Model):
+    """A store in a vault of ngrok; write only."""
+
+    auth: NgrokAuth
+    vault: NgrokVault
+    api_url: str = "https://api.ngrok.com"
+
+
+def check(spec: NgrokSpec, _scope: Scope) -> Iterator[Problem]:
+    """The API's address is one, and the vault has a name."""
+    if address(spec.api_url) is None:
+        yield Problem(
+            path="apiUrl", message="invalid API URL", hint="write an address such as https://api.ngrok.com"
+        )
+    yield from selectors.filled(
+        spec.vault.name, "vault.name", "ngrok provider vault name is required", "name an existing vault"
+    )

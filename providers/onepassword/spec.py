@@ -1,0 +1,62 @@
+"""What a store of 1Password Connect says."""
+
+from collections.abc import Iterator
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit import selectors
+from syncret.providers.kit.urls import address
+
+
+class OnePasswordAuthSecretRef(Model):
+    """Where the credentials lie."""
+
+    connect_token_secret_ref: SecretKeySelector
+
+
+class OnePasswordAuth(Model):
+    """How to log in to the Connect server."""
+
+    secret_ref: OnePasswordAuthSecretRef
+
+
+class OnePasswordSpec(Model):
+    """A store in vaults of 1Password, reached through a Connect server."""
+
+    auth: OnePasswordAuth
+    connect_host: str
+    vaults: dict[str, int]
+    """Which vaults are searched, by name or ID, and in which order: the lowest number first."""
+
+
+def check(spec: OnePasswordSpec, scope: Scope) -> Iterator[Problem]:
+    """The token is named and within reach, the vaults have an order, the server has an address."""
+    context = "received invalid 1Password SecretStore resource"
+    token = spec.auth.secret_ref.connect_token_secret_ref
+    path = "auth.secretRef.connectTokenSecretRef"
+    yield from selectors.complete(
+        token,
+        path,
+        no_name=f"{context}: missing: spec.provider.onepassword.{path}.name",
+        no_key=f"{context}: missing: spec.provider.onepassword.{path}.key",
+    )
+    yield from selectors.strict(token, scope, path, context)
+    if not spec.vaults:
+        yield Problem(
+            path="vaults",
+            message=f"{context}: must be at least one vault: spec.provider.onepassword.vaults",
+            hint="write the name of a vault and its place in the order, such as `staging: 1`",
+        )
+    if len(set(spec.vaults.values())) != len(spec.vaults):
+        yield Problem(
+            path="vaults",
+            message=f"{context}: vault order numbers must be unique",
+            hint="number the vaults in the order in which they are to be searched",
+        )
+    if address(spec.connect_host) is None:
+        yield Problem(
+            path="connectHost",
+            message=f"{context}: unable to parse URL: spec.provider.onepassword.connectHost",
+            hint="write an address such as https://connect.example.com:8080",
+        )

@@ -1,0 +1,68 @@
+"""What a store of 1Password with a service account says."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Duration, Model, Rule, SecretKeySelector, at_most_one
+from syncret.providers.kit import selectors
+
+
+class OnePasswordSDKAuth(Model):
+    """Where the service account's token lies."""
+
+    service_account_secret_ref: SecretKeySelector
+
+
+class IntegrationInfo(Model):
+    """The name under which 1Password's activity log shows the calls."""
+
+    name: str = "1Password SDK"
+    version: str = "v1.0.0"
+
+
+class CacheConfig(Model):
+    """Keeps what was read, so that fewer calls count against the account's limit."""
+
+    ttl: Duration = "5m"
+    max_size: Annotated[int, Meta(ge=1)] = 100
+    """How many secrets are kept; the least recently used goes first."""
+
+
+class OnePasswordSDKSpec(Model):
+    """A store in a vault of 1Password, or in the variables of one of its environments."""
+
+    auth: OnePasswordSDKAuth
+    vault: str = ""
+    """Name or ID, without `op://`."""
+    environment: str = ""
+    """The ID of an environment; read only."""
+    integration_info: IntegrationInfo | None = None
+    cache: CacheConfig | None = None
+    """Present, even empty, it switches the cache on."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (at_most_one("vault", "environment"),)
+
+
+def check(spec: OnePasswordSDKSpec, scope: Scope) -> Iterator[Problem]:
+    """The token is named and within reach, and it is said what to read."""
+    context = "received invalid 1PasswordSdk SecretStore resource"
+    # The messages name the field as it was once called; people search for them.
+    once = "spec.provider.onepasswordsdk.auth.secretRef.serviceAccountTokenSecretRef"
+    token, path = spec.auth.service_account_secret_ref, "auth.serviceAccountSecretRef"
+    yield from selectors.complete(
+        token, path, no_name=f"{context}: missing: {once}.name", no_key=f"{context}: missing: {once}.key"
+    )
+    yield from selectors.strict(token, scope, path, context)
+    if not (spec.vault or spec.environment):
+        yield Problem(
+            path="vault",
+            message=(
+                f"{context}: missing: exactly one of spec.provider.onepasswordsdk.vault"
+                " or spec.provider.onepasswordsdk.environment must be set"
+            ),
+            hint="name the vault, or give the ID of an environment instead",
+        )

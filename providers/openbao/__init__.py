@@ -1,0 +1,9 @@
+"""OpenBao: key-value engines of both versions, read only."""
+
+from typing import Final
+
+from syncret.config.catalog import SpecType
+from syncret.providers.contract import Provider
+from syncret.providers.openbao.spec import OpenBaoSpec, check
+
+PROVIDER: Final = Provider(SpecType("openBao", OpenBaoSpec, check=check))

@@ -1,0 +1,88 @@
+"""What a store of OVHcloud's secret manager says."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from msgspec import Meta
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
+from syncret.providers.kit import selectors
+from syncret.providers.kit.urls import address
+
+
+class OvhToken(Model):
+    """Login with a token."""
+
+    token_secret_ref: SecretKeySelector
+
+
+class OvhMTLS(Model):
+    """Login with a client certificate."""
+
+    cert_secret_ref: SecretKeySelector
+    key_secret_ref: SecretKeySelector
+    ca_bundle: Base64 = ""
+    ca_provider: CAProvider | None = None
+
+
+class OvhAuth(Model):
+    """How to log in: one of the two."""
+
+    token: OvhToken | None = None
+    mtls: OvhMTLS | None = None
+
+
+class OvhSpec(Model):
+    """A store in one OKMS domain."""
+
+    server: str
+    okmsid: str
+    """The ID (a UUID) of the OKMS domain."""
+    auth: OvhAuth
+    cas_required: bool | None = None
+    """Pushes name the version they replace, so that a concurrent write is refused, not lost."""
+    okms_timeout: Annotated[int, Meta(ge=1)] = 30
+    """Seconds that a request may take."""
+
+
+def check(spec: OvhSpec, _scope: Scope) -> Iterator[Problem]:
+    """The server has an address, the domain an ID, and the login what it needs."""
+    yield from selectors.filled(
+        spec.server, "server", "ovh store server is required", "write the endpoint of the OKMS domain"
+    )
+    if address(spec.server) is None:
+        yield Problem(
+            path="server",
+            message="ovh store server must contain a valid url",
+            hint="write an address such as https://eu-west-rbx.okms.ovh.net",
+        )
+    yield from selectors.filled(
+        spec.okmsid, "okmsid", "ovh store okmsID is required", "write the ID of the domain"
+    )
+    yield from _check_auth(spec.auth)
+
+
+def _check_auth(auth: OvhAuth) -> Iterator[Problem]:
+    nothing = SecretKeySelector()
+    if auth.token is None and auth.mtls is None:
+        yield Problem(path="auth", message="missing authentication method", hint="write token or mtls")
+    if auth.token is not None and auth.mtls is not None:
+        yield Problem(
+            path="auth",
+            message="only one authentication method allowed (mtls | token)",
+            hint="remove one of them",
+        )
+    if auth.token is not None and auth.token.token_secret_ref == nothing:
+        yield Problem(
+            path="auth.token.tokenSecretRef",
+            message="missing token secret for token authentication",
+            hint="name the Secret and the key that hold the token",
+        )
+    if auth.mtls is not None and nothing in {auth.mtls.cert_secret_ref, auth.mtls.key_secret_ref}:
+        yield Problem(
+            path="auth.mtls",
+            message="missing tls certificate or key for mtls authentication",
+            hint="name the Secrets and keys that hold certificate and private key",
+        )

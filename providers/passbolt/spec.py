@@ -1,0 +1,52 @@
+"""What a store of Passbolt says."""
+
+from collections.abc import Iterator
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
+from syncret.providers.kit import selectors
+from syncret.providers.kit.urls import address
+
+
+class PassboltAuth(Model):
+    """The OpenPGP private key of an account, and the password that opens it."""
+
+    password_secret_ref: SecretKeySelector
+    private_key_secret_ref: SecretKeySelector
+
+
+class PassboltSpec(Model):
+    """A store in a Passbolt server; remote keys are the UUIDs of resources."""
+
+    auth: PassboltAuth
+    host: str
+    """The server's address, https only."""
+    ca_bundle: Base64 = ""
+    ca_provider: CAProvider | None = None
+
+
+def check(spec: PassboltSpec, _scope: Scope) -> Iterator[Problem]:
+    """Key and password are named, and the server is asked over TLS."""
+    for field, selector in (
+        ("passwordSecretRef", spec.auth.password_secret_ref),
+        ("privateKeySecretRef", spec.auth.private_key_secret_ref),
+    ):
+        if not (selector.name and selector.key):
+            yield Problem(
+                path=f"auth.{field}",
+                message=f"missing: spec.provider.passbolt.auth.{field}",
+                hint="name the Secret and the key that hold the value",
+            )
+    if not spec.host:
+        yield from selectors.filled(
+            spec.host, "host", "missing: spec.provider.passbolt.host", "write the address of the server"
+        )
+        return
+    host = address(spec.host)
+    if host is None or host.scheme != "https":
+        yield Problem(
+            path="host",
+            message="host Url has to be https scheme",
+            hint="write an address such as https://passbolt.example.com",
+        )

@@ -1,0 +1,119 @@
+"""What a store of Pulumi ESC says."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, Rule, SecretKeySelector, ServiceAccountSelector
+from syncret.config.meta import Document
+from syncret.providers.kit import selectors
+
+
+class PulumiSecretRef(Model):
+    """Where an access token lies."""
+
+    secret_ref: SecretKeySelector | None = None
+
+
+class PulumiOIDC(Model):
+    """Trades the token of a Kubernetes ServiceAccount for one of Pulumi."""
+
+    organization: str
+    service_account_ref: ServiceAccountSelector
+    expiration_seconds: Annotated[int, Meta(ge=600)] = 600
+
+
+def _one_login(auth: Document) -> bool:
+    return ("accessToken" in auth) != ("oidcConfig" in auth)
+
+
+class PulumiAuth(Model):
+    """How to log in: one of the two."""
+
+    access_token: PulumiSecretRef | None = None
+    oidc_config: PulumiOIDC | None = None
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "Exactly one of 'accessToken' or 'oidcConfig' must be specified",
+            "(has(self.accessToken) && !has(self.oidcConfig))"
+            " || (!has(self.accessToken) && has(self.oidcConfig))",
+            _one_login,
+        ),
+    )
+
+
+def _one_place(spec: Document) -> bool:
+    return ("auth" in spec) != ("accessToken" in spec)
+
+
+class PulumiSpec(Model):
+    """A store in one ESC environment; remote keys are paths within it."""
+
+    organization: str
+    project: str
+    environment: str
+    api_url: str = "https://api.pulumi.com/api/esc"
+    auth: PulumiAuth | None = None
+    access_token: PulumiSecretRef | None = None
+    """Deprecated in favour of `auth.accessToken`."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "Exactly one of 'auth' or deprecated 'accessToken' must be specified",
+            "(has(self.auth) && !has(self.accessToken)) || (!has(self.auth) && has(self.accessToken))",
+            _one_place,
+        ),
+    )
+
+
+def check(spec: PulumiSpec, scope: Scope) -> Iterator[Problem]:
+    """The environment is named in full, and so is the token within reach."""
+    for field, value in (
+        ("organization", spec.organization),
+        ("environment", spec.environment),
+        ("project", spec.project),
+    ):
+        yield from selectors.filled(value, field, f"{field} is required", f"write the name of the {field}")
+    if spec.access_token is not None:
+        yield from _check_token(spec.access_token, scope, "accessToken")
+    if spec.auth is not None and spec.auth.access_token is not None:
+        yield from _check_token(spec.auth.access_token, scope, "auth.accessToken")
+    if spec.auth is not None and spec.auth.oidc_config is not None:
+        yield from _check_oidc(spec.auth.oidc_config, scope)
+
+
+def _check_token(token: PulumiSecretRef, scope: Scope, path: str) -> Iterator[Problem]:
+    selector = token.secret_ref
+    if selector is None:
+        yield Problem(
+            path=f"{path}.secretRef",
+            message="secretRef is required",
+            hint="name the Secret that holds the token",
+        )
+        return
+    yield from selectors.referent(selector, scope, f"{path}.secretRef")
+    yield from selectors.complete(
+        selector,
+        f"{path}.secretRef",
+        no_name="secretRef.name is required",
+        no_key="secretRef.key is required",
+    )
+
+
+def _check_oidc(oidc: PulumiOIDC, scope: Scope) -> Iterator[Problem]:
+    yield from selectors.filled(
+        oidc.organization,
+        "auth.oidcConfig.organization",
+        "oidcConfig.organization is required",
+        "write the organization that trusts the ServiceAccount's issuer",
+    )
+    if scope.cluster and oidc.service_account_ref.namespace is None:
+        yield Problem(
+            path="auth.oidcConfig.serviceAccountRef.namespace",
+            message="oidcConfig.serviceAccountRef.namespace is required for ClusterSecretStore",
+            hint="write the namespace of the ServiceAccount",
+        )

@@ -1,0 +1,54 @@
+"""What a store of Scaleway's secret manager says."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit import selectors
+from syncret.providers.kit.urls import address
+
+_REGION: Final = re.compile(r"[a-z]{2}-[a-z]{3}")
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class ScalewaySecretRef(Model):
+    """A value written here, or a reference to the Secret that holds it."""
+
+    value: str = ""
+    secret_ref: SecretKeySelector | None = None
+
+
+class ScalewaySpec(Model):
+    """A store in one project and region of Scaleway."""
+
+    access_key: ScalewaySecretRef
+    """The half of the API key that may be known."""
+    secret_key: ScalewaySecretRef
+    """The half that may not; better kept in a Secret."""
+    project_id: str
+    region: str
+    """Such as `fr-par`; not a zone."""
+    api_url: str = ""
+    """Absent: https://api.scaleway.com."""
+
+
+def check(spec: ScalewaySpec, scope: Scope) -> Iterator[Problem]:
+    """Address, region and project look like ones, and each half of the key comes from one place."""
+    if address(spec.api_url) is None:
+        yield Problem(path="apiUrl", message="invalid api url", hint="remove it, or write an https address")
+    if not _REGION.fullmatch(spec.region):
+        yield Problem(
+            path="region", message=f"invalid region: {spec.region!r}", hint="write one such as fr-par"
+        )
+    if not _UUID.fullmatch(spec.project_id):
+        yield Problem(
+            path="projectId",
+            message=f"invalid project id: {spec.project_id!r}",
+            hint="write the project's UUID",
+        )
+    for path, key in (("accessKey", spec.access_key), ("secretKey", spec.secret_key)):
+        yield from selectors.value_or_ref(key.value, key.secret_ref, path)
+        yield from selectors.referent(key.secret_ref, scope, f"{path}.secretRef")

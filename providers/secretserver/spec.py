@@ -1,0 +1,77 @@
+"""What a store of Delinea Secret Server says."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Base64, CAProvider, Model, Rule, SecretKeySelector
+from syncret.config.meta import Document
+from syncret.providers.kit import selectors
+
+
+def _one_place(ref: Document) -> bool:
+    return ("value" in ref) != ("secretRef" in ref)
+
+
+class SecretServerRef(Model):
+    """A value written here, or a reference to the Secret that holds it."""
+
+    value: Annotated[str, Meta(min_length=1)] | None = None
+    secret_ref: SecretKeySelector | None = None
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "exactly one of value or secretRef must be set",
+            "has(self.value) != has(self.secretRef)",
+            _one_place,
+        ),
+    )
+
+
+def _has_login(spec: Document) -> bool:
+    return "token" in spec or ("username" in spec and "password" in spec)
+
+
+class SecretServerSpec(Model):
+    """A store in a Secret Server, or in the Delinea Platform."""
+
+    server_url: str = msgspec.field(name="serverURL")
+    domain: str = ""
+    username: SecretServerRef | None = None
+    password: SecretServerRef | None = None
+    token: SecretServerRef | None = None
+    """Goes before user name and password, which are then ignored."""
+    ca_bundle: Base64 = ""
+    ca_provider: CAProvider | None = None
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "either token, or both username and password, must be set",
+            "has(self.token) || (has(self.username) && has(self.password))",
+            _has_login,
+        ),
+    )
+
+
+def check(spec: SecretServerSpec, scope: Scope) -> Iterator[Problem]:
+    """The server has an address, and the Secrets that the login reads are named and within reach."""
+    yield from selectors.filled(
+        spec.server_url, "serverURL", "serverURL must be set", "write the address of the installation"
+    )
+    used = (
+        (("token", spec.token),) if spec.token else (("username", spec.username), ("password", spec.password))
+    )
+    for path, credential in used:
+        if credential is None or credential.secret_ref is None:
+            continue
+        yield from selectors.referent(credential.secret_ref, scope, f"{path}.secretRef")
+        yield from selectors.complete(
+            credential.secret_ref,
+            f"{path}.secretRef",
+            no_name="must specify a secret name",
+            no_key="must specify a secret key",
+        )

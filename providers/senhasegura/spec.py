@@ -1,0 +1,45 @@
+"""What a store of senhasegura says."""
+
+from collections.abc import Iterator
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Defaulted, Model, SecretKeySelector
+from syncret.providers.kit import selectors
+from syncret.providers.kit.urls import address
+
+
+class SenhaseguraAuth(Model):
+    """An OAuth2 client of senhasegura's A2A module."""
+
+    client_id: str
+    # Twice "secret": the client's secret, and that it lies in a Secret.
+    client_secret_secret_ref: SecretKeySelector
+
+
+class SenhaseguraSpec(Model):
+    """A store in senhasegura; remote keys are the identities of its secrets."""
+
+    url: str
+    module: str
+    """Which part of senhasegura is asked; only `DSM` can be."""
+    auth: SenhaseguraAuth
+    ignore_ssl_certificate: Defaulted[bool] = False
+
+
+def check(spec: SenhaseguraSpec, _scope: Scope) -> Iterator[Problem]:
+    """The server is asked over TLS, by a client with an ID."""
+    url = address(spec.url)
+    hint = "write an address such as https://senhasegura.example.com"
+    if url is not None and url.scheme != "https":
+        yield Problem(
+            path="url", message="invalid senhasegura URL, must be HTTPS for security reasons", hint=hint
+        )
+    elif url is None or not url.host:
+        yield Problem(path="url", message="invalid senhasegura URL", hint=hint)
+    yield from selectors.filled(
+        spec.auth.client_id,
+        "auth.clientId",
+        "missing senhasegura authentication Client ID",
+        "write the ID that senhasegura shows for the application",
+    )

@@ -1,0 +1,55 @@
+"""What a store of Volcengine says."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit import selectors
+
+
+class VolcengineSecretRef(Model):
+    """Static credentials; with a token they are temporary ones."""
+
+    access_key_id: SecretKeySelector = msgspec.field(name="accessKeyID")
+    secret_access_key: SecretKeySelector
+    token: SecretKeySelector | None = None
+
+
+class VolcengineAuth(Model):
+    """How to log in."""
+
+    secret_ref: VolcengineSecretRef | None = None
+
+
+class VolcengineSpec(Model):
+    """A store in one region of Volcengine."""
+
+    region: str
+    auth: VolcengineAuth | None = None
+    """Absent: the role of the daemon's own ServiceAccount (IRSA)."""
+
+
+def check(spec: VolcengineSpec, scope: Scope) -> Iterator[Problem]:
+    """The region is named; static credentials are complete and within reach."""
+    yield from selectors.filled(
+        spec.region, "region", "region is required", "write a region such as cn-beijing"
+    )
+    if spec.auth is None:
+        return
+    ref = spec.auth.secret_ref
+    if ref is None:
+        yield Problem(
+            path="auth.secretRef",
+            message="SecretRef is required when using static credentials",
+            hint="write it, or remove auth to use the role of the ServiceAccount",
+        )
+        return
+    for field, context, selector in (
+        ("accessKeyID", "invalid AccessKeyID", ref.access_key_id),
+        ("secretAccessKey", "invalid SecretAccessKey", ref.secret_access_key),
+        ("token", "invalid Token", ref.token),
+    ):
+        yield from selectors.referent(selector, scope, f"auth.secretRef.{field}", context)

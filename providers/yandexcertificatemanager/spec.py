@@ -1,0 +1,9 @@
+"""What a store of Yandex Certificate Manager says."""
+
+from syncret.providers.kit.yandex import YandexSpec, check
+
+__all__ = ["YandexCertificateManagerSpec", "check"]
+
+
+class YandexCertificateManagerSpec(YandexSpec):
+    """A store in Certificate Manager; remote keys are certificates, by ID or by name."""

@@ -1,0 +1,9 @@
+"""What a store of Yandex Lockbox says."""
+
+from syncret.providers.kit.yandex import YandexSpec, check
+
+__all__ = ["YandexLockboxSpec", "check"]
+
+
+class YandexLockboxSpec(YandexSpec):
+    """A store in Lockbox; remote keys are secrets, by ID or by name."""
