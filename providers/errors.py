@@ -10,13 +10,30 @@ Not found is data, not an error. A message never quotes a response body or a val
 """
 
 
+from copy import copy
+from typing import Self
+
+
 class SyncError(Exception):
-    """A call to a secret manager did not give what was asked."""
+    """A call to a secret manager did not give what was asked.
+
+    `place` is the field path of the entry that asked, once somebody knows it.
+    """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         self.message = message
         self.hint = hint
+        self.place = ""
         super().__init__(message)
+
+    def at(self, place: str) -> Self:
+        """The same error, told of one place. A copy: one failed call may answer many."""
+        told = copy(self)
+        told.place = place
+        return told
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
 
 
 class Denied(SyncError):

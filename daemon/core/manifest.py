@@ -1,0 +1,71 @@
+"""Targets of other kinds than Secret: the fetched data as `data` of a ConfigMap, as `spec.data` of anything else."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.config.resources.external_secret import ExternalSecret
+from syncret.daemon.core.digest import value_hash
+from syncret.daemon.core.labels import DATA_HASH, MANAGED
+from syncret.daemon.core.ownership import claim
+from syncret.daemon.core.secret import KEEPS_FOREIGN_KEYS, target_name
+from syncret.providers.errors import Malformed
+
+
+def manifest_ref(resource: ExternalSecret) -> ObjectRef:
+    """The name of the object; it stands in the namespace of the ExternalSecret."""
+    kind = resource.spec.target.manifest
+    if kind is None:
+        raise Malformed("spec.target.manifest names no kind")
+    group = kind.api_version.rpartition("/")[0]
+    return ObjectRef(group, kind.kind, resource.metadata.namespace, target_name(resource))
+
+
+def is_valid(resource: ExternalSecret, observed: Document | None) -> bool:
+    """Whether the object still is what was written last."""
+    if resource.spec.target.creation_policy == "Orphan":
+        return True
+    if observed is None:
+        return False
+    metadata = observed["metadata"]
+    return (metadata.get("labels") or {}).get(MANAGED) == "true" and (metadata.get("annotations") or {}).get(
+        DATA_HASH
+    ) == _content_hash(observed)
+
+
+def desired_manifest(resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+    """The whole object to write: on top of what is there for the merging policies, otherwise from nothing."""
+    merging = resource.spec.target.creation_policy in KEEPS_FOREIGN_KEYS
+    target = deepcopy(observed) if observed is not None and merging else _blank(resource, observed)
+    metadata = target["metadata"]
+    metadata["labels"] = {**(metadata.get("labels") or {}), **resource.metadata.labels, MANAGED: "true"}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), **resource.metadata.annotations}
+    text = {key: _text(key, value) for key, value in sorted(data.items())}
+    if target["kind"] == "ConfigMap":
+        target["data"] = text
+    else:
+        spec = target.get("spec")
+        target["spec"] = {**spec, "data": text} if isinstance(spec, dict) else {"data": text}
+    metadata["annotations"][DATA_HASH] = _content_hash(target)
+    claim(target, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner")
+    return target
+
+
+def _blank(resource: ExternalSecret, observed: Document | None) -> Document:
+    ref, kind = manifest_ref(resource), resource.spec.target.manifest
+    metadata: dict[str, Any] = {"name": ref.name, "namespace": ref.namespace}
+    if observed is not None:
+        metadata |= {key: observed["metadata"][key] for key in ("uid", "resourceVersion") if key in observed["metadata"]}
+    return {"apiVersion": kind.api_version if kind else "", "kind": ref.kind, "metadata": metadata}
+
+
+def _content_hash(target: Document) -> str:
+    return value_hash(target["spec"] if target.get("spec") is not None else target.get("data"))
+
+
+def _text(key: str, value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise Malformed(f"the value of key {key!r} is binary and does not fit this kind of target") from None

@@ -1,0 +1,122 @@
+"""What an ExternalSecret has to know before it can be decided: every read, deduplicated, before the first await."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from syncret.config.resources.external_secret import (
+    DataFrom,
+    ExternalSecretSpec,
+    Find,
+    GeneratorRef,
+    RemoteReference,
+    StoreRef,
+)
+from syncret.providers.contract import FindQuery, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import SyncError
+
+
+class StoreName(NamedTuple):
+    """A store as a resource names it; a SecretStore is looked for in the resource's own namespace."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+class Read(NamedTuple):
+    """One value."""
+
+    store: StoreName
+    ref: RemoteRef
+
+
+class Extract(NamedTuple):
+    """One value as a map of keys."""
+
+    store: StoreName
+    ref: RemoteRef
+
+
+class Search(NamedTuple):
+    """All entries that match."""
+
+    store: StoreName
+    query: FindQuery
+
+
+class Draw(NamedTuple):
+    """New values of a generator. The place keeps two draws from one generator apart."""
+
+    place: int
+    generator: tuple[str, str]
+
+
+Need: TypeAlias = Read | Extract | Search | Draw
+Answer: TypeAlias = SecretBytes | SecretMap | SyncError | None
+"""What came back for a need: a value, a map, the error of that need alone, or None where nothing is there."""
+
+
+def store_name(spec: ExternalSecretSpec, override: StoreRef | None = None) -> StoreName:
+    """The store an entry reads from: its own, or the one of the whole spec."""
+    ref = override or spec.secret_store_ref
+    return StoreName(ref.kind or "SecretStore", ref.name)
+
+
+def remote_ref(reference: RemoteReference) -> RemoteRef:
+    """The part of a remoteRef that decides what is fetched."""
+    return RemoteRef(
+        reference.key, reference.property, reference.version, metadata=reference.metadata_policy == "Fetch"
+    )
+
+
+def find_query(find: Find) -> FindQuery:
+    """The part of a find that decides what is looked for."""
+    return FindQuery(
+        name=find.name.regexp if find.name is not None else None,
+        path=find.path,
+        tags=tuple(sorted(find.tags.items())) if find.tags else None,
+        conversion="Unicode" if find.conversion_strategy == "Unicode" else "Default",
+    )
+
+
+def need_of(spec: ExternalSecretSpec, index: int, entry: DataFrom) -> Need | None:
+    """What one dataFrom entry needs; None for an entry that asks for nothing."""
+    source = entry.source_ref
+    store = store_name(spec, source.store_ref if source else None)
+    if entry.find is not None:
+        return Search(store, find_query(entry.find))
+    if entry.extract is not None:
+        return Extract(store, remote_ref(entry.extract))
+    if source is not None and source.generator_ref is not None:
+        return Draw(index, (source.generator_ref.kind, source.generator_ref.name))
+    return None
+
+
+def needs(spec: ExternalSecretSpec) -> tuple[Need, ...]:
+    """Every need of the spec, each once, in the order in which it is first met."""
+    return tuple(dict.fromkeys(_needs(spec)))
+
+
+def _needs(spec: ExternalSecretSpec) -> Iterator[Need]:
+    for index, entry in enumerate(spec.data_from):
+        need = need_of(spec, index, entry)
+        if need is not None:
+            yield need
+    for item in spec.data:
+        override = item.source_ref.store_ref if item.source_ref else None
+        yield Read(store_name(spec, override), remote_ref(item.remote_ref))
+
+
+def stores(spec: ExternalSecretSpec) -> tuple[StoreName, ...]:
+    """Every store that the spec names, whether or not anything is read from it."""
+    named = [store_name(spec)] if spec.secret_store_ref.name else []
+    named += [need.store for need in needs(spec) if not isinstance(need, Draw)]
+    return tuple(dict.fromkeys(named))
+
+
+def generators(spec: ExternalSecretSpec) -> tuple[GeneratorRef, ...]:
+    """Every generator that the spec names."""
+    refs = (entry.source_ref.generator_ref for entry in spec.data_from if entry.source_ref)
+    return tuple(ref for ref in refs if ref is not None)

@@ -1,0 +1,69 @@
+"""Who owns a written object: taking it over, keeping off another's, letting go of it."""
+
+from syncret.config.meta import Document, Metadata
+from syncret.daemon.core.labels import CREATED_BY, controller_of, created_by
+
+API_VERSION = "external-secrets.io/v1"
+GROUP = "external-secrets.io"
+
+
+class Refusal(Exception):  # noqa: N818  # a decision, not a fault
+    """The target must not be written; `message` is the condition's, `detail` says more in the event."""
+
+    def __init__(self, message: str, detail: str) -> None:
+        self.message = message
+        self.detail = detail
+        super().__init__(f"{message}: {detail}")
+
+
+def claim(target: Document, owner: Metadata, *, kind: str, own: bool) -> None:
+    """Make `owner` the controller of the target, or (`own` false) stop it being that.
+
+    Raises Refusal where another ExternalSecret, or any other controller, holds it.
+    """
+    metadata = target["metadata"]
+    current = controller_of(target)
+    ours = (
+        current is not None
+        and _same_kind(current.api_version, current.kind, kind)
+        and current.name == owner.name
+    )
+    if current is not None and not ours:
+        if _same_kind(current.api_version, current.kind, kind):
+            raise Refusal(
+                "target is owned by another ExternalSecret", f"its owner is {current.kind} {current.name}"
+            )
+        if own:
+            raise Refusal(
+                "failed to take ownership of target secret", f"its owner is {current.kind} {current.name}"
+            )
+    if own:
+        reference = {
+            "apiVersion": API_VERSION,
+            "kind": kind,
+            "name": owner.name,
+            "uid": owner.uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+        others = [r for r in metadata.get("ownerReferences") or () if not _is(r, kind, owner.name)]
+        metadata["ownerReferences"] = [*others, reference]
+        metadata.setdefault("labels", {})[CREATED_BY] = created_by(owner.namespace, owner.name)
+        return
+    if ours:
+        metadata["ownerReferences"] = [r for r in metadata["ownerReferences"] if not _is(r, kind, owner.name)]
+    metadata.setdefault("labels", {}).pop(CREATED_BY, None)
+
+
+def controlled_by(target: Document, uid: str) -> bool:
+    """Whether the object of that uid is the controller of the target."""
+    current = controller_of(target)
+    return current is not None and current.uid == uid
+
+
+def _same_kind(api_version: str, found: str, kind: str) -> bool:
+    return found == kind and api_version.rpartition("/")[0] == GROUP
+
+
+def _is(reference: Document, kind: str, name: str) -> bool:
+    return _same_kind(reference["apiVersion"], reference["kind"], kind) and bool(reference["name"] == name)

@@ -1,0 +1,226 @@
+"""What a PushSecret pushes to one store: `data` and `dataTo` expanded into entries, with every conflict found first."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from syncret.config.resources.push_secret import (
+    PushData,
+    PushDataTo,
+    PushRewrite,
+    PushSecretSpec,
+    PushStoreRef,
+)
+from syncret.daemon.core import keys
+from syncret.daemon.core.rewriting import Transform
+from syncret.daemon.core.selectors import matches
+from syncret.providers.contract import RemoteTarget, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import gojson, goregexp
+
+BUNDLE = "(bundle)"
+
+
+class Store(NamedTuple):
+    """What decides whether an entry is meant for a store."""
+
+    kind: str
+    name: str
+    labels: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+class PushEntry(NamedTuple):
+    """One value on its way: from a key of the source (none: from all of it, or from a bundle) to a remote place."""
+
+    secret_key: str
+    target: RemoteTarget
+    metadata: Any
+    conversion: str
+    bundle: Mapping[str, bytes] | None = None
+
+    @property
+    def status_key(self) -> str:
+        """Under which name `status.syncedPushSecrets` keeps it."""
+        return "/".join(filter(None, self.target))
+
+    def status(self) -> dict[str, Any]:
+        """The entry as the status keeps it: enough to delete it again."""
+        remote = {"remoteKey": self.target.remote_key}
+        if self.target.property:
+            remote["property"] = self.target.property
+        entry: dict[str, Any] = {"match": {"remoteRef": remote}}
+        if self.secret_key:
+            entry["match"]["secretKey"] = self.secret_key
+        if self.metadata is not None:
+            entry["metadata"] = self.metadata
+        entry["conversionStrategy"] = self.conversion
+        return entry
+
+
+def check_store_refs(spec: PushSecretSpec) -> None:
+    """Every dataTo entry names a store that the PushSecret lists."""
+    named = {(ref.kind or "SecretStore", ref.name) for ref in spec.secret_store_refs if ref.name}
+    for index, entry in enumerate(spec.data_to):
+        ref, place = entry.store_ref, f"dataTo[{index}]"
+        if ref is None:
+            raise Malformed("storeRef is required").at(place)
+        if not ref.name and ref.label_selector is None:
+            raise Malformed("storeRef must have name or labelSelector").at(place)
+        if ref.name and (ref.kind or "SecretStore", ref.name) not in named:
+            raise Malformed(f'storeRef "{ref.name}" not found in secretStoreRefs').at(place)
+
+
+def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:
+    """A dataTo entry that selects by label selects something: a typo must not become a silent nothing."""
+    for index, entry in enumerate(spec.data_to):
+        ref = entry.store_ref
+        if ref is not None and not ref.name and not any(_meant_for(ref, store) for store in stores):
+            raise Malformed(
+                f"dataTo[{index}]", "labelSelector does not match any store in secretStoreRefs"
+            )
+
+
+def entries(
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, *, transform: Transform | None = None
+) -> tuple[PushEntry, ...]:
+    """Everything to push to `store`; raises Malformed, naming all that collide, before anything is pushed."""
+    expanded = _expand(spec, source, store, transform)
+    explicit = {_original_key(item, source) for item in spec.data}
+    merged = [entry for entry in expanded if entry.secret_key not in explicit]
+    merged += [
+        PushEntry(
+            item.match.secret_key,
+            RemoteTarget(item.match.remote_ref.remote_key, item.match.remote_ref.property),
+            item.metadata,
+            item.conversion_strategy,
+        )
+        for item in spec.data
+    ]
+    _check_unique(merged)
+    return tuple(merged)
+
+
+def payload(entry: PushEntry, source: Mapping[str, bytes]) -> SecretBytes:
+    """The value of an entry: one key's bytes, or all keys as one JSON object of strings."""
+    data = keys.reverse_keys(entry.conversion, entry.bundle if entry.bundle is not None else source)
+    if not entry.secret_key:
+        text = {key: value.decode(errors="replace") for key, value in data.items()}
+        return SecretBytes(gojson.marshal(text).encode())
+    if entry.secret_key not in data:
+        raise Malformed(f"secret key {entry.secret_key} does not exist")
+    return SecretBytes(data[entry.secret_key])
+
+
+def _expand(
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, transform: Transform | None
+) -> list[PushEntry]:
+    found: list[PushEntry] = []
+    taken: dict[str, str] = {}
+    clashes: list[str] = []
+    meant = [
+        entry for entry in spec.data_to if entry.store_ref is not None and _meant_for(entry.store_ref, store)
+    ]
+    for index, entry in enumerate(meant):
+        place = f"failed to expand dataTo: dataTo[{index}]"
+        try:
+            for source_key, made in _expand_one(entry, source, transform):
+                remote = made.target.remote_key
+                if remote in taken:
+                    clashes.append(
+                        f'duplicate remote key "{remote}" from source key "{source_key}"'
+                        f" (conflicts with {taken[remote]})"
+                    )
+                taken.setdefault(remote, f"dataTo[{index}]:{source_key}")
+                found.append(made)
+        except Malformed as error:
+            raise error.at(place) from None
+        if clashes:
+            raise Malformed("; ".join(clashes)).at(place)
+    return found
+
+
+def _expand_one(
+    entry: PushDataTo, source: Mapping[str, bytes], transform: Transform | None
+) -> list[tuple[str, PushEntry]]:
+    """Converted source keys with the entry each becomes: one a key, or one for all of them (a bundle)."""
+    converted = keys.reverse_keys(entry.conversion_strategy, source)
+    original = {keys.reverse(entry.conversion_strategy, key): key for key in source}
+    pattern = entry.match.regexp if entry.match is not None else ""
+    try:
+        wanted = goregexp.compile(pattern) if pattern else None
+    except goregexp.PatternError as error:
+        raise Malformed(f"match failed: {error}") from error
+    matched = [key for key in sorted(converted) if wanted is None or wanted.search(key)]
+    if entry.remote_key:
+        bundle = {key: converted[key] for key in matched}
+        target = RemoteTarget(entry.remote_key)
+        return [(BUNDLE, PushEntry("", target, entry.metadata, "None", bundle))] if matched else []
+    made = []
+    for key, remote in _rewritten(entry.rewrite, matched, transform).items():
+        if not remote:
+            raise Malformed(f'empty remote key produced for source key "{key}"')
+        made.append((key, PushEntry(original[key], RemoteTarget(remote), entry.metadata, "None")))
+    return made
+
+
+def _rewritten(
+    operations: Sequence[PushRewrite], names: Sequence[str], transform: Transform | None
+) -> dict[str, str]:
+    renamed = {name: name for name in names}
+    for index, operation in enumerate(operations):
+        try:
+            apply = _compiled(operation, transform)
+            renamed = {name: apply(current) for name, current in renamed.items()}
+        except Malformed as error:
+            raise Malformed(f"rewrite failed: rewrite[{index}]: {error.message}") from error
+    return renamed
+
+
+def _compiled(operation: PushRewrite, transform: Transform | None) -> Callable[[str], str]:
+    if operation.regexp is not None:
+        try:
+            pattern = goregexp.compile(operation.regexp.source)
+        except goregexp.PatternError as error:
+            raise Malformed(str(error)) from error
+        target = operation.regexp.target
+        return lambda key: pattern.replace_all(key, target)
+    if operation.transform is not None:
+        if transform is None:
+            raise Malformed("templates are not supported by this version")
+        return transform(operation.transform.template)
+    return lambda key: key
+
+
+def _meant_for(ref: PushStoreRef, store: Store) -> bool:
+    if (ref.kind or "SecretStore") != store.kind:
+        return False
+    if ref.name:
+        return ref.name == store.name
+    return ref.label_selector is not None and matches(ref.label_selector, store.labels)
+
+
+def _original_key(item: PushData, source: Mapping[str, bytes]) -> str:
+    """The key of the source behind an explicit entry, which may name it as it is after conversion."""
+    wanted = item.match.secret_key
+    if item.conversion_strategy == "None":
+        return wanted
+    return next((key for key in source if keys.reverse(item.conversion_strategy, key) == wanted), wanted)
+
+
+def _check_unique(merged: Sequence[PushEntry]) -> None:
+    seen: dict[RemoteTarget, list[str]] = {}
+    for entry in merged:
+        seen.setdefault(entry.target, []).append(entry.secret_key)
+    clashes = []
+    for target, sources in seen.items():
+        if len(sources) > 1:
+            where = f' with property "{target.property}"' if target.property else ""
+            listed = " and ".join(f'"{key}"' for key in sources)
+            clashes.append(
+                f'duplicate remote key "{target.remote_key}"{where}: '
+                f"source keys {listed} all map to the same destination"
+            )
+    if clashes:
+        raise Malformed("failed to merge data entries: " + "; ".join(clashes))

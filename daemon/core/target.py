@@ -1,0 +1,103 @@
+"""What an ExternalSecret writes: a Secret, or any other kind; one shape for both, with the words each uses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.config.resources.external_secret import ExternalSecret
+from syncret.daemon.core import manifest, secret
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Reasons and messages of the Ready condition; they differ only in what they call the target."""
+
+    synced: str
+    failed: str
+    deleted: str
+    missing: str
+    not_created: str
+    not_deleted: str
+
+
+SECRET = Wording(
+    synced="SecretSynced",
+    failed="SecretSyncedError",
+    deleted="SecretDeleted",
+    missing="SecretMissing",
+    not_created="secret will not be created due to CreationPolicy=Merge",
+    not_deleted="could not delete secret",
+)
+RESOURCE = Wording(
+    synced="ResourceSynced",
+    failed="ResourceSyncedError",
+    deleted="ResourceDeleted",
+    missing="ResourceMissing",
+    not_created="resource will not be created due to CreationPolicy=Merge",
+    not_deleted="could not delete resource",
+)
+
+
+class TargetForm(Protocol):
+    """How one sort of target is judged and made."""
+
+    @property
+    def wording(self) -> Wording:
+        """What the condition calls it."""
+        ...
+
+    def ref(self, resource: ExternalSecret) -> ObjectRef:
+        """The name of the target."""
+        ...
+
+    def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
+        """Whether it still is what was written last."""
+        ...
+
+    def desired(self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+        """The whole object to write; raises Refusal or DecisionError where it must not or cannot be made."""
+        ...
+
+
+class SecretForm:
+    """A Kubernetes Secret (on a host: a folder of files)."""
+
+    wording = SECRET
+
+    def ref(self, resource: ExternalSecret) -> ObjectRef:
+        return ObjectRef("", "Secret", resource.metadata.namespace, secret.target_name(resource))
+
+    def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
+        return secret.is_valid(resource, observed)
+
+    def desired(self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+        return secret.desired_secret(resource, observed, data)
+
+
+class ManifestForm:
+    """Any other kind, named by `spec.target.manifest`."""
+
+    wording = RESOURCE
+
+    def ref(self, resource: ExternalSecret) -> ObjectRef:
+        return manifest.manifest_ref(resource)
+
+    def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
+        return manifest.is_valid(resource, observed)
+
+    def desired(self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+        return manifest.desired_manifest(resource, observed, data)
+
+
+_SECRET_FORM, _MANIFEST_FORM = SecretForm(), ManifestForm()
+
+
+def form_of(resource: ExternalSecret) -> TargetForm:
+    """The form of this resource's target."""
+    return _SECRET_FORM if resource.spec.target.manifest is None else _MANIFEST_FORM
+
+
+def binding(status: Mapping[str, Any]) -> str:
+    """The name of the target that was written last."""
+    return str((status.get("binding") or {}).get("name", ""))

@@ -1,0 +1,17 @@
+"""Times as Kubernetes writes them: RFC 3339 in UTC, whole seconds."""
+
+from datetime import UTC, datetime
+
+
+def stamp(seconds: float) -> str:
+    """Seconds since the epoch as `2026-01-01T00:00:00Z`; fractions are cut off."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seconds(text: str) -> float | None:
+    """The epoch seconds of a timestamp; None for an empty or a malformed one."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,58 @@
+"""Draws values from a generator, named directly or through a ClusterGenerator."""
+
+from typing import Any
+
+import msgspec
+
+from syncret.config.catalog import Scope, generator_key
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.contract import OpenContext, SecretMap
+from syncret.providers.errors import Malformed
+
+GROUP = "generators.external-secrets.io"
+CLUSTER_GENERATOR = "ClusterGenerator"
+
+
+def generator_ref(kind: str, name: str, namespace: str) -> ObjectRef:
+    """The reference of a generator as a resource of that namespace means it."""
+    return ObjectRef(GROUP, kind, "" if kind == CLUSTER_GENERATOR else namespace, name)
+
+
+def generator_spec(world: World, kind: str, name: str, namespace: str) -> tuple[str, Document] | None:
+    """The kind behind the name and its spec; None where there is no such object."""
+    stored = world.inventory.get(generator_ref(kind, name, namespace))
+    if stored is None:
+        return None
+    spec: Document = stored.document.get("spec") or {}
+    if kind != CLUSTER_GENERATOR:
+        return kind, spec
+    inner = str(spec.get("kind", ""))
+    chosen: Any = (spec.get("generator") or {}).get(generator_key(inner))
+    if chosen is None:
+        raise Malformed(
+            f'ClusterGenerator "{name}" is of kind {inner} but carries another spec',
+            hint=f"set spec.generator.{generator_key(inner)}",
+        )
+    return inner, chosen
+
+
+async def draw(world: World, kind: str, name: str, namespace: str) -> SecretMap:
+    """New values. Raises SyncError where there is no such generator or it cannot draw."""
+    found = generator_spec(world, kind, name, namespace)
+    if found is None:
+        raise Malformed(f'unable to get generator: {kind} "{name}" does not exist', hint=f"create it in {namespace}")
+    actual, document = found
+    generator = world.registry.generator_type(actual)
+    if generator.generate is None:
+        raise Malformed(f"generators of kind {actual} cannot be reached by this version of syncret")
+    spec = msgspec.convert(document, generator.spec.model)
+    context = OpenContext(
+        store=generator_ref(kind, name, namespace),
+        scope=Scope(cluster=False, namespace=namespace),
+        credentials=world.sessions.credentials(namespace),
+        now=world.clock.now,
+        keep={},
+    )
+    generated = await generator.generate(spec, context)
+    return generated.values

@@ -1,0 +1,132 @@
+"""ExternalSecret: fetch what is needed, decide, write the target, tell the status."""
+
+from collections.abc import Iterable
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.external_secret import ExternalSecret
+from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
+from syncret.daemon.core import needs
+from syncret.daemon.core.assemble import Assembled, assemble
+from syncret.daemon.core.ownership import Refusal
+from syncret.daemon.core.target import TargetForm, form_of
+from syncret.daemon.engine.contract import Outcome
+from syncret.daemon.engine.reconcilers.draw import generator_ref, generator_spec
+from syncret.daemon.engine.reconcilers.fetch import fetch
+from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.stores import NotReadyYet, skips, store_ref
+from syncret.daemon.engine.reconcilers.target_writer import TargetWriter
+from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import Malformed, SyncError
+
+FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
+NO_TEMPLATES = "templates are not supported by this version of syncret"
+
+
+class ExternalSecretReconciler:
+    """One ExternalSecret at a time, from what is wanted to what is told."""
+
+    group_kind = GroupKind("external-secrets.io", "ExternalSecret")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._verdicts = Verdicts(world)
+        self._writer = TargetWriter(world)
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        """Its target, stores and generators, and its namespace where a cluster store may ask for its labels."""
+        resource = stored.as_type(ExternalSecret)
+        namespace = resource.metadata.namespace
+        named = needs.stores(resource.spec)
+        yield form_of(resource).ref(resource)
+        yield from (store_ref(name, namespace) for name in named)
+        for generator in needs.generators(resource.spec):
+            yield generator_ref(generator.kind, generator.name, namespace)
+        if any(name.kind == "ClusterSecretStore" for name in named):
+            yield ObjectRef("", "Namespace", "", namespace)
+
+    def lane(self, stored: Stored) -> str:
+        """Its first store: a store that hangs holds up only those who read from it."""
+        resource = stored.as_type(ExternalSecret)
+        named = needs.stores(resource.spec)
+        return str(store_ref(named[0], resource.metadata.namespace)) if named else ""
+
+    async def reconcile(self, ref: ObjectRef) -> Outcome:
+        """Bring the target and the status in line with the spec, if it is due."""
+        stored = self._world.inventory.get(ref)
+        if stored is None:
+            self._world.facts.forget(ref)
+            return Outcome()
+        resource = stored.as_type(ExternalSecret)
+        if resource.metadata.deletion_timestamp:
+            await self._writer.clean_up(resource)
+            await drop_finalizer(self._world, stored, FINALIZER)
+            return Outcome()
+        stored = await ensure_finalizer(self._world, stored, FINALIZER)
+        resource = stored.as_type(ExternalSecret)
+        if self._is_others(resource):
+            return Outcome()
+        if resource.spec.target.manifest is not None and not self._world.options.allow_generic_targets:
+            disabled = Malformed(
+                "generic targets are disabled", hint="allow them with --allow-generic-targets, or leave target.manifest out"
+            )
+            return await self._verdicts.failed(resource, "SecretSyncedError", "invalid generic target", disabled, retry=False)
+        return await self._sync(resource, form_of(resource))
+
+    def _is_others(self, resource: ExternalSecret) -> bool:
+        """Whether a store or a generator it names is another controller's."""
+        namespace = resource.metadata.namespace
+        if skips(self._world, needs.stores(resource.spec), namespace):
+            return True
+        for generator in needs.generators(resource.spec):
+            try:
+                found = generator_spec(self._world, generator.kind, generator.name, namespace)
+            except SyncError:
+                continue  # told when the values are drawn
+            if found is not None and not self._world.handles(found[1].get("controller")):
+                return True
+        return False
+
+    async def _sync(self, resource: ExternalSecret, form: TargetForm) -> Outcome:
+        now = self._world.clock.now()
+        observed = await self._world.target.get(form.ref(resource))
+        current = observed.document if observed is not None else None
+        if not is_due(resource, now) and form.is_valid(resource, current):
+            return Outcome(next_due(resource, now, spread=self._world.options.spread))
+        words = form.wording
+        try:
+            answers = await fetch(self._world, needs.needs(resource.spec), resource.metadata.namespace)
+            assembled = assemble(resource.spec, answers)
+        except NotReadyYet:
+            return Outcome()  # the verdict on the store wakes this object
+        except SyncError as error:
+            return await self._verdicts.failed(resource, words.failed, "could not get secret data from provider", error)
+        if not assembled.data and resource.spec.target.deletion_policy != "Merge":
+            return await self._without_data(resource, form, assembled)
+        try:
+            if resource.spec.target.template is not None:
+                raise Malformed(NO_TEMPLATES, hint="leave target.template out")
+            if resource.spec.target.creation_policy == "Merge" and current is None:
+                return await self._verdicts.done(resource, words.missing, words.not_created, assembled)
+            bound = await self._writer.write(resource, form, current, assembled.data)
+        except Refusal as refusal:
+            return await self._verdicts.failed(resource, words.failed, refusal.message, refusal, retry=False)
+        except (Invalid, TargetUnavailable, SyncError) as error:
+            return await self._verdicts.failed(resource, words.failed, "could not update secret", error)
+        return await self._verdicts.done(resource, words.synced, "secret synced", assembled, bound=bound)
+
+    async def _without_data(self, resource: ExternalSecret, form: TargetForm, assembled: Assembled) -> Outcome:
+        """The provider has nothing: keep what is there, or delete what we own."""
+        words, target = form.wording, resource.spec.target
+        if target.deletion_policy == "Retain":
+            message = "secret retained due to DeletionPolicy=Retain"
+            return await self._verdicts.done(resource, words.synced, message, assembled)
+        if target.creation_policy != "Owner":
+            refusal = Malformed(f"creationPolicy={target.creation_policy} is not Owner", hint="only Owner may delete")
+            return await self._verdicts.failed(resource, words.failed, words.not_deleted, refusal, retry=False)
+        try:
+            await self._writer.delete(resource, form.ref(resource))
+        except (Invalid, TargetUnavailable) as error:
+            return await self._verdicts.failed(resource, words.failed, words.not_deleted, error)
+        message = "secret deleted due to DeletionPolicy=Delete"
+        return await self._verdicts.done(resource, words.deleted, message, assembled)

@@ -1,0 +1,45 @@
+"""What is remembered of each object beyond its status, for `explain`: origins of keys, and the last failure."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from syncret.config.meta import ObjectRef
+
+
+class Failure(NamedTuple):
+    """The last thing that went wrong, and when. The text names keys and places, never values."""
+
+    at: float
+    message: str
+    hint: str = ""
+
+
+class Facts:
+    """Kept in memory alone: a restart loses it, the next refresh brings it back."""
+
+    def __init__(self) -> None:
+        self._origins: dict[ObjectRef, Mapping[str, str]] = {}
+        self._failures: dict[ObjectRef, Failure] = {}
+
+    def succeeded(self, ref: ObjectRef, origins: Mapping[str, str] | None = None) -> None:
+        """The object is in order; `origins` says which entry of the spec gave each key."""
+        self._failures.pop(ref, None)
+        if origins:
+            self._origins[ref] = origins
+
+    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+        """The object is not in order."""
+        self._failures[ref] = failure
+
+    def forget(self, ref: ObjectRef) -> None:
+        """The object is gone."""
+        self._origins.pop(ref, None)
+        self._failures.pop(ref, None)
+
+    def origins(self, ref: ObjectRef) -> Mapping[str, str]:
+        """Which entry of the spec gave each key, as far as it was seen by this process."""
+        return self._origins.get(ref, {})
+
+    def failure(self, ref: ObjectRef) -> Failure | None:
+        """What stands in the way now, if anything."""
+        return self._failures.get(ref)

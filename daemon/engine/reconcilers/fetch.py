@@ -1,0 +1,83 @@
+"""Asks every need of a resource at once, grouped by store, so that calls can be shared and batched."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from syncret.daemon.core.needs import Answer, Draw, Extract, Need, Read, Search, StoreName
+from syncret.daemon.engine.reconcilers.draw import draw
+from syncret.daemon.engine.reconcilers.stores import NotReadyYet, usable_store
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.engine.session import Session
+from syncret.providers.errors import SyncError
+
+Answers: TypeAlias = dict[Need, Answer]
+Asked: TypeAlias = Read | Extract | Search
+
+
+async def fetch(world: World, needs: Iterable[Need], namespace: str) -> Mapping[Need, Answer]:
+    """An answer for every need; a failure is the answer of the needs it hit. NotReadyYet passes through."""
+    draws: list[Draw] = []
+    by_store: defaultdict[StoreName, list[Asked]] = defaultdict(list)
+    for need in needs:
+        if isinstance(need, Draw):
+            draws.append(need)
+        else:
+            by_store[need.store].append(need)
+    answers: Answers = {}
+    sessions: list[tuple[Session, list[Asked]]] = []
+    for name, asked in by_store.items():
+        try:
+            sessions.append((world.sessions.session(usable_store(world, name, namespace, ready=True), namespace), asked))
+        except NotReadyYet:
+            raise
+        except SyncError as error:
+            answers.update(dict.fromkeys(asked, error))
+    calls = [_draw(world, need, namespace) for need in draws]
+    calls += [call for session, asked in sessions for call in _calls(session, asked)]
+    for part in [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls):
+        answers.update(part)
+    return answers
+
+
+def _calls(session: Session, asked: Sequence[Asked]) -> list[Coroutine[Any, Any, Answers]]:
+    reads = [need for need in asked if isinstance(need, Read)]
+    extracts = [need for need in asked if isinstance(need, Extract)]
+    calls: list[Coroutine[Any, Any, Answers]] = []
+    if reads:
+        calls.append(_read(session, reads))
+    if extracts:
+        calls.append(_extract(session, extracts))
+    calls += [_search(session, need) for need in asked if isinstance(need, Search)]
+    return calls
+
+
+async def _read(session: Session, reads: Sequence[Read]) -> Answers:
+    try:
+        values = await session.read([need.ref for need in reads])
+    except SyncError as error:
+        return dict.fromkeys(reads, error)
+    return {need: values.get(need.ref) for need in reads}
+
+
+async def _extract(session: Session, extracts: Sequence[Extract]) -> Answers:
+    try:
+        maps = await session.extract([need.ref for need in extracts])
+    except SyncError as error:
+        return dict.fromkeys(extracts, error)
+    return {need: maps.get(need.ref) for need in extracts}
+
+
+async def _search(session: Session, need: Search) -> Answers:
+    try:
+        return {need: await session.find(need.query)}
+    except SyncError as error:
+        return {need: error}
+
+
+async def _draw(world: World, need: Draw, namespace: str) -> Answers:
+    try:
+        return {need: await draw(world, *need.generator, namespace)}
+    except SyncError as error:
+        return {need: error}

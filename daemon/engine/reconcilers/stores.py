@@ -1,0 +1,69 @@
+"""Finding the store that a resource names, and whether that resource may use it now."""
+
+from collections.abc import Iterable
+
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.secret_store import SecretStore
+from syncret.daemon.backends.contract import Stored
+from syncret.daemon.core import conditions, selectors
+from syncret.daemon.core.needs import StoreName
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import Denied, Malformed, SyncError
+
+GROUP = "external-secrets.io"
+CLUSTER = "ClusterSecretStore"
+NAMESPACED = "SecretStore"
+
+
+class NotReadyYet(SyncError):
+    """The store has not been judged yet; it is being judged, and its verdict wakes whoever waits."""
+
+
+def store_ref(name: StoreName, namespace: str) -> ObjectRef:
+    """The reference of a store as a resource of that namespace means it."""
+    return ObjectRef(GROUP, name.kind, "" if name.kind == CLUSTER else namespace, name.name)
+
+
+def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) -> Stored:
+    """The store, if a resource of that namespace may use it; with `ready` only if it is known to work.
+
+    Raises Malformed, Denied or NotReadyYet with the words of the External Secrets operator.
+    """
+    stored = world.inventory.get(store_ref(name, namespace))
+    if stored is None:
+        hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
+        raise Malformed(f'could not get {name.kind} "{name.name}": it does not exist', hint=hint)
+    store = stored.as_type(SecretStore)
+    if not world.handles(store.spec.controller):
+        raise Denied("can not reference unmanaged store", hint="its spec.controller names another class")
+    if name.kind == CLUSTER:
+        labels = world.inventory.labels(ObjectRef("", "Namespace", "", namespace))
+        if not selectors.admits(store.spec.conditions, namespace, labels):
+            raise Denied(
+                f'using cluster store "{name.name}" is not allowed from namespace "{namespace}": '
+                "denied by spec.condition",
+                hint="widen spec.conditions of the store, or use a SecretStore of the namespace",
+            )
+    if ready:
+        _require_ready(store, name)
+    return stored
+
+
+def _require_ready(store: SecretStore, name: StoreName) -> None:
+    verdict = conditions.find(store.status.conditions)
+    if verdict is None:
+        raise NotReadyYet(f'{name.kind} "{name.name}" has not been validated yet')
+    if verdict.status != "True":
+        raise Malformed(
+            f'{name.kind} "{name.name}" is not ready',
+            hint=f"syncret explain {name.kind}/{name.name} says why",
+        )
+
+
+def skips(world: World, names: Iterable[StoreName], namespace: str) -> bool:
+    """Whether any of these stores belongs to another controller: the resource is then left alone entirely."""
+    for name in names:
+        stored = world.inventory.get(store_ref(name, namespace))
+        if stored is not None and not world.handles(stored.as_type(SecretStore).spec.controller):
+            return True
+    return False

@@ -1,0 +1,97 @@
+"""Writes and deletes what an ExternalSecret targets."""
+
+from collections.abc import Mapping
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.config.resources.external_secret import ExternalSecret
+from syncret.daemon.backends.contract import NotFound
+from syncret.daemon.core.labels import CREATED_BY, created_by
+from syncret.daemon.core.ownership import Refusal, controlled_by
+from syncret.daemon.core.secret import field_manager, target_name, within_immutable
+from syncret.daemon.core.target import TargetForm, form_of
+from syncret.daemon.engine.reconcilers.world import World
+
+
+class TargetWriter:
+    """All writes of targets pass here, so that each is booked, told, and its echo expected."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def write(
+        self, resource: ExternalSecret, form: TargetForm, current: Document | None, data: Mapping[str, bytes]
+    ) -> str:
+        """Write the target as the policies ask, if it differs. Returns the name it is bound to (none: '').
+
+        Raises Refusal, Invalid, TargetUnavailable, or Conflict where it changed meanwhile.
+        """
+        policy = resource.spec.target.creation_policy
+        if policy == "None":
+            return resource.status.binding.name
+        if policy == "Owner":
+            await self._drop_former(resource, form)
+        desired = form.desired(resource, current, data)
+        if current is None:
+            await self._create(resource, desired)
+        elif desired != current:
+            await self._update(resource, current, desired)
+        return target_name(resource) if resource.spec.target.manifest is None else resource.status.binding.name
+
+    async def delete(self, resource: ExternalSecret, target: ObjectRef) -> None:
+        """Delete the target, if it is there."""
+        try:
+            await self._world.target.delete(target)
+        except NotFound:
+            return  # the wish is fulfilled
+        self._tell(resource, "Deleted", f"{target} deleted")
+
+    async def clean_up(self, resource: ExternalSecret) -> None:
+        """The ExternalSecret goes: with deletionPolicy Delete, what it controls goes with it."""
+        if resource.spec.target.deletion_policy != "Delete":
+            return
+        target = form_of(resource).ref(resource)
+        if resource.spec.target.manifest is not None:
+            if self._world.options.allow_generic_targets:
+                await self.delete(resource, target)
+            return
+        observed = await self._world.target.get(target)
+        if observed is not None and controlled_by(observed.document, resource.metadata.uid):
+            await self.delete(resource, target)
+
+    async def _create(self, resource: ExternalSecret, desired: Document) -> None:
+        stored = await self._world.target.create(desired, manager=field_manager(resource))
+        self._booked(resource, stored.ref, stored.resource_version)
+        self._tell(resource, "Created", f"{stored.ref} created")
+
+    async def _update(self, resource: ExternalSecret, current: Document, desired: Document) -> None:
+        whole = True
+        if current.get("immutable"):
+            desired, whole = within_immutable(current, desired)
+        if desired != current:
+            stored = await self._world.target.update(desired, manager=field_manager(resource))
+            self._booked(resource, stored.ref, stored.resource_version)
+            self._tell(resource, "Updated", f"{stored.ref} updated")
+        if not whole:
+            raise Refusal("could not update secret, target is immutable", "its data would have to change")
+
+    async def _drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
+        """After a change of the target's name: the Secret under the old one, if it still is ours."""
+        former, target = resource.status.binding.name, form.ref(resource)
+        if not former or former == target.name or resource.spec.target.manifest is not None:
+            return
+        observed = await self._world.target.get(target._replace(name=former))
+        if observed is None:
+            return
+        labels = observed.document["metadata"].get("labels") or {}
+        if labels.get(CREATED_BY) == created_by(resource.metadata.namespace, resource.metadata.name):
+            await self.delete(resource, observed.ref)
+
+    def _booked(self, resource: ExternalSecret, target: ObjectRef, version: str) -> None:
+        self._world.wrote(target, version, _ref(resource))
+
+    def _tell(self, resource: ExternalSecret, reason: str, message: str) -> None:
+        self._world.events.event(_ref(resource), warning=False, reason=reason, message=message)
+
+
+def _ref(resource: ExternalSecret) -> ObjectRef:
+    return ObjectRef("external-secrets.io", "ExternalSecret", resource.metadata.namespace, resource.metadata.name)

@@ -1,0 +1,114 @@
+"""When an ExternalSecret is due, and what is told of it afterwards."""
+
+import msgspec
+
+from syncret.config.durations import parse_duration
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.external_secret import ExternalSecret, ExternalSecretStatus, LocalObjectReference
+from syncret.daemon.backends.contract import BackendError
+from syncret.daemon.core import conditions, needs, refresh, windows
+from syncret.daemon.core.assemble import Assembled
+from syncret.daemon.core.ownership import Refusal
+from syncret.daemon.core.timestamps import seconds, stamp
+from syncret.daemon.engine.contract import Outcome
+from syncret.daemon.engine.reconcilers.facts import Failure
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import SyncError
+
+GROUP, KIND = "external-secrets.io", "ExternalSecret"
+
+
+def version_of(resource: ExternalSecret) -> str:
+    """What `status.syncedResourceVersion` says once this version is synced."""
+    metadata = resource.metadata
+    return refresh.synced_version(metadata.generation, metadata.labels, metadata.annotations)
+
+
+def is_due(resource: ExternalSecret, now: float) -> bool:
+    """Whether it must be synced now, by its policy, its interval and its windows."""
+    return refresh.is_due(
+        resource.spec.refresh_policy,
+        parse_duration(resource.spec.refresh_interval),
+        synced=resource.status.synced_resource_version,
+        current=version_of(resource),
+        last=seconds(resource.status.refresh_time),
+        now=now,
+        allowed=windows.allowed(resource.spec.sync_windows, now),
+    )
+
+
+def next_due(resource: ExternalSecret, now: float, *, spread: bool) -> float | None:
+    """When time alone asks for the next sync; None: only a change does."""
+    due = refresh.next_due(
+        resource.spec.refresh_policy,
+        parse_duration(resource.spec.refresh_interval),
+        last=seconds(resource.status.refresh_time),
+        now=now,
+        spread=_slot_name(resource) if spread else "",
+    )
+    return None if due is None else windows.next_allowed(resource.spec.sync_windows, due)
+
+
+def _slot_name(resource: ExternalSecret) -> str:
+    """Objects that read the same key of the same store are due together, so that their reads meet in one call."""
+    first = next(iter(needs.needs(resource.spec)), None)
+    match first:
+        case needs.Read(store, ref) | needs.Extract(store, ref):
+            return f"{resource.metadata.namespace}/{store}/{ref.key}"
+        case needs.Search(store, _):
+            return f"{resource.metadata.namespace}/{store}"
+        case _:
+            return f"{resource.metadata.namespace}/{resource.metadata.name}"
+
+
+class Verdicts:
+    """Writes the status of ExternalSecrets."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def done(
+        self, resource: ExternalSecret, reason: str, message: str, assembled: Assembled, *, bound: str | None = None
+    ) -> Outcome:
+        """It is in order; `bound` names the Secret it was written to."""
+        now, ref = self._world.clock.now(), _ref(resource)
+        verdict = conditions.ready(status=True, reason=reason, message=message)
+        status = msgspec.structs.replace(
+            resource.status,
+            conditions=conditions.put(resource.status.conditions, verdict, now=now),
+            refresh_time=stamp(now),
+            synced_resource_version=version_of(resource),
+            binding=resource.status.binding if bound is None else LocalObjectReference(name=bound),
+        )
+        await self._report(resource, status)
+        self._world.facts.succeeded(ref, assembled.origins)
+        for place in assembled.missing:
+            self._world.events.event(
+                ref, warning=False, reason="MissingProviderSecret", message=f"secret does not exist at provider using {place}"
+            )
+        return Outcome(next_due(msgspec.structs.replace(resource, status=status), now, spread=self._world.options.spread))
+
+    async def failed(
+        self, resource: ExternalSecret, reason: str, message: str, error: SyncError | BackendError | Refusal, *, retry: bool = True
+    ) -> Outcome:
+        """It is not in order, and `error` says why. Without `retry` only a change can mend it."""
+        now, ref = self._world.clock.now(), _ref(resource)
+        verdict = conditions.ready(status=False, reason=reason, message=message)
+        status = msgspec.structs.replace(
+            resource.status, conditions=conditions.put(resource.status.conditions, verdict, now=now)
+        )
+        await self._report(resource, status)
+        hint = getattr(error, "hint", "")
+        self._world.facts.failed(ref, Failure(now, str(error), hint))
+        self._world.events.event(ref, warning=True, reason="UpdateFailed", message=f"{message}: {error}")
+        if not retry or isinstance(error, Refusal):
+            return Outcome()
+        return Outcome(failure=error)
+
+    async def _report(self, resource: ExternalSecret, status: ExternalSecretStatus) -> None:
+        if status != resource.status:
+            await self._world.status.report(_ref(resource), msgspec.to_builtins(status), uid=resource.metadata.uid)
+
+
+def _ref(resource: ExternalSecret) -> ObjectRef:
+    return ObjectRef(GROUP, KIND, resource.metadata.namespace, resource.metadata.name)

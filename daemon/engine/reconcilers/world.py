@@ -1,0 +1,52 @@
+"""What every reconciler works with. Nothing of it is global: a test builds its own world."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.backends.contract import Status, Target
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.reconcilers.facts import Facts
+from syncret.providers.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the operator decides for all resources."""
+
+    controller_class: str = "default"
+    allow_generic_targets: bool = False
+    store_interval: float = 300.0
+    spread: bool = True
+
+
+class Events(Protocol):
+    """Hears what is worth telling about an object. Messages carry key names, never values."""
+
+    def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
+        """One thing that happened."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """The engine's side of a reconciler."""
+
+    inventory: Inventory
+    target: Target
+    status: Status
+    sessions: Sessions
+    registry: Registry
+    clock: Clock
+    events: Events
+    options: Options = field(default_factory=Options)
+    facts: Facts = field(default_factory=Facts)
+    wrote: Callable[[ObjectRef, str, ObjectRef], None] = lambda target, version, writer: None
+    """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
+
+    def handles(self, controller: str | None) -> bool:
+        """Whether a store or generator of that class is this daemon's."""
+        return not controller or controller == self.options.controller_class

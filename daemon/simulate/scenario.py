@@ -1,0 +1,150 @@
+"""What a scenario says: the clock, the flags, stand-ins for providers, and the steps."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from syncret.config.catalog import Catalog
+from syncret.config.durations import DurationError, parse_duration
+from syncret.config.errors import Problem
+from syncret.config.fields import Duration, Json, Model
+from syncret.config.meta import Document, Metadata, ObjectRef
+from syncret.config.schema import Schema
+from syncret.daemon.core.timestamps import seconds
+
+API_VERSION: Final = "syncret.dev/v1alpha1"
+FLAGS: Final = ("unsafe-allow-generic-targets",)
+
+
+class StandIn(Model):
+    """One entry that a stood-in secret manager holds."""
+
+    key: str
+    value: str
+    version: str = ""
+
+
+class ObjectName(Model):
+    """Which object a command is about."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ObjectRef(self.api_version.rpartition("/")[0], self.kind, self.namespace, self.name)
+
+
+class Patch(ObjectName):
+    """A JSON merge patch of one object."""
+
+    merge: Json
+
+
+class Fault(Model):
+    """Every provider call of that kind fails with this text during the step; no store: of all stores."""
+
+    operation: Literal["read", "push", "delete"]
+    error: str
+    store: str = ""
+
+
+class Step(Model):
+    """Commands at one instant; then everything settles, then the clock runs on by `advance`."""
+
+    apply: tuple[Json, ...] = ()
+    patch: tuple[Patch, ...] = ()
+    delete: tuple[ObjectName, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    advance: Duration = "0s"
+
+    @property
+    def seconds(self) -> float:
+        return parse_duration(self.advance)
+
+
+class ScenarioSpec(Model):
+    """The clock at the start, features that are off by default, stand-ins by store, and the steps."""
+
+    now: str | None = None
+    flags: tuple[Annotated[str, Meta()], ...] = ()
+    providers: dict[str, tuple[StandIn, ...]] = {}
+    steps: tuple[Step, ...] = ()
+
+
+class Scenario(Model):
+    """Manifests through time in a simulated cluster."""
+
+    api_version: Literal["syncret.dev/v1alpha1"]
+    kind: Literal["Scenario"]
+    metadata: Metadata = Metadata()
+    spec: ScenarioSpec
+
+
+def read_scenario(document: Document, catalog: Catalog) -> tuple[Scenario | None, list[Problem]]:
+    """The scenario, or everything that is wrong with it. Unlike a manifest it may not carry unknown fields."""
+    admitted = Schema.of(Scenario, catalog).admit(document)
+    problems = [msgspec.structs.replace(problem, severity="error") for problem in admitted.problems]
+    if problems:
+        return None, problems
+    scenario = msgspec.convert(admitted.document, Scenario)
+    problems = list(_problems(scenario.spec))
+    return (None, problems) if problems else (scenario, [])
+
+
+def _problems(spec: ScenarioSpec) -> Iterator[Problem]:
+    if spec.now is not None and seconds(spec.now) is None:
+        yield Problem(path="spec.now", message="not a time", hint='write it as "2026-01-01T00:00:00Z"')
+    for index, flag in enumerate(spec.flags):
+        if flag not in FLAGS:
+            yield Problem(path=f"spec.flags[{index}]", message="there is no such flag", hint=f"known: {', '.join(FLAGS)}")
+    for name in spec.providers:
+        if store_ref(name) is None:
+            yield Problem(
+                path=f"spec.providers.{name}",
+                message="does not name a store",
+                hint="write SecretStore/<namespace>/<name> or ClusterSecretStore/<name>",
+            )
+    for index, step in enumerate(spec.steps):
+        yield from _step_problems(step, f"spec.steps[{index}]")
+
+
+def _step_problems(step: Step, path: str) -> Iterator[Problem]:
+    try:
+        if step.seconds < 0:
+            yield Problem(path=f"{path}.advance", message="time does not run backwards", hint="write 0s or more")
+    except DurationError as error:
+        yield Problem(path=f"{path}.advance", message=str(error), hint="write a duration such as 90s or 1h30m")
+    for index, item in enumerate(step.apply):
+        if not _names_itself(item):
+            yield Problem(
+                path=f"{path}.apply[{index}]", message="not an object", hint="give it apiVersion, kind and metadata.name"
+            )
+    for index, fault in enumerate(step.faults):
+        if fault.store and store_ref(fault.store) is None:
+            yield Problem(
+                path=f"{path}.faults[{index}].store",
+                message="does not name a store",
+                hint="write SecretStore/<namespace>/<name> or ClusterSecretStore/<name>",
+            )
+
+
+def _names_itself(item: Any) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("metadata"), dict):
+        return False
+    return all(isinstance(value, str) and value for value in (item.get("apiVersion"), item.get("kind"), item["metadata"].get("name")))
+
+
+def store_ref(text: str) -> ObjectRef | None:
+    """`SecretStore/default/vault` or `ClusterSecretStore/vault` as a reference; None for anything else."""
+    match text.split("/"):
+        case ["SecretStore", namespace, name] if namespace and name:
+            return ObjectRef("external-secrets.io", "SecretStore", namespace, name)
+        case ["ClusterSecretStore", name] if name:
+            return ObjectRef("external-secrets.io", "ClusterSecretStore", "", name)
+        case _:
+            return None
