@@ -41,13 +41,13 @@ class KubernetesAuth(Model):
 
 
 def check_connection(
-    server: KubernetesServer | None,
+    server: KubernetesServer,
     auth: KubernetesAuth | None,
     kubeconfig: SecretKeySelector | None,
     scope: Scope,
 ) -> Iterator[Problem]:
     """What both providers demand of `server`, `auth` and `authRef` (which selects a kubeconfig)."""
-    yield from _check_server(server or KubernetesServer(), scope, has_kubeconfig=kubeconfig is not None)
+    yield from _check_server(server, scope, has_kubeconfig=kubeconfig is not None)
     if auth is None:
         return
     if auth.cert:

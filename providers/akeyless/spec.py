@@ -1,0 +1,104 @@
+"""The spec of an Akeyless store, and what it demands beyond its schema."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector, ServiceAccountSelector
+from syncret.providers.kit.selectors import complete, filled, referent, strict
+from syncret.providers.kit.urls import address
+
+
+class KubernetesAuth(Model):
+    """Logs in with the token of a ServiceAccount, which the gateway has Kubernetes verify."""
+
+    access_id: str = msgspec.field(name="accessID")
+    k8s_conf_name: str
+    """The name of the Kubernetes auth configuration on the gateway."""
+    service_account_ref: ServiceAccountSelector | None = None
+    secret_ref: SecretKeySelector | None = None
+    """A Secret with such a token, where no ServiceAccount is named; its key is `token` unless written."""
+
+
+class AccessSecret(Model):
+    """Logs in with an access ID. The type (`api_key`, `aws_iam`, ...) says what the parameter means."""
+
+    access_id: SecretKeySelector = msgspec.field(default=SecretKeySelector(), name="accessID")
+    access_type: SecretKeySelector = SecretKeySelector()
+    access_type_param: SecretKeySelector = SecretKeySelector()
+
+
+class AkeylessAuth(Model):
+    """Who the store is. `kubernetesAuth` wins over `secretRef`."""
+
+    kubernetes_auth: KubernetesAuth | None = None
+    secret_ref: AccessSecret = AccessSecret()
+    service_account_ref: ServiceAccountSelector | None = None
+    """Whose token is exchanged for an Azure one; only the access type `azure_ad` looks at it."""
+
+
+class AkeylessSpec(Model):
+    """Reads and writes items of Akeyless."""
+
+    akeyless_gw_api_url: str = msgspec.field(name="akeylessGWApiURL")
+    """The gateway's API; empty means Akeyless' public one."""
+    auth_secret_ref: AkeylessAuth
+    """All ways to log in, not only those with a Secret; the name is the resource model's."""
+    ca_bundle: Base64 | None = None
+    ca_provider: CAProvider | None = None
+    ignore_cache: bool = False
+    """Reads past the gateway's own cache."""
+
+
+def check(spec: AkeylessSpec, scope: Scope) -> Iterator[Problem]:
+    """The gateway's address is a URL, and the way to log in is complete."""
+    url = spec.akeyless_gw_api_url
+    server = address(url)
+    if url and not (server and server.host):
+        yield Problem(
+            path="akeylessGWApiURL",
+            message="invalid akeyless GW API URL",
+            hint="write it with scheme and host, such as https://api.akeyless.io",
+        )
+    if spec.auth_secret_ref.kubernetes_auth:
+        yield from _check_kubernetes(spec.auth_secret_ref.kubernetes_auth, scope)
+    else:
+        yield from _check_secret(spec.auth_secret_ref, scope)
+
+
+def _check_kubernetes(auth: KubernetesAuth, scope: Scope) -> Iterator[Problem]:
+    base = "authSecretRef.kubernetesAuth"
+    context = "invalid Auth.Kubernetes.ServiceAccountRef"
+    yield from referent(auth.service_account_ref, scope, f"{base}.serviceAccountRef", context)
+    yield from strict(auth.secret_ref, scope, f"{base}.secretRef")
+    yield from filled(
+        auth.access_id,
+        f"{base}.accessID",
+        "missing kubernetes auth-method access-id",
+        "write the access ID of the Kubernetes auth method",
+    )
+    yield from filled(
+        auth.k8s_conf_name,
+        f"{base}.k8sConfName",
+        "missing kubernetes config name",
+        "write the name of the Kubernetes auth configuration on the gateway",
+    )
+
+
+def _check_secret(auth: AkeylessAuth, scope: Scope) -> Iterator[Problem]:
+    base = "authSecretRef.secretRef"
+    ref = auth.secret_ref
+    yield from strict(ref.access_id, scope, f"{base}.accessID")
+    yield from complete(
+        ref.access_id,
+        f"{base}.accessID",
+        no_name="missing akeyless accessID name",
+        no_key="missing akeyless accessID key",
+    )
+    yield from strict(ref.access_type, scope, f"{base}.accessType")
+    if ref.access_type_param.name:
+        yield from strict(ref.access_type_param, scope, f"{base}.accessTypeParam")
+    context = "invalid Auth.ServiceAccountRef"
+    yield from referent(auth.service_account_ref, scope, "authSecretRef.serviceAccountRef", context)

@@ -1,0 +1,118 @@
+"""The spec of a BeyondTrust Password Safe store, and what it demands beyond its schema."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem, Severity
+from syncret.config.fields import Assumed, Model, SecretKeySelector
+from syncret.providers.kit.selectors import complete, filled, referent
+from syncret.providers.kit.urls import address
+
+_METHODS: Final = "set auth.apiKey, or auth.clientId and auth.clientSecret"
+
+
+class BeyondTrustCredential(Model):
+    """One part of the credentials: read from a Secret, or written here."""
+
+    value: str | None = None
+    secret_ref: SecretKeySelector | None = None
+
+
+class BeyondTrustAuth(Model):
+    """Who the store is: an API key, or an OAuth client; a client certificate may come on top."""
+
+    api_key: BeyondTrustCredential | None = None
+    client_id: BeyondTrustCredential | None = None
+    client_secret: BeyondTrustCredential | None = None
+    certificate: BeyondTrustCredential | None = None
+    certificate_key: BeyondTrustCredential | None = None
+
+
+class BeyondTrustServer(Model):
+    """The Password Safe, and what is asked of it."""
+
+    api_url: str
+    verify_ca: bool = msgspec.field(name="verifyCA")
+    api_version: str | None = None
+    retrieval_type: str | None = None
+    """SECRET reads Secrets Safe, MANAGED_ACCOUNT the passwords of managed systems."""
+    separator: str | None = None
+    """What stands between the folders of a key; a slash unless written."""
+    decrypt: bool = True
+    client_time_out_seconds: Assumed[int] = 45
+
+
+class BeyondTrustSpec(Model):
+    """Reads and creates secrets of a Password Safe."""
+
+    auth: BeyondTrustAuth
+    server: BeyondTrustServer
+
+
+def check(spec: BeyondTrustSpec, scope: Scope) -> Iterator[Problem]:
+    """The server's address is a URL, and one way to log in is complete."""
+    server = address(spec.server.api_url)
+    if not (server and server.host):
+        yield Problem(
+            path="server.apiUrl",
+            message="invalid host URL",
+            hint="write it with scheme and host, such as https://example.com/BeyondTrust/api/public/v3",
+        )
+    auth = spec.auth
+    if auth.api_key:
+        yield from _check_credential(auth.api_key, scope, "apiKey")
+    elif auth.client_id and auth.client_secret:
+        yield from _check_credential(auth.client_id, scope, "clientId")
+        yield from _check_credential(auth.client_secret, scope, "clientSecret")
+    elif auth.client_id or auth.client_secret:
+        yield Problem(
+            path="auth",
+            message="both clientId and clientSecret must be set for OAuth authentication",
+            hint="write the other one too",
+        )
+    else:
+        yield Problem(path="auth", message=f"no authentication method configured: {_METHODS}", hint=_METHODS)
+    yield from _check_certificate(auth, scope)
+
+
+def _check_certificate(auth: BeyondTrustAuth, scope: Scope) -> Iterator[Problem]:
+    if (auth.certificate is None) != (auth.certificate_key is None):
+        yield Problem(
+            path="auth",
+            message="certificate and certificateKey must both be set for client-certificate authentication; "
+            "the incomplete pair is ignored",
+            hint="write the other one too, or remove both",
+            severity=Severity.WARNING,
+        )
+    if auth.certificate:
+        yield from _check_credential(auth.certificate, scope, "certificate")
+    if auth.certificate_key:
+        yield from _check_credential(auth.certificate_key, scope, "certificateKey")
+
+
+def _check_credential(credential: BeyondTrustCredential, scope: Scope, field: str) -> Iterator[Problem]:
+    path, ref = f"auth.{field}", credential.secret_ref
+    yield from filled(
+        ref or credential.value,
+        path,
+        f"{field}: either secretRef or value must be set",
+        "write a secretRef",
+    )
+    if ref is None:
+        return
+    if credential.value:
+        yield Problem(
+            path=path,
+            message=f"{field}: cannot specify both secret reference and value",
+            hint="keep secretRef, remove value",
+        )
+    yield from complete(
+        ref,
+        f"{path}.secretRef",
+        no_name=f"{field}: must specify a secret name",
+        no_key=f"{field}: must specify a secret key",
+    )
+    yield from referent(ref, scope, f"{path}.secretRef", field)

@@ -1,0 +1,51 @@
+"""The spec of a Chef store, and what it demands beyond its schema."""
+
+from collections.abc import Iterator
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit.selectors import filled, strict
+from syncret.providers.kit.urls import address
+
+
+class ChefSecretRef(Model):
+    """The private key that requests are signed with, from a Secret."""
+
+    private_key_secret_ref: SecretKeySelector
+
+
+class ChefAuth(Model):
+    """How the user proves who it is."""
+
+    secret_ref: ChefSecretRef
+
+
+class ChefSpec(Model):
+    """Reads items of data bags as one user."""
+
+    auth: ChefAuth
+    server_url: str
+    """With the organization, and ending in a slash: `https://chef.example.com/organizations/acme/`."""
+    username: str
+
+
+def check(spec: ChefSpec, scope: Scope) -> Iterator[Problem]:
+    """User, address and key are there; the key's Secret is in scope."""
+    prefix = "received invalid Chef SecretStore resource"
+    yield from filled(spec.username, "username", f"{prefix}: missing username", "write the Chef user's name")
+    hint = "write it as https://chef.example.com/organizations/acme/"
+    server = address(spec.server_url)
+    if not spec.server_url:
+        yield Problem(path="serverUrl", message=f"{prefix}: missing serverurl", hint=hint)
+    elif not spec.server_url.endswith("/"):
+        message = f"{prefix}: serverurl does not end with slash(/)"
+        yield Problem(path="serverUrl", message=message, hint=hint)
+    elif server is None or not (server.scheme or spec.server_url.startswith("/")):
+        yield Problem(path="serverUrl", message=f"{prefix}: invalid serverurl", hint=hint)
+    key = spec.auth.secret_ref.private_key_secret_ref
+    path = "auth.secretRef.privateKeySecretRef"
+    yield from filled(
+        key.key, f"{path}.key", f"{prefix}: missing Secret Key", "write under which key of the Secret it is"
+    )
+    yield from strict(key, scope, path, prefix)

@@ -1,0 +1,65 @@
+"""The spec of a Cloud.ru store, and what it demands beyond its schema."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit.selectors import filled, referent
+
+_UUID: Final = re.compile(
+    r"(urn:uuid:)?H{8}-H{4}-H{4}-H{4}-H{12}|\{H{8}-H{4}-H{4}-H{4}-H{12}\}|H{32}".replace("H", "[0-9a-f]"),
+    re.IGNORECASE,
+)
+
+
+class CloudRuSecretRef(Model):
+    """The two halves of an access key, from Secrets."""
+
+    access_key_id_secret_ref: SecretKeySelector = msgspec.field(name="accessKeyIDSecretRef")
+    access_key_secret_secret_ref: SecretKeySelector
+
+
+class CloudRuAuth(Model):
+    """Who the store is."""
+
+    secret_ref: CloudRuSecretRef | None = None
+
+
+class CloudRuSpec(Model):
+    """Reads secrets of one project."""
+
+    auth: CloudRuAuth
+    project_id: str | None = msgspec.field(default=None, name="projectID")
+
+
+def check(spec: CloudRuSpec, scope: Scope) -> Iterator[Problem]:
+    """Key and project are there, the project is a UUID, selectors stay in scope."""
+    yield from filled(
+        spec.auth.secret_ref, "auth.secretRef", "invalid spec: auth.secretRef is required", "write it"
+    )
+    if not spec.project_id:
+        yield Problem(
+            path="projectID", message="invalid spec: projectID is required", hint="write the project's UUID"
+        )
+    elif not _UUID.fullmatch(spec.project_id):
+        yield Problem(
+            path="projectID",
+            message="invalid spec: projectID is invalid UUID",
+            hint="copy the project's UUID from the console",
+        )
+    if ref := spec.auth.secret_ref:
+        base, context = "auth.secretRef", "invalid spec: auth.secretRef"
+        yield from referent(
+            ref.access_key_id_secret_ref, scope, f"{base}.accessKeyIDSecretRef", f"{context}.accessKeyID"
+        )
+        yield from referent(
+            ref.access_key_secret_secret_ref,
+            scope,
+            f"{base}.accessKeySecretSecretRef",
+            f"{context}.accessKeySecret",
+        )

@@ -1,0 +1,103 @@
+"""The spec of a store that reads Kubernetes resources, and what it demands beyond its schema."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, Rule, SecretKeySelector, at_most_one
+from syncret.config.meta import Document
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.kube_spec import KubernetesAuth, KubernetesServer, check_connection
+
+
+class Resource(Model):
+    """Which resource is read."""
+
+    group: str
+    """Empty for the core group, and written even then: a typo must not read another resource."""
+    version: Annotated[str, Meta(min_length=1)]
+    kind: Annotated[str, Meta(min_length=1)]
+
+
+class WhitelistRule(Model):
+    """Regular expressions for objects and for the properties asked of them; an absent one matches all."""
+
+    name: str | None = None
+    namespace: str | None = None
+    """Only for a ClusterSecretStore: a SecretStore reads no namespace but its own."""
+    properties: tuple[str, ...] = ()
+
+
+class Whitelist(Model):
+    """What may be read: what at least one rule allows; without rules, everything."""
+
+    rules: tuple[WhitelistRule, ...] = ()
+
+
+def _has_auth(document: Document) -> bool:
+    return "auth" in document or "authRef" in document
+
+
+class CrdSpec(Model):
+    """Reads fields of objects of one resource. Secrets are left to the provider `kubernetes`."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "one of auth or authRef is required",
+            "has(self.auth) || has(self.authRef)",
+            _has_auth,
+        ),
+        at_most_one("auth", "authRef"),
+    )
+
+    resource: Resource
+    server: KubernetesServer = KubernetesServer()
+    auth: KubernetesAuth | None = None
+    auth_ref: SecretKeySelector | None = None
+    """A Secret that holds a kubeconfig, in place of `server` and `auth`."""
+    whitelist: Whitelist = Whitelist()
+
+
+def check(spec: CrdSpec, scope: Scope) -> Iterator[Problem]:
+    """The connection is complete, the resource is no Secret, the whitelist can be read and can match."""
+    yield from check_connection(spec.server, spec.auth, spec.auth_ref, scope)
+    resource = spec.resource
+    if (resource.group in {"", "core"}) and resource.version == "v1" and resource.kind.lower() == "secret":
+        yield Problem(
+            path="resource.kind",
+            message='kind "Secret" is not allowed: use the Kubernetes provider to read Kubernetes Secrets',
+            hint="use the provider kubernetes",
+        )
+    for index, rule in enumerate(spec.whitelist.rules):
+        yield from _check_rule(rule, scope, f"whitelist.rules[{index}]")
+
+
+def _check_rule(rule: WhitelistRule, scope: Scope, path: str) -> Iterator[Problem]:
+    if not (rule.name or rule.namespace or rule.properties):
+        yield Problem(
+            path=path,
+            message=f"crd: {path}: whitelist rule must define name, namespace, or properties",
+            hint="remove the rule, or write what it allows",
+        )
+    patterns = [("name", rule.name), ("namespace", rule.namespace)]
+    patterns += [(f"properties[{index}]", pattern) for index, pattern in enumerate(rule.properties)]
+    for field, pattern in patterns:
+        yield from _check_pattern(pattern or "", f"{path}.{field}")
+    if rule.namespace and not scope.cluster:
+        yield Problem(
+            path=f"{path}.namespace",
+            message=f"crd: {path}.namespace is not supported for a SecretStore",
+            hint="a SecretStore only reads its own namespace: remove it, or use a ClusterSecretStore",
+        )
+
+
+def _check_pattern(pattern: str, path: str) -> Iterator[Problem]:
+    from syncret.providers.kit import goregexp  # RE2 is not needed to know what a spec looks like
+
+    try:
+        goregexp.compile(pattern)
+    except Malformed as error:
+        yield Problem(path=path, message=f"crd: invalid {path} regex: {error.message}", hint=error.hint)

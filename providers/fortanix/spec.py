@@ -1,0 +1,34 @@
+"""The spec of a Fortanix store, and what it demands beyond its schema."""
+
+from collections.abc import Iterator
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit.selectors import complete, filled, referent
+
+
+class FortanixApiKey(Model):
+    """The API key of an app, from a Secret."""
+
+    secret_ref: SecretKeySelector | None = None
+
+
+class FortanixSpec(Model):
+    """Reads security objects that one app may see."""
+
+    api_url: str | None = None
+    """`https://sdkms.fortanix.com` unless written."""
+    api_key: FortanixApiKey | None = None
+
+
+def check(spec: FortanixSpec, scope: Scope) -> Iterator[Problem]:
+    """The API key's Secret is named and in scope."""
+    yield from filled(spec.api_key, "apiKey", "apiKey is required", "write apiKey.secretRef")
+    if spec.api_key is None:
+        return
+    ref, path = spec.api_key.secret_ref, "apiKey.secretRef"
+    yield from filled(ref, path, f"{path} is required", "write the Secret that holds the API key")
+    if ref is not None:
+        yield from complete(ref, path, no_name=f"{path}.name is required", no_key=f"{path}.key is required")
+        yield from referent(ref, scope, path)
