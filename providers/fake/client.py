@@ -1,0 +1,79 @@
+"""Serves one store from a secret manager in memory."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from syncret.providers.contract import (
+    FindQuery,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.fake.manager import SecretManager
+from syncret.providers.kit import extract, gojson, goregexp
+
+_READY: Final = 0
+
+
+class FakeClient:
+    """Reads, finds, pushes, deletes and probes. A version is the one that is named, never the newest."""
+
+    converts_keys = True
+
+    def __init__(self, manager: SecretManager, validation_result: int = _READY) -> None:
+        self._manager = manager
+        self._validation_result = validation_result
+
+    def __repr__(self) -> str:
+        return f"<FakeClient {self._manager!r}>"
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
+        found = {key: self._manager.get(key.key, key.version) for key in keys}
+        return {key: SecretBytes(value) for key, value in found.items() if value is not None}
+
+    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
+        if not ref.property:
+            return payload
+        found = extract.value(payload.raw, ref.property)
+        return None if found is None else SecretBytes(found)
+
+    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
+        value = self.value(payload, ref)
+        if value is None:
+            return None
+        try:
+            return {key: SecretBytes(member) for key, member in gojson.to_secret_map(value.raw).items()}
+        except Malformed as error:
+            raise Malformed(
+                f"unable to unmarshal secret: {error.message}",
+                hint="extract takes a value that is a JSON object",
+            ) from error
+
+    async def find(self, query: FindQuery) -> SecretMap:
+        if query.name is None:
+            raise Malformed("unsupported find operator", hint="this provider finds by name.regexp only")
+        found = self._manager.find(goregexp.compile(query.name).search)
+        return {key: SecretBytes(value) for key, value in found.items()}
+
+    async def push(self, item: PushItem) -> None:
+        self._manager.put(item.remote_key, item.value.raw, item.property)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        self._manager.remove(target.remote_key, target.property)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        return self._manager.has(target.remote_key, target.property)
+
+    async def probe(self) -> Readiness:
+        match self._validation_result:
+            case 0:
+                return "ready"
+            case 1:
+                return "unknown"
+            case _:
+                raise Malformed("unable to validate", hint="its spec says so: validationResult")
