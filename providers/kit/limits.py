@@ -1,0 +1,201 @@
+"""Keeps the calls to one secret manager within bounds: a token bucket that listens to the server.
+
+A throttling server closes the gate for as long as it asks (`Retry-After`) and halves the rate, which then
+recovers slowly. Callers wait in the order in which they came, but never for longer than `patience`: who would
+have to is told at once when to come back, so that a closed gate does not fill the daemon with waiting
+callers.
+"""
+
+import asyncio
+import math
+from collections import deque
+from typing import Final, NamedTuple
+
+from syncret.providers.errors import Throttled
+
+RECOVERY: Final = 300.0
+"""Seconds in which a rate comes back from nothing to its full height."""
+
+FLOOR: Final = 1 / 64
+"""The smallest share of the rate that throttling leaves."""
+
+CLOSED: Final = (1.0, 60.0)
+"""How long the gate closes where the server does not say: doubling from the first up to the second."""
+
+EPSILON: Final = 1e-9
+
+
+class Bucket:
+    """The arithmetic: how many calls may start now, and when the next one may. Time is an argument."""
+
+    __slots__ = ("_factor", "_last", "_streak", "_tokens", "burst", "gate", "rate")
+
+    def __init__(self, rate: float, burst: float, now: float) -> None:
+        self.rate = rate
+        self.burst = max(1.0, burst)
+        self.gate = -math.inf
+        self._tokens = self.burst
+        self._last = now
+        self._factor = 1.0
+        self._streak = 0
+
+    def configure(self, rate: float, burst: float) -> None:
+        """Other bounds from now on; what was learned of the server stays."""
+        self.rate = rate
+        self.burst = max(1.0, burst)
+        self._tokens = min(self._tokens, self.burst)
+
+    def effective(self) -> float:
+        """Calls a second that are allowed now."""
+        return self.rate * self._factor
+
+    def delay(self, now: float, ahead: int = 0) -> float:
+        """Seconds until a call may start that has `ahead` others before it."""
+        self._refill(now)
+        missing = ahead + 1 - self._tokens
+        wait = missing / self.effective() if missing > EPSILON else 0.0
+        return max(0.0, self.gate - now) + wait
+
+    def spend(self) -> None:
+        """A call starts."""
+        self._tokens -= 1
+
+    def refund(self) -> None:
+        """It did not start after all."""
+        self._tokens = min(self.burst, self._tokens + 1)
+
+    def throttled(self, now: float, retry_after: float | None) -> None:
+        """The server refused: close the gate, halve the rate, and start with a single call afterwards."""
+        self._refill(now)
+        first, longest = CLOSED
+        closed = min(longest, first * 2**self._streak) if retry_after is None else max(0.0, retry_after)
+        self._streak = min(self._streak + 1, 10)
+        self._factor = max(FLOOR, self._factor / 2)
+        self._tokens = 1.0
+        self.gate = max(self.gate, now + closed)
+        self._last = max(now, self.gate)
+
+    def succeeded(self) -> None:
+        """The server answered: the next closing without its own word is short again."""
+        self._streak = 0
+
+    def _refill(self, now: float) -> None:
+        passed = now - self._last
+        if passed <= 0:
+            return
+        self._last = now
+        self._tokens = self.burst if math.isinf(self.rate) else self._tokens + passed * self.effective()
+        self._tokens = min(self.burst, self._tokens)
+        self._factor = min(1.0, self._factor + passed / RECOVERY)
+
+
+class LimiterStats(NamedTuple):
+    """A snapshot: calls let through and how long they waited, refusals; now: who waits, rate, gate closed for."""
+
+    calls: int
+    waited: float
+    throttled: int
+    waiting: int
+    rate: float
+    closed: float
+
+
+class Limiter:
+    """A bucket with a queue. One for each store, since quotas belong to credentials."""
+
+    def __init__(self, rate: float, burst: float, *, patience: float = 10.0) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._bucket = Bucket(rate, burst, self._loop.time())
+        self._patience = patience
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._calls = 0
+        self._waited = 0.0
+        self._throttled = 0
+
+    def configure(self, rate: float, burst: float) -> None:
+        """Other bounds from now on."""
+        self._bucket.configure(rate, burst)
+        self._grant()
+
+    async def take(self) -> float:
+        """Wait until one call may start, and say how long it took. Raises Throttled if that is too long."""
+        begin = self._loop.time()
+        delay = self._bucket.delay(begin, ahead=len(self._waiters))
+        if delay > self._patience:
+            raise self._refusal(delay)
+        if delay or self._waiters:
+            await self._wait()
+        else:
+            self._bucket.spend()
+        waited = self._loop.time() - begin
+        self._calls += 1
+        self._waited += waited
+        return waited
+
+    def throttled(self, retry_after: float | None) -> float:
+        """The server asked for fewer calls. Returns when the next one may start, in seconds from now."""
+        now = self._loop.time()
+        self._throttled += 1
+        self._bucket.throttled(now, retry_after)
+        delay = self._bucket.delay(now)
+        if delay > self._patience:
+            for waiter in self._waiters:
+                if not waiter.done():
+                    waiter.set_exception(self._refusal(delay))
+            self._waiters.clear()
+        self._grant()
+        return delay
+
+    def succeeded(self) -> None:
+        """The server answered a call."""
+        self._bucket.succeeded()
+
+    def stats(self) -> LimiterStats:
+        now = self._loop.time()
+        closed = max(0.0, self._bucket.gate - now)
+        rate = self._bucket.effective()
+        return LimiterStats(self._calls, self._waited, self._throttled, len(self._waiters), rate, closed)
+
+    def _refusal(self, delay: float) -> Throttled:
+        closed = self._bucket.gate > self._loop.time()
+        why = "the secret manager asked for fewer calls" if closed else "this store's calls are used up"
+        return Throttled(
+            f"{why}; the next one may start in {delay:.0f} s",
+            retry_after=delay,
+            hint="" if closed else "raise requestsPerSecond, or lengthen refresh intervals",
+        )
+
+    async def _wait(self) -> None:
+        waiter: asyncio.Future[None] = self._loop.create_future()
+        self._waiters.append(waiter)
+        self._grant()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self._bucket.refund()
+            elif waiter in self._waiters:
+                self._waiters.remove(waiter)
+            self._grant()
+            raise
+
+    def _grant(self) -> None:
+        """Let through whoever may pass now, and set one timer for the next."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._waiters:
+            delay = self._bucket.delay(self._loop.time())
+            if delay:
+                self._timer = self._loop.call_later(delay, self._grant)
+                return
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                self._bucket.spend()
+                waiter.set_result(None)
+
+    def __repr__(self) -> str:
+        s = self.stats()
+        gate = f" closed for {s.closed:.1f}s" if s.closed else ""
+        return f"<Limiter {s.rate:.3g}/s waiting={s.waiting}{gate}>"

@@ -1,0 +1,38 @@
+"""Turns the errors of an SDK or of the network into ours, by a table, at the edge where they arise."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from syncret.providers.errors import SyncError
+
+Translation: TypeAlias = type[SyncError] | Callable[[BaseException], SyncError]
+"""The class to raise, or a function of the error for what a class cannot say (a status code, Retry-After)."""
+
+
+@contextmanager
+def translated(
+    table: Mapping[type[BaseException], Translation], *, doing: str = "the call to the secret manager"
+) -> Generator[None, None, None]:
+    """Raise the table's error for what happens inside; the nearest class counts, what is not listed passes.
+
+    The message says what was done and the original's class. Never its text: that may quote a body or a value,
+    and for the same reason the original is not chained.
+    """
+    try:
+        yield
+    except SyncError:
+        raise
+    except tuple(table) as error:
+        raise _translate(error, table, doing) from None
+
+
+def _translate(
+    error: BaseException, table: Mapping[type[BaseException], Translation], doing: str
+) -> SyncError:
+    translation = next(table[cls] for cls in type(error).__mro__ if cls in table)
+    if not (isinstance(translation, type) and issubclass(translation, SyncError)):
+        return translation(error)
+    if isinstance(error, TimeoutError):
+        return translation(f"{doing} had no answer in time")
+    return translation(f"{doing} failed: {type(error).__name__}")
