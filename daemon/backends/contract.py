@@ -1,19 +1,21 @@
 """What a home offers the engine: a small object store with the semantics of the Kubernetes API.
 
 One contract, three homes: `memory` (a simulated cluster), `filesystem` (a host) and, to come, `kubernetes`.
-The engine sees `Source` (what is wanted), `Target` (what is written) and `Status` (what is told); a home implements
-all three on one set of objects, so that an object that one controller writes is an event for another.
+The engine sees `Source` (what is wanted), `Target` (what is written) and `Status` (what is told); a home
+implements all three on one set of objects, so that an object that one controller writes is an event for
+another.
 
-Objects travel encoded. A `Stored` is immutable and compact: ten thousand of them at rest are ten thousand small byte
-strings, and nobody can change one behind another's back.
+Objects travel encoded. A `Stored` is immutable and compact: ten thousand of them at rest are ten thousand
+small byte strings, and nobody can change one behind another's back.
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from syncret.config.errors import Problem
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
 
@@ -87,9 +89,19 @@ class Invalid(BackendError):
 
     reason = "Invalid"
 
+    def __init__(self, message: str, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
+
+
+class Forbidden(Invalid):
+    """The object may not be written here and now: its namespace is going away."""
+
+    reason = "Forbidden"
+
 
 class TargetUnavailable(BackendError):
-    """The home itself cannot be used now: a disk that is full, a folder that is read-only or someone else's."""
+    """The home itself cannot be used now: a disk is full, a folder is read-only or someone else's."""
 
     reason = "ServiceUnavailable"
 
@@ -98,10 +110,18 @@ class TargetUnavailable(BackendError):
         self.hint = hint
 
 
+class Changes(AsyncIterator[Change], Protocol):
+    """A stream of changes. `contextlib.aclosing` ends it for sure."""
+
+    async def aclose(self) -> None:
+        """End the stream, also for a reader that waits."""
+        ...
+
+
 class Source(Protocol):
     """Tells what is wanted."""
 
-    def watch(self) -> AsyncIterator[Change]:
+    def watch(self) -> Changes:
         """Every object that exists, then SYNCED, then every change in order, until closed."""
         ...
 
@@ -116,16 +136,17 @@ class Target(Protocol):
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:
-        """Objects of a kind, in the order of their names."""
+        """Objects of a kind, in the order of their namespaces and names."""
         ...
 
     async def create(self, document: Document) -> Stored:
-        """Raises AlreadyExists, Invalid or TargetUnavailable."""
+        """Raises AlreadyExists, Invalid (Forbidden: its namespace is going away) or TargetUnavailable."""
         ...
 
     async def update(self, document: Document) -> Stored:
-        """Replace all but the status. A stale `metadata.resourceVersion` raises Conflict; equal content is no write.
+        """Replace all but the status; equal content is no write. Raises NotFound, Conflict or Invalid.
 
+        A stale `metadata.resourceVersion` or another `metadata.uid` conflicts; without them the last write wins.
         Dropping the last finalizer of an object that is being deleted removes it.
         """
         ...

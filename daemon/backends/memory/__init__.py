@@ -1,0 +1,1 @@
+"""The simulated cluster: objects in memory that behave as in a Kubernetes cluster."""

@@ -1,0 +1,128 @@
+"""Drafts: writes that have been judged and completed, and not yet made. Nothing here touches the store."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
+from syncret.daemon.backends.contract import Invalid, Stored
+from syncret.daemon.backends.memory import kinds, metadata, values
+from syncret.daemon.backends.memory.hooks import Admission
+
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Draft(NamedTuple):
+    """What shall stand in the place of `before` (None: of nothing); `changed` is false where it does already.
+
+    The document is whole but for its resource version, which the commit gives it.
+    """
+
+    ref: ObjectRef
+    document: Document
+    before: Stored | None
+    changed: bool = True
+
+
+def encode(document: Document) -> bytes:
+    """The bytes that stand for a document: JSON with sorted keys, so that equal documents have equal bytes.
+
+    Raises Invalid for what is not JSON.
+    """
+    try:
+        return _ENCODER.encode(document)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise Invalid(
+            "the document cannot be written as JSON", [Problem(path="", message=str(error))]
+        ) from error
+
+
+def refuse_if_fatal(document: Document, problems: Iterable[Problem]) -> None:
+    """Raise Invalid, in the words of an API server, where one of the problems is fatal."""
+    found = tuple(problems)
+    fatal = [
+        f"{problem.path}: {problem.message}" if problem.path else problem.message
+        for problem in found
+        if problem.fatal
+    ]
+    if not fatal:
+        return
+    group, _, _ = str(document.get("apiVersion", "")).rpartition("/")
+    kind = GroupKind(group, str(document.get("kind", "")))
+    said = fatal[0] if len(fatal) == 1 else f"[{', '.join(fatal)}]"
+    raise Invalid(f'{kind} "{document["metadata"].get("name", "")}" is invalid: {said}', found)
+
+
+def read(document: Document) -> tuple[ObjectRef, Document]:
+    """The name of a document and a cleaned copy of it; raises Invalid where it is no object."""
+    document = metadata.cleaned(document)
+    refuse_if_fatal(document, metadata.problems_of(document))
+    return ref_of(document), document
+
+
+def created(document: Document, *, admission: Admission, uid: str, timestamp: str) -> Draft:
+    """The draft of a new object. Raises Invalid."""
+    _, document = read(document)
+    ref, document = _admitted(document, None, admission)
+    if kinds.has_status_apart(ref.group_kind):
+        document.pop("status", None)
+    metadata.born(document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(ref.group_kind))
+    if ref.group_kind == kinds.NAMESPACE:
+        kinds.complete_namespace(document, "Active")
+    return Draft(ref, document, None)
+
+
+def replaced(document: Document, before: Stored, previous: Document, *, admission: Admission) -> Draft:
+    """The draft of a new version of an object from a cleaned document.
+
+    `previous` is the whole document of `before`. Raises Conflict or Invalid.
+    """
+    metadata.check_preconditions(before.ref, document, previous)
+    ref, document = _admitted(document, previous, admission)
+    kind = ref.group_kind
+    refuse_if_fatal(
+        document,
+        [*metadata.finalizer_problems(document, previous), *values.change_problems(document, previous, kind)],
+    )
+    if kinds.has_status_apart(kind):
+        document.pop("status", None)
+        if "status" in previous:
+            document["status"] = previous["status"]
+    if kind == kinds.NAMESPACE:
+        kinds.complete_namespace(document, previous["status"]["phase"])
+    metadata.inherited(document, previous)
+    if encode(document) == encode(previous):
+        return Draft(before.ref, previous, before, changed=False)
+    if kinds.has_generation(kind) and encode(_content(document)) != encode(_content(previous)):
+        document["metadata"]["generation"] = previous["metadata"].get("generation", 0) + 1
+    return Draft(before.ref, document, before)
+
+
+def surviving(document: Document, previous: Document) -> Document:
+    """What a user applies, with what an apply does not take away from the object that is there."""
+    new, old = dict(document["metadata"]), previous["metadata"]
+    for key in ("uid", "resourceVersion"):
+        new.pop(key, None)
+    for key in ("ownerReferences", "finalizers"):
+        if key in old:
+            new.setdefault(key, old[key])
+    survivors = ("status", "type") if ref_of(previous).group_kind == kinds.SECRET else ("status",)
+    survived: Document = {key: previous[key] for key in survivors if key in previous}
+    return {**survived, **document, "metadata": new}
+
+
+def _admitted(
+    document: Document, previous: Document | None, admission: Admission
+) -> tuple[ObjectRef, Document]:
+    admitted = admission(document, previous)
+    refuse_if_fatal(admitted.document, admitted.problems)
+    ref, document = read(admitted.document)
+    refuse_if_fatal(document, values.problems_of(document, ref.group_kind))
+    values.complete(document, ref.group_kind)
+    return ref, document
+
+
+def _content(document: Document) -> Document:
+    return {key: value for key, value in document.items() if key not in ("metadata", "status")}

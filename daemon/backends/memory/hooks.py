@@ -1,0 +1,71 @@
+"""What may be hooked into a cluster: admission, a journal, and a vault for what memory must not hold."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeAlias
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.backends.contract import Stored
+
+
+class Admitted(NamedTuple):
+    """What admission made of a document: defaults filled in, converted, and what there is to say of it.
+
+    One fatal problem refuses the document; warnings let it pass.
+    """
+
+    document: Document
+    problems: tuple[Problem, ...] = ()
+
+
+Admission: TypeAlias = Callable[[Document, Document | None], Admitted]
+"""Judges a new document beside the version that it replaces (None: it is created), and may change the new."""
+
+
+def admit_all(document: Document, _: Document | None) -> Admitted:
+    """The admission of a cluster that has none."""
+    return Admitted(document)
+
+
+class Journal(Protocol):
+    """Is told of every mutation before it is made; one that it raises from is not made.
+
+    All calls of one request (an owner, then what it owned) come without an await between them, so that what
+    is gathered until the next await can be made durable as one.
+    """
+
+    def saved(self, stored: Stored) -> None:
+        """This version is about to stand under its name."""
+        ...
+
+    def removed(self, ref: ObjectRef) -> None:
+        """The object of that name is about to go."""
+        ...
+
+
+class Vault(Protocol):
+    """Keeps a part of objects (the data of Secrets) elsewhere than in memory and in the journal.
+
+    The cluster keeps, journals and queues sealed versions only, and unseals one whenever somebody asks for
+    it. An event that is read late may therefore show newer data than its resource version. Both calls are
+    made inside the event loop and must not block for long; `seal` is no place to write: write between
+    `prepare_*` and `commit`.
+    """
+
+    def seal(self, stored: Stored) -> Stored:
+        """The version without the part that is kept elsewhere."""
+        ...
+
+    def unseal(self, stored: Stored) -> Stored:
+        """The whole version; as it is where the part kept elsewhere is gone."""
+        ...
+
+
+class NoVault:
+    """Everything stays in memory."""
+
+    def seal(self, stored: Stored) -> Stored:
+        return stored
+
+    def unseal(self, stored: Stored) -> Stored:
+        return stored

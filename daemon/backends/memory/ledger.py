@@ -1,0 +1,96 @@
+"""The ledger: the one place where versions are numbered, journalled, stored and told to the watchers."""
+
+from sys import intern
+
+import msgspec
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.backends.contract import Change, ChangeKind, NotFound, Stored
+from syncret.daemon.backends.memory import kinds, metadata
+from syncret.daemon.backends.memory.drafts import encode
+from syncret.daemon.backends.memory.hooks import Journal, NoVault, Vault
+from syncret.daemon.backends.memory.owners import Owners, owner_references
+from syncret.daemon.backends.memory.shelves import Shelves
+from syncret.daemon.backends.memory.watch import Hub, Watch
+
+
+class Ledger:
+    """All objects, who owns them, and who watches them. Judges nothing."""
+
+    def __init__(
+        self, *, journal: Journal | None = None, vault: Vault | None = None, version: int = 0
+    ) -> None:
+        self.shelves = Shelves()
+        self.owners = Owners()
+        self.hub = Hub()
+        self.version = version
+        self.terminating: set[str] = set()
+        self._journal = journal
+        self._vault = vault or NoVault()
+
+    def restore(self, stored: Stored) -> None:
+        """Take over a version as a journal kept it: neither journalled nor told to anybody."""
+        self.version = max(self.version, int(stored.resource_version))
+        self._place(msgspec.structs.replace(stored, ref=_interned(stored.ref)), stored.document)
+
+    def watch(self) -> Watch:
+        return self.hub.open(self.shelves, self.whole)
+
+    def whole(self, stored: Stored) -> Stored:
+        """The version with what the vault keeps of it."""
+        return self._vault.unseal(stored)
+
+    def found(self, ref: ObjectRef) -> Stored:
+        """The version that stands under a name; raises NotFound."""
+        stored = self.shelves.get(ref)
+        if stored is None:
+            raise NotFound(f"{ref} not found")
+        return stored
+
+    def document(self, ref: ObjectRef) -> Document:
+        """The whole document that stands under a name, free to be changed; raises NotFound."""
+        return self.whole(self.found(ref)).document
+
+    def save(self, ref: ObjectRef, document: Document) -> Stored:
+        """Let the document stand under its name as the next version."""
+        whole = self._stamped(ref, document)
+        sealed = self._vault.seal(whole)
+        if self._journal is not None:
+            self._journal.saved(sealed)
+        known = self.shelves.get(ref) is not None
+        self._place(sealed, document)
+        self.hub.publish(Change(ChangeKind.MODIFIED if known else ChangeKind.ADDED, sealed))
+        return whole
+
+    def remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
+        """Take an object away; `last` is the change that let it go, and what the watchers are told."""
+        stood = self.shelves.get(ref)
+        if stood is None:
+            raise NotFound(f"{ref} not found")
+        whole = self.whole(stood) if last is None else self._stamped(ref, last)
+        sealed = stood if last is None else self._vault.seal(whole)
+        if self._journal is not None:
+            self._journal.removed(ref)
+        self.shelves.remove(ref)
+        self.owners.enter(ref, ())
+        if ref.group_kind == kinds.NAMESPACE:
+            self.terminating.discard(ref.name)
+        self.hub.publish(Change(ChangeKind.DELETED, sealed))
+        return whole
+
+    def _stamped(self, ref: ObjectRef, document: Document) -> Stored:
+        self.version += 1
+        document["metadata"]["resourceVersion"] = version = str(self.version)
+        uid = document["metadata"]["uid"]
+        return Stored(ref=_interned(ref), uid=uid, resource_version=version, data=encode(document))
+
+    def _place(self, stored: Stored, document: Document) -> None:
+        self.shelves.put(stored)
+        self.owners.enter(stored.ref, (reference["uid"] for reference in owner_references(document)))
+        if stored.ref.group_kind == kinds.NAMESPACE and metadata.is_being_deleted(document):
+            self.terminating.add(stored.ref.name)
+
+
+def _interned(ref: ObjectRef) -> ObjectRef:
+    """The same name, sharing the strings that thousands of names have in common."""
+    return ObjectRef(intern(ref.group), intern(ref.kind), intern(ref.namespace), ref.name)

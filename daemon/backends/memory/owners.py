@@ -1,0 +1,57 @@
+"""Who belongs to whom, and which owners are gone: the memory of the garbage collector."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from syncret.config.meta import Document, ObjectRef
+
+_GRAVES: Final = 10_000
+"""How many gone owners are remembered. It serves writers that come moments too late, not history."""
+
+
+def owner_references(document: Document) -> Sequence[dict[str, Any]]:
+    """The owner references of a document."""
+    references: Sequence[dict[str, Any]] = document["metadata"].get("ownerReferences", ())
+    return references
+
+
+class Owners:
+    """Which objects name which uid as an owner.
+
+    A uid that was never seen here counts as an owner that exists: the real collector asks the API server for
+    it, and a simulation would lose objects whose owners it was not given. A uid that is gone counts as gone,
+    even for objects that come after it.
+    """
+
+    def __init__(self) -> None:
+        self._uids: dict[ObjectRef, frozenset[str]] = {}
+        self._dependents: defaultdict[str, set[ObjectRef]] = defaultdict(set)
+        self._gone: dict[str, None] = {}
+
+    def enter(self, ref: ObjectRef, uids: Iterable[str]) -> None:
+        """Record whom the object names as its owners now; none strikes it off."""
+        new, old = frozenset(uids), self._uids.pop(ref, frozenset())
+        for uid in old - new:
+            self._dependents[uid].discard(ref)
+            if not self._dependents[uid]:
+                del self._dependents[uid]
+        for uid in new - old:
+            self._dependents[uid].add(ref)
+        if new:
+            self._uids[ref] = new
+
+    def bury(self, uid: str) -> Sequence[ObjectRef]:
+        """Remember that an owner is gone; returns the objects that named it, in the order of references."""
+        self._gone[uid] = None
+        if len(self._gone) > _GRAVES:
+            del self._gone[next(iter(self._gone))]
+        return sorted(self._dependents.get(uid, ()))
+
+    def is_gone(self, uid: str) -> bool:
+        """Whether an object with that uid existed here and is gone."""
+        return uid in self._gone
+
+    def bereft(self, ref: ObjectRef) -> bool:
+        """Whether the object named an owner that is gone."""
+        return any(uid in self._gone for uid in self._uids.get(ref, ()))

@@ -1,0 +1,55 @@
+"""Where the versions stand: by kind, then namespace, then name."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.backends.contract import Stored
+
+
+class Shelves:
+    """The newest version of every object, by name."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[GroupKind, dict[str, dict[str, Stored]]] = {}
+
+    def __iter__(self) -> Iterator[Stored]:
+        """All objects, in the order of their references."""
+        for kind in sorted(self._kinds):
+            yield from self.of_kind(kind)
+
+    def kinds(self) -> Collection[GroupKind]:
+        """The kinds of which there is an object."""
+        return tuple(sorted(self._kinds))
+
+    def get(self, ref: ObjectRef) -> Stored | None:
+        shelf = self._kinds.get(ref.group_kind, {}).get(ref.namespace)
+        return None if shelf is None else shelf.get(ref.name)
+
+    def put(self, stored: Stored) -> None:
+        """Place the version under its name, in the stead of what stood there."""
+        ref = stored.ref
+        self._kinds.setdefault(ref.group_kind, {}).setdefault(ref.namespace, {})[ref.name] = stored
+
+    def remove(self, ref: ObjectRef) -> None:
+        """Take the object away; KeyError where there is none."""
+        namespaces = self._kinds[ref.group_kind]
+        shelf = namespaces[ref.namespace]
+        del shelf[ref.name]
+        if not shelf:
+            del namespaces[ref.namespace]
+        if not namespaces:
+            del self._kinds[ref.group_kind]
+
+    def of_kind(self, kind: GroupKind, namespace: str | None = None) -> Sequence[Stored]:
+        """Objects of a kind, in one namespace or all, in the order of their names."""
+        namespaces = self._kinds.get(kind, {})
+        chosen = sorted(namespaces) if namespace is None else [namespace]
+        return [shelf[name] for one in chosen if (shelf := namespaces.get(one)) for name in sorted(shelf)]
+
+    def in_namespace(self, namespace: str) -> Sequence[Stored]:
+        """All objects in a namespace, in the order of their references."""
+        return [stored for kind in sorted(self._kinds) for stored in self.of_kind(kind, namespace)]
+
+    def is_empty(self, namespace: str) -> bool:
+        """Whether nothing is in the namespace."""
+        return not any(namespace in namespaces for namespaces in self._kinds.values())
