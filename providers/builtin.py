@@ -51,24 +51,24 @@ STORES: Final[Mapping[str, str]] = {
 """The key under `spec.provider` of a store, and where its Provider stands."""
 
 GENERATORS: Final[Mapping[str, str]] = {
-    "ACRAccessToken": "syncret.providers.azurekv.acr:GENERATOR",
+    "ACRAccessToken": "syncret.providers.azurekv.acr:ACR",
     "BeyondtrustWorkloadCredentialsDynamicSecret": (
-        "syncret.providers.beyondtrustworkloadcredentials.dynamic_secret:GENERATOR"
+        "syncret.providers.beyondtrustworkloadcredentials.dynamic_secret:DYNAMIC_SECRET"
     ),
     "CloudsmithAccessToken": "syncret.providers.generators.cloudsmith:GENERATOR",
-    "ECRAuthorizationToken": "syncret.providers.aws.ecr:GENERATOR",
+    "ECRAuthorizationToken": "syncret.providers.aws.ecr:ECR",
     "Fake": "syncret.providers.generators.fake:GENERATOR",
-    "GCRAccessToken": "syncret.providers.gcpsm.gcr:GENERATOR",
-    "GithubAccessToken": "syncret.providers.github.access_token:GENERATOR",
-    "GitlabDeployToken": "syncret.providers.gitlab.deploy_token:GENERATOR",
+    "GCRAccessToken": "syncret.providers.gcpsm.gcr:GCR",
+    "GithubAccessToken": "syncret.providers.github.access_token:ACCESS_TOKEN",
+    "GitlabDeployToken": "syncret.providers.gitlab.deploy_token:DEPLOY_TOKEN",
     "Grafana": "syncret.providers.generators.grafana:GENERATOR",
     "MFA": "syncret.providers.generators.mfa:GENERATOR",
     "Password": "syncret.providers.generators.password:GENERATOR",
     "QuayAccessToken": "syncret.providers.generators.quay:GENERATOR",
     "SSHKey": "syncret.providers.generators.ssh_key:GENERATOR",
-    "STSSessionToken": "syncret.providers.aws.sts:GENERATOR",
+    "STSSessionToken": "syncret.providers.aws.sts:STS",
     "UUID": "syncret.providers.generators.uuid:GENERATOR",
-    "VaultDynamicSecret": "syncret.providers.vault.dynamic_secret:GENERATOR",
+    "VaultDynamicSecret": "syncret.providers.vault.dynamic_secret:DYNAMIC_SECRET",
     "Webhook": "syncret.providers.webhook.generator:GENERATOR",
 }
 """The kind of a generator resource, and where its Generator stands."""

@@ -1,0 +1,57 @@
+"""The generator ACRAccessToken: a login to Azure's container registry."""
+
+from typing import Final, Literal
+
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Model, SecretKeySelector, ServiceAccountSelector
+from syncret.providers.contract import Generator
+
+
+class AcrServicePrincipalRef(Model):
+    """Where client ID and client secret lie."""
+
+    client_id: SecretKeySelector | None = None
+    client_secret: SecretKeySelector | None = None
+
+
+class AcrServicePrincipal(Model):
+    """An application registered with Entra ID; needs `tenantId`."""
+
+    secret_ref: AcrServicePrincipalRef
+
+
+class AcrManagedIdentity(Model):
+    """The identity of the machine; an ID chooses among several."""
+
+    identity_id: str = ""
+
+
+class AcrWorkloadIdentity(Model):
+    """The identity that a ServiceAccount is annotated with; absent: the daemon's own."""
+
+    service_account_ref: ServiceAccountSelector | None = None
+
+
+class AcrAuth(Model):
+    """How to log in to Azure: one of the three."""
+
+    service_principal: AcrServicePrincipal | None = None
+    managed_identity: AcrManagedIdentity | None = None
+    workload_identity: AcrWorkloadIdentity | None = None
+
+
+class AcrAccessTokenSpec(Model):
+    """A token for one registry, as user name and password."""
+
+    auth: AcrAuth
+    registry: str
+    """The host, such as example.azurecr.io."""
+    scope: str = ""
+    """Such as `repository:app:pull,push`: an access token for that. Absent: a refresh token for all."""
+    tenant_id: str = ""
+    environment_type: Literal[
+        "PublicCloud", "USGovernmentCloud", "ChinaCloud", "GermanCloud", "AzureStackCloud"
+    ] = "PublicCloud"
+
+
+ACR: Final = Generator(SpecType("ACRAccessToken", AcrAccessTokenSpec))

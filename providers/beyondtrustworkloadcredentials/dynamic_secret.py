@@ -1,0 +1,22 @@
+"""The generator BeyondtrustWorkloadCredentialsDynamicSecret: temporary credentials, leased by BeyondTrust."""
+
+from typing import Final
+
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Model
+from syncret.providers.beyondtrustworkloadcredentials.spec import BeyondTrustWorkloadCredentialsSpec
+from syncret.providers.contract import Generator
+from syncret.providers.kit.retry_spec import RetrySettings
+
+
+class WorkloadCredentialsDynamicSecretSpec(Model):
+    """A lease of one dynamic secret, which the end of the provider's `folderPath` names."""
+
+    provider: BeyondTrustWorkloadCredentialsSpec
+    retry_settings: RetrySettings | None = None
+    controller: str = ""
+
+
+DYNAMIC_SECRET: Final = Generator(
+    SpecType("BeyondtrustWorkloadCredentialsDynamicSecret", WorkloadCredentialsDynamicSecretSpec)
+)
