@@ -90,7 +90,7 @@ class Bucket:
 
 
 class LimiterStats(NamedTuple):
-    """A snapshot: calls let through and how long they waited, refusals; now: who waits, rate, gate closed for."""
+    """A snapshot: calls and how long they waited, refusals; now: who waits, rate, gate closed for."""
 
     calls: int
     waited: float

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from syncret.providers.errors import SyncError
 
-Translation: TypeAlias = type[SyncError] | Callable[[BaseException], SyncError]
-"""The class to raise, or a function of the error for what a class cannot say (a status code, Retry-After)."""
+Translation: TypeAlias = Callable[..., SyncError]
+"""The class to raise, or a function of the error for what a class cannot say (a status, Retry-After)."""
 
 
 @contextmanager
@@ -31,8 +31,10 @@ def _translate(
     error: BaseException, table: Mapping[type[BaseException], Translation], doing: str
 ) -> SyncError:
     translation = next(table[cls] for cls in type(error).__mro__ if cls in table)
-    if not (isinstance(translation, type) and issubclass(translation, SyncError)):
-        return translation(error)
-    if isinstance(error, TimeoutError):
-        return translation(f"{doing} had no answer in time")
-    return translation(f"{doing} failed: {type(error).__name__}")
+    if not isinstance(translation, type):
+        raised: SyncError = translation(error)
+    elif isinstance(error, TimeoutError):
+        raised = translation(f"{doing} had no answer in time")
+    else:
+        raised = translation(f"{doing} failed: {type(error).__name__}")
+    return raised
