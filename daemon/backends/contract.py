@@ -9,7 +9,7 @@ Objects travel encoded. A `Stored` is immutable and compact: ten thousand of the
 small byte strings, and nobody can change one behind another's back.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
@@ -110,8 +110,12 @@ class TargetUnavailable(BackendError):
         self.hint = hint
 
 
-class Changes(AsyncIterator[Change], Protocol):
-    """A stream of changes. `contextlib.aclosing` ends it for sure."""
+class Changes(Protocol):
+    """A stream of changes: an asynchronous iterator that `contextlib.aclosing` ends for sure."""
+
+    def __aiter__(self) -> AsyncIterator[Change]: ...
+
+    def __anext__(self) -> Awaitable[Change]: ...
 
     async def aclose(self) -> None:
         """End the stream, also for a reader that waits."""
@@ -146,7 +150,7 @@ class Target(Protocol):
     async def update(self, document: Document) -> Stored:
         """Replace all but the status; equal content is no write. Raises NotFound, Conflict or Invalid.
 
-        A stale `metadata.resourceVersion` or another `metadata.uid` conflicts; without them the last write wins.
+        A stale `metadata.resourceVersion` or another `metadata.uid` conflicts; without, the last write wins.
         Dropping the last finalizer of an object that is being deleted removes it.
         """
         ...

@@ -142,8 +142,7 @@ class MemoryCluster:
         )
         if self._ledger.shelves.get(draft.ref) is not None:
             raise AlreadyExists(f"{draft.ref} already exists")
-        if draft.ref.namespace in self._ledger.terminating:
-            raise Forbidden(f"{draft.ref}: its namespace is being terminated, nothing can be created in it")
+        self._check_namespace(draft.ref)
         return draft
 
     def prepare_update(self, document: Document) -> Draft:
@@ -160,18 +159,27 @@ class MemoryCluster:
         return self.prepare_update(drafts.surviving(document, self._ledger.document(ref)))
 
     def commit(self, draft: Draft) -> Stored:
-        """Make a prepared write. Raises Conflict where the object changed since it was prepared."""
+        """Make a prepared write. Raises Conflict where the object changed since it was prepared, or Forbidden.
+
+        What comes back is what was written, even where that let the object go: its last finalizer was dropped, or
+        its owners are gone.
+        """
         if self._ledger.shelves.get(draft.ref) is not draft.before:
             raise Conflict(f"{draft.ref}: the object has been modified since this write was prepared")
         if draft.before is not None and not draft.changed:
             return self._ledger.whole(draft.before)
         if draft.before is None:
+            self._check_namespace(draft.ref)
             self._ensure_namespace(draft.ref.namespace)
         elif (gone := self._collector.release(draft.ref, draft.document)) is not None:
             return gone
         stored = self._ledger.save(draft.ref, draft.document)
         self._collector.adopt(draft.ref)
         return stored
+
+    def _check_namespace(self, ref: ObjectRef) -> None:
+        if ref.namespace in self._ledger.terminating:
+            raise Forbidden(f"{ref}: its namespace is being terminated, nothing can be created in it")
 
     def _ensure_namespace(self, name: str) -> None:
         """A namespace that is used but was never given exists."""
