@@ -38,7 +38,8 @@ LABEL org.opencontainers.image.title="syncret" \
       org.opencontainers.image.licenses="Apache-2.0"
 
 COPY --from=build /opt/syncret /opt/syncret
-# The only folders that it writes to; everything else may be read-only.
+# What is mounted: /manifests is read, the other three are written; everything else may be read-only.
+COPY --from=build /image/empty /manifests
 COPY --from=build --chown=65532:65532 /image/empty /run/syncret
 COPY --from=build --chown=65532:65532 /image/empty /secrets
 COPY --from=build --chown=65532:65532 /image/empty /var/lib/syncret
