@@ -1,0 +1,22 @@
+"""The generator Fake: the same values every time, for tests and samples."""
+
+from typing import Final
+
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Model
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+
+
+class FakeGeneratorSpec(Model):
+    """The values, as they stand in the manifest."""
+
+    controller: str = ""
+    data: dict[str, str] = {}
+
+
+async def generate(spec: FakeGeneratorSpec, _context: OpenContext) -> Generated:
+    """The values of the spec."""
+    return Generated({key: SecretBytes(value.encode()) for key, value in spec.data.items()})
+
+
+GENERATOR: Final = Generator(SpecType("Fake", FakeGeneratorSpec), generate=generate)

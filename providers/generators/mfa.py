@@ -1,0 +1,85 @@
+"""The generator MFA: one-time passwords by time (TOTP, RFC 6238) from a seed that a Secret holds."""
+
+import base64
+import hashlib
+import hmac
+import re
+from datetime import UTC, datetime
+from math import floor
+from typing import Final
+
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Model, SecretKeySelector, Timestamp
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+
+DEFAULT_LENGTH: Final = 6
+DEFAULT_PERIOD: Final = 30
+MAX_LENGTH: Final = 100
+
+_SEED: Final = re.compile("[A-Z2-7]*")
+_GROUP: Final = 8
+_UNFINISHED: Final = frozenset({1, 3, 6})
+"""Numbers of trailing characters that make up no whole byte more; Go drops such a group."""
+
+
+class MFASpec(Model):
+    """Where the seed lies, and how the token is made."""
+
+    secret: SecretKeySelector
+    length: int = 0
+    """Digits of the token; zero means six."""
+    time_period: int = 0
+    """Seconds that a token lasts; zero means thirty."""
+    algorithm: str = ""
+    """Accepted, and without effect: tokens are made with SHA-1."""
+    when: Timestamp | None = None
+    """The time that the token is made for, instead of now."""
+
+
+async def generate(spec: MFASpec, context: OpenContext) -> Generated:
+    """Two values: `token`, and `timeLeft` in seconds. Raises Malformed for a seed that is not base32."""
+    seed = await context.credentials.secret_key(spec.secret.name, spec.secret.key)
+    token, left = totp(
+        seed.raw,
+        context.now() if spec.when is None else _seconds(spec.when),
+        length=spec.length if spec.length > 0 else DEFAULT_LENGTH,
+        period=spec.time_period if spec.time_period > 0 else DEFAULT_PERIOD,
+    )
+    return Generated({"token": SecretBytes(token.encode()), "timeLeft": SecretBytes(str(left).encode())})
+
+
+def totp(
+    seed: bytes, when: float, *, length: int = DEFAULT_LENGTH, period: int = DEFAULT_PERIOD
+) -> tuple[str, int]:
+    """The token for a time (epoch seconds), and for how many seconds it is still good."""
+    if length > MAX_LENGTH:
+        raise Malformed(f"a token of {length} digits is too long", hint=f"length is at most {MAX_LENGTH}")
+    count, elapsed = divmod(floor(when), period)
+    digest = hmac.digest(_decode(seed), (count % 2**64).to_bytes(8), hashlib.sha1)
+    offset = digest[-1] & 0xF
+    number = int.from_bytes(digest[offset : offset + 4]) & 0x7FFFFFFF
+    return str(number % 10**length).zfill(length), period - elapsed
+
+
+def _decode(seed: bytes) -> bytes:
+    text = seed.decode("utf-8", "replace").replace(" ", "").replace("\r", "").replace("\n", "").upper()
+    if not _SEED.fullmatch(text):
+        raise Malformed(
+            "the seed is not base32", hint="a seed is letters and the digits 2 to 7, without padding"
+        )
+    rest = len(text) % _GROUP
+    if rest in _UNFINISHED:
+        text, rest = text[:-rest], 0
+    return base64.b32decode(text + "=" * (-rest % _GROUP))
+
+
+def _seconds(when: str) -> float:
+    try:
+        moment = datetime.fromisoformat(when)
+    except ValueError:
+        raise Malformed("spec.when is not a time", hint="write it as 2026-01-01T00:00:00Z") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+GENERATOR: Final = Generator(SpecType("MFA", MFASpec), generate=generate)

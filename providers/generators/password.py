@@ -1,0 +1,97 @@
+"""The generator Password: random passwords with a set number of digits and symbols."""
+
+import base64
+import secrets
+import string
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Defaulted, Model
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+
+SYMBOLS: Final = '~!@#$%^&*()_+`-={}|[]\\:"<>?,./'
+DEFAULT_LENGTH: Final = 24
+MAX_LENGTH: Final = 65_536
+"""A bound against slips of the pen; no password is that long."""
+
+_SHARE: Final = 0.25
+"""How much of a password is digits where nothing else is said, and how much symbols."""
+
+Encoding = Literal["base64", "base64url", "base32", "hex", "raw"]
+
+
+class PasswordSpec(Model):
+    """What a password is made of. Absent counts of digits and symbols mean a quarter of the length each."""
+
+    length: int = DEFAULT_LENGTH
+    digits: int | None = None
+    symbols: int | None = None
+    symbol_characters: str | None = None
+    no_upper: Defaulted[bool] = False
+    allow_repeat: Defaulted[bool] = False
+    encoding: Encoding = "raw"
+    secret_keys: tuple[str, ...] = ()
+    """Each gets a password of its own; none means one under `password`."""
+
+
+async def generate(spec: PasswordSpec, _context: OpenContext) -> Generated:
+    """One value a key. Raises Malformed where the spec cannot be met."""
+    keys = spec.secret_keys or ("password",)
+    if "" in keys or len(set(keys)) != len(keys):
+        raise Malformed("secretKeys must be non-empty and unique")
+    return Generated({key: SecretBytes(_encode(spec.encoding, draw(spec))) for key in keys})
+
+
+def draw(spec: PasswordSpec) -> str:
+    """One password. Raises Malformed where the spec cannot be met."""
+    length = spec.length if spec.length > 0 else DEFAULT_LENGTH
+    digits = int(length * _SHARE) if spec.digits is None else spec.digits
+    symbols = int(length * _SHARE) if spec.symbols is None else spec.symbols
+    if min(digits, symbols) < 0 or digits + symbols > length or length > MAX_LENGTH:
+        raise Malformed(
+            f"no password of length {length} has {digits} digits and {symbols} symbols",
+            hint=f"digits and symbols together are at most the length, and that is at most {MAX_LENGTH}",
+        )
+    letters = string.ascii_lowercase if spec.no_upper else string.ascii_letters
+    drawn: list[str] = []
+    for noun, characters, count in (
+        ("letters", letters, length - digits - symbols),
+        ("digits", string.digits, digits),
+        ("symbols", spec.symbol_characters or SYMBOLS, symbols),
+    ):
+        taken = () if spec.allow_repeat else drawn
+        drawn += _draw(noun, characters, count, repeat=spec.allow_repeat, taken=taken)
+    secrets.SystemRandom().shuffle(drawn)
+    return "".join(drawn)
+
+
+def _draw(noun: str, characters: str, count: int, *, repeat: bool, taken: Iterable[str]) -> list[str]:
+    if repeat:
+        return [secrets.choice(characters) for _ in range(count)]
+    left = sorted(set(characters).difference(taken))
+    if count > len(left):
+        raise Malformed(
+            f"number of {noun} exceeds available {noun} and repeats are not allowed",
+            hint=f"{count} are asked for, {len(left)} there are: set allowRepeat, or ask for fewer",
+        )
+    return secrets.SystemRandom().sample(left, count)
+
+
+def _encode(encoding: Encoding, password: str) -> bytes:
+    raw = password.encode()
+    match encoding:
+        case "raw":
+            return raw
+        case "base64":
+            return base64.b64encode(raw)
+        case "base64url":
+            return base64.urlsafe_b64encode(raw)
+        case "base32":
+            return base64.b32encode(raw)
+        case "hex":
+            return raw.hex().encode()
+
+
+GENERATOR: Final = Generator(SpecType("Password", PasswordSpec), generate=generate)

@@ -1,0 +1,112 @@
+"""The generator SSHKey: a pair of SSH keys, as `ssh-keygen` writes them."""
+
+import asyncio
+import base64
+import struct
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, Final, Literal, TypeAlias
+
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from msgspec import Meta
+
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Model
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+
+KeyType = Literal["rsa", "ecdsa", "ed25519"]
+PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+
+DEFAULT_RSA_SIZE: Final = 2048
+_LEAST_RSA_SIZE: Final = 1024
+_EXPONENT: Final = 65537
+_CURVES: Final[dict[int, Callable[[], ec.EllipticCurve]]] = {
+    256: ec.SECP256R1,
+    384: ec.SECP384R1,
+    521: ec.SECP521R1,
+}
+
+_THREADS: Final = ThreadPoolExecutor(max_workers=2, thread_name_prefix="ssh-key")
+"""Making a large RSA key takes seconds of computing: not on the loop, and not on all cores."""
+
+_PEM: Final = ("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----")
+_PEM_WIDTH: Final = 64
+_MAGIC: Final = b"openssh-key-v1\0"
+_BLOCK: Final = 8
+_LENGTH: Final = struct.Struct(">I")
+
+
+class SSHKeySpec(Model):
+    """What sort of keys. The size counts for rsa (2048 by default) and ecdsa (256, 384 or 521)."""
+
+    key_type: KeyType = "rsa"
+    key_size: Annotated[int, Meta(ge=256, le=8192)] | None = None
+    comment: str = ""
+
+
+async def generate(spec: SSHKeySpec, _context: OpenContext) -> Generated:
+    """Two values: `privateKey` (OpenSSH PEM) and `publicKey` (a line of authorized_keys)."""
+    if not spec.comment.isprintable():
+        raise Malformed("the comment of an SSH key must be one printable line")
+    private, public = await asyncio.get_running_loop().run_in_executor(_THREADS, make_pair, spec)
+    return Generated({"privateKey": SecretBytes(private), "publicKey": SecretBytes(public)})
+
+
+def make_pair(spec: SSHKeySpec) -> tuple[bytes, bytes]:
+    """A private and a public key; this takes its time. Raises Malformed for a size that no key has."""
+    key = _make(spec)
+    public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+    comment = spec.comment.encode()
+    line = (public + b" " + comment if comment else public) + b"\n"
+    return _commented(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()), comment), line
+
+
+def _make(spec: SSHKeySpec) -> PrivateKey:
+    match spec.key_type:
+        case "rsa":
+            size = spec.key_size or DEFAULT_RSA_SIZE
+            if size < _LEAST_RSA_SIZE:
+                raise Malformed(
+                    f"an rsa key of {size} bits is insecure", hint="keySize is 2048, 3072 or 4096"
+                )
+            return rsa.generate_private_key(_EXPONENT, size)
+        case "ecdsa":
+            curve = _CURVES.get(spec.key_size or 0, ec.SECP256R1)
+            return ec.generate_private_key(curve())
+        case "ed25519":
+            return ed25519.Ed25519PrivateKey.generate()
+
+
+def _commented(pem: bytes, comment: bytes) -> bytes:
+    """The private key with its comment, which `cryptography` always leaves empty.
+
+    The last field of the file is a block of private parts: it ends with the comment, then 1, 2, 3, ... up to
+    a multiple of eight bytes.
+    """
+    blob = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
+    start = _private_parts(blob)
+    parts = blob[start + _LENGTH.size :]
+    padding = parts[-1] if parts[-1] < _BLOCK else 0
+    parts = parts[: len(parts) - padding - _LENGTH.size] + _LENGTH.pack(len(comment)) + comment
+    parts += bytes(range(1, -len(parts) % _BLOCK + 1))
+    body = base64.b64encode(blob[:start] + _LENGTH.pack(len(parts)) + parts).decode()
+    lines = [body[index : index + _PEM_WIDTH] for index in range(0, len(body), _PEM_WIDTH)]
+    return "\n".join([_PEM[0], *lines, _PEM[1], ""]).encode()
+
+
+def _private_parts(blob: bytes) -> int:
+    """Where the private parts and their length stand: after cipher, kdf, its options and one public key."""
+    place = len(_MAGIC)
+    for _ in ("cipher", "kdf", "options"):
+        place = _after(blob, place)
+    return _after(blob, place + _LENGTH.size)
+
+
+def _after(blob: bytes, place: int) -> int:
+    (length,) = _LENGTH.unpack_from(blob, place)
+    return place + _LENGTH.size + int(length)
+
+
+GENERATOR: Final = Generator(SpecType("SSHKey", SSHKeySpec), generate=generate)
