@@ -77,7 +77,7 @@ def _map_of(
         found = keys.validate_keys(found)
         if options is not None:
             found = decoding.decode_map(options.decoding_strategy or "None", found)
-            decoding.check_null_bytes(options.null_byte_policy, found)
+            decoding.check_null_bytes(options.null_byte_policy or "Ignore", found)
     except SyncError as error:
         raise error.at(place) from None
     return found
@@ -92,7 +92,7 @@ def _value_of(reference: RemoteReference, key: str, answer: Answer, place: str) 
         raise TypeError(place)
     try:
         value = decoding.decode(reference.decoding_strategy or "None", answer.raw)
-        decoding.check_null_bytes(reference.null_byte_policy, {key: value})
+        decoding.check_null_bytes(reference.null_byte_policy or "Ignore", {key: value})
     except SyncError as error:
         raise error.at(place) from None
     return value

@@ -6,6 +6,12 @@ A digest of a short secret can be guessed: it stays beside the secret and out of
 
 import hashlib
 from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from syncret.config.fields import Json
+
+_PLAIN: Final = (1e-4, 1e21)
 
 
 def text_hash(text: str) -> str:
@@ -22,6 +28,31 @@ def data_hash(data: Mapping[str, bytes]) -> str:
 def metadata_hash(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
     """The fingerprint of an object's labels and annotations."""
     return text_hash(f"{{annotations:{_strings(annotations)} labels:{_strings(labels)}}}")
+
+
+def value_hash(value: Json) -> str:
+    """The fingerprint of any JSON value."""
+    return text_hash(_shown(value))
+
+
+def _shown(value: Json) -> str:
+    """The value as Go's `%+v` prints it."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{_shown(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(_shown, value))}]"
+    return _number(value) if isinstance(value, float) else str(value)
+
+
+def _number(value: float) -> str:
+    """The shortest digits that give the number back; an exponent from 1e21 on and below 1e-4."""
+    if value and not _PLAIN[0] <= abs(value) < _PLAIN[1]:
+        return repr(value)
+    return f"{Decimal(repr(value)).normalize():f}"
 
 
 def _strings(entries: Mapping[str, str]) -> str:

@@ -21,11 +21,11 @@ BUNDLE = "(bundle)"
 
 
 class Store(NamedTuple):
-    """What decides whether an entry is meant for a store."""
+    """What decides whether an entry is meant for a store: its name, and its labels as pairs."""
 
     kind: str
     name: str
-    labels: Mapping[str, str]
+    labels: frozenset[tuple[str, str]] = frozenset()
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
@@ -61,14 +61,14 @@ class PushEntry(NamedTuple):
 
 def check_store_refs(spec: PushSecretSpec) -> None:
     """Every dataTo entry names a store that the PushSecret lists."""
-    named = {(ref.kind or "SecretStore", ref.name) for ref in spec.secret_store_refs if ref.name}
+    named = {(ref.kind, ref.name) for ref in spec.secret_store_refs if ref.name}
     for index, entry in enumerate(spec.data_to):
         ref, place = entry.store_ref, f"dataTo[{index}]"
         if ref is None:
             raise Malformed("storeRef is required").at(place)
         if not ref.name and ref.label_selector is None:
             raise Malformed("storeRef must have name or labelSelector").at(place)
-        if ref.name and (ref.kind or "SecretStore", ref.name) not in named:
+        if ref.name and (ref.kind, ref.name) not in named:
             raise Malformed(f'storeRef "{ref.name}" not found in secretStoreRefs').at(place)
 
 
@@ -77,9 +77,7 @@ def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:
     for index, entry in enumerate(spec.data_to):
         ref = entry.store_ref
         if ref is not None and not ref.name and not any(_meant_for(ref, store) for store in stores):
-            raise Malformed(
-                f"dataTo[{index}]", "labelSelector does not match any store in secretStoreRefs"
-            )
+            raise Malformed("labelSelector does not match any store in secretStoreRefs").at(f"dataTo[{index}]")
 
 
 def entries(
@@ -194,11 +192,11 @@ def _compiled(operation: PushRewrite, transform: Transform | None) -> Callable[[
 
 
 def _meant_for(ref: PushStoreRef, store: Store) -> bool:
-    if (ref.kind or "SecretStore") != store.kind:
+    if (ref.kind) != store.kind:
         return False
     if ref.name:
         return ref.name == store.name
-    return ref.label_selector is not None and matches(ref.label_selector, store.labels)
+    return ref.label_selector is not None and matches(ref.label_selector, dict(store.labels))
 
 
 def _original_key(item: PushData, source: Mapping[str, bytes]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
@@ -98,6 +98,6 @@ def form_of(resource: ExternalSecret) -> TargetForm:
     return _SECRET_FORM if resource.spec.target.manifest is None else _MANIFEST_FORM
 
 
-def binding(status: Mapping[str, Any]) -> str:
-    """The name of the target that was written last."""
-    return str((status.get("binding") or {}).get("name", ""))
+def bound_name(resource: ExternalSecret) -> str:
+    """The name of the Secret that was written last, by the status."""
+    return resource.status.binding.name if resource.status.binding is not None else ""

@@ -8,7 +8,7 @@ from syncret.daemon.backends.contract import NotFound
 from syncret.daemon.core.labels import CREATED_BY, created_by
 from syncret.daemon.core.ownership import Refusal, controlled_by
 from syncret.daemon.core.secret import field_manager, target_name, within_immutable
-from syncret.daemon.core.target import TargetForm, form_of
+from syncret.daemon.core.target import TargetForm, bound_name, form_of
 from syncret.daemon.engine.reconcilers.world import World
 
 
@@ -27,7 +27,7 @@ class TargetWriter:
         """
         policy = resource.spec.target.creation_policy
         if policy == "None":
-            return resource.status.binding.name
+            return bound_name(resource)
         if policy == "Owner":
             await self._drop_former(resource, form)
         desired = form.desired(resource, current, data)
@@ -35,7 +35,7 @@ class TargetWriter:
             await self._create(resource, desired)
         elif desired != current:
             await self._update(resource, current, desired)
-        return target_name(resource) if resource.spec.target.manifest is None else resource.status.binding.name
+        return target_name(resource) if resource.spec.target.manifest is None else bound_name(resource)
 
     async def delete(self, resource: ExternalSecret, target: ObjectRef) -> None:
         """Delete the target, if it is there."""
@@ -76,7 +76,7 @@ class TargetWriter:
 
     async def _drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
         """After a change of the target's name: the Secret under the old one, if it still is ours."""
-        former, target = resource.status.binding.name, form.ref(resource)
+        former, target = bound_name(resource), form.ref(resource)
         if not former or former == target.name or resource.spec.target.manifest is not None:
             return
         observed = await self._world.target.get(target._replace(name=former))

@@ -4,7 +4,12 @@ import msgspec
 
 from syncret.config.durations import parse_duration
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.external_secret import ExternalSecret, ExternalSecretStatus, LocalObjectReference
+from syncret.config.resources.external_secret import (
+    Binding,
+    ExternalSecret,
+    ExternalSecretCondition,
+    ExternalSecretStatus,
+)
 from syncret.daemon.backends.contract import BackendError
 from syncret.daemon.core import conditions, needs, refresh, windows
 from syncret.daemon.core.assemble import Assembled
@@ -27,26 +32,34 @@ def version_of(resource: ExternalSecret) -> str:
 def is_due(resource: ExternalSecret, now: float) -> bool:
     """Whether it must be synced now, by its policy, its interval and its windows."""
     return refresh.is_due(
-        resource.spec.refresh_policy,
+        resource.spec.refresh_policy or "Periodic",
         parse_duration(resource.spec.refresh_interval),
         synced=resource.status.synced_resource_version,
         current=version_of(resource),
-        last=seconds(resource.status.refresh_time),
+        last=seconds(resource.status.refresh_time or ""),
         now=now,
-        allowed=windows.allowed(resource.spec.sync_windows, now),
+        allowed=windows.allowed(*_windows(resource), now),
     )
 
 
 def next_due(resource: ExternalSecret, now: float, *, spread: bool) -> float | None:
     """When time alone asks for the next sync; None: only a change does."""
     due = refresh.next_due(
-        resource.spec.refresh_policy,
+        resource.spec.refresh_policy or "Periodic",
         parse_duration(resource.spec.refresh_interval),
-        last=seconds(resource.status.refresh_time),
+        last=seconds(resource.status.refresh_time or ""),
         now=now,
         spread=_slot_name(resource) if spread else "",
     )
-    return None if due is None else windows.next_allowed(resource.spec.sync_windows, due)
+    return None if due is None else windows.next_allowed(*_windows(resource), due)
+
+
+def _windows(resource: ExternalSecret) -> tuple[str, list[windows.Window]]:
+    """Whether the sync windows allow or deny, and when they are open."""
+    chosen = resource.spec.sync_windows
+    if chosen is None:
+        return "", []
+    return chosen.kind, [windows.Window(each.schedule, parse_duration(each.duration)) for each in chosen.windows]
 
 
 def _slot_name(resource: ExternalSecret) -> str:
@@ -72,13 +85,13 @@ class Verdicts:
     ) -> Outcome:
         """It is in order; `bound` names the Secret it was written to."""
         now, ref = self._world.clock.now(), _ref(resource)
-        verdict = conditions.ready(status=True, reason=reason, message=message)
+        verdict = conditions.ready(ExternalSecretCondition, status=True, reason=reason, message=message)
         status = msgspec.structs.replace(
             resource.status,
             conditions=conditions.put(resource.status.conditions, verdict, now=now),
             refresh_time=stamp(now),
             synced_resource_version=version_of(resource),
-            binding=resource.status.binding if bound is None else LocalObjectReference(name=bound),
+            binding=Binding(name=bound) if bound else resource.status.binding,
         )
         await self._report(resource, status)
         self._world.facts.succeeded(ref, assembled.origins)
@@ -93,7 +106,7 @@ class Verdicts:
     ) -> Outcome:
         """It is not in order, and `error` says why. Without `retry` only a change can mend it."""
         now, ref = self._world.clock.now(), _ref(resource)
-        verdict = conditions.ready(status=False, reason=reason, message=message)
+        verdict = conditions.ready(ExternalSecretCondition, status=False, reason=reason, message=message)
         status = msgspec.structs.replace(
             resource.status, conditions=conditions.put(resource.status.conditions, verdict, now=now)
         )

@@ -1,0 +1,120 @@
+"""What a cluster-wide resource wants in each namespace: which namespaces, which child, and what to say of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document
+from syncret.daemon.core import selectors
+from syncret.daemon.core.labels import FORCE_SYNC, controller_of
+
+GROUP: Final = "external-secrets.io"
+
+
+class Fan(NamedTuple):
+    """The names in which ClusterExternalSecret and ClusterPushSecret differ."""
+
+    kind: str
+    api_version: str
+    child: str
+    child_api_version: str
+    spec_field: str
+    name_field: str
+    metadata_field: str
+    finalizer: str
+    taken: str
+
+
+EXTERNAL: Final = Fan(
+    kind="ClusterExternalSecret",
+    api_version="external-secrets.io/v1",
+    child="ExternalSecret",
+    child_api_version="external-secrets.io/v1",
+    spec_field="externalSecretSpec",
+    name_field="externalSecretName",
+    metadata_field="externalSecretMetadata",
+    finalizer="externalsecrets.external-secrets.io/clusterexternalsecret-cleanup",
+    taken="external secret already exists in namespace",
+)
+PUSH: Final = Fan(
+    kind="ClusterPushSecret",
+    api_version="external-secrets.io/v1alpha1",
+    child="PushSecret",
+    child_api_version="external-secrets.io/v1alpha1",
+    spec_field="pushSecretSpec",
+    name_field="pushSecretName",
+    metadata_field="pushSecretMetadata",
+    finalizer="",
+    taken="push secret already exists in namespace",
+)
+
+
+def child_name(fan: Fan, resource: Document) -> str:
+    """The name of the child, the same in every namespace."""
+    return str(resource["spec"].get(fan.name_field) or resource["metadata"]["name"])
+
+
+def chosen(
+    names: Iterable[str], wanted: Sequence[LabelSelector], namespaces: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """The namespaces that are named or that any of the selectors matches, in the order of their names."""
+    named = set(names)
+    return sorted(
+        name
+        for name, labels in namespaces.items()
+        if labels.get("kubernetes.io/metadata.name") in named
+        or any(selectors.matches(selector, labels) for selector in wanted)
+    )
+
+
+def owned(fan: Fan, resource: Document, child: Document) -> bool:
+    """Whether a child of that name is this resource's."""
+    owner = controller_of(child)
+    return (
+        owner is not None
+        and owner.kind == fan.kind
+        and owner.api_version.rpartition("/")[0] == GROUP
+        and owner.name == resource["metadata"]["name"]
+    )
+
+
+def desired_child(fan: Fan, resource: Document, namespace: str, observed: Document | None) -> Document:
+    """The whole child for one namespace, on top of what is there."""
+    meta = resource["spec"].get(fan.metadata_field) or {}
+    annotations = dict(meta.get("annotations") or {})
+    force = (resource["metadata"].get("annotations") or {}).get(FORCE_SYNC)
+    if fan is EXTERNAL and force is not None:
+        annotations[FORCE_SYNC] = force
+    child: dict[str, Any] = dict(observed) if observed is not None else {}
+    metadata = dict(child.get("metadata") or {}) | {"name": child_name(fan, resource), "namespace": namespace}
+    for field, entries in (("labels", dict(meta.get("labels") or {})), ("annotations", annotations)):
+        metadata.pop(field, None)
+        if entries:
+            metadata[field] = entries
+    metadata["ownerReferences"] = [
+        {
+            "apiVersion": fan.api_version,
+            "kind": fan.kind,
+            "name": resource["metadata"]["name"],
+            "uid": resource["metadata"]["uid"],
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+    child |= {"apiVersion": fan.child_api_version, "kind": fan.child, "metadata": metadata}
+    child["spec"] = resource["spec"][fan.spec_field]
+    return child
+
+
+def told(fan: Fan, resource: Document, provisioned: Sequence[str], failed: Mapping[str, str]) -> Document:
+    """The status after a pass over all namespaces."""
+    status: dict[str, Any] = {fan.name_field: child_name(fan, resource)}
+    if provisioned:
+        status["provisionedNamespaces"] = sorted(provisioned)
+    if failed:
+        status["failedNamespaces"] = [{"namespace": name, "reason": failed[name]} for name in sorted(failed)]
+    condition: dict[str, Any] = {"type": "Ready", "status": "False" if failed else "True"}
+    if failed:
+        condition["message"] = "one or more namespaces failed"
+    status["conditions"] = [condition]
+    return status

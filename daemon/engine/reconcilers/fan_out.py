@@ -1,0 +1,139 @@
+"""ClusterExternalSecret and ClusterPushSecret: one child in every namespace that is chosen."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from syncret.config.durations import parse_duration
+from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
+from syncret.daemon.backends.contract import BackendError, Conflict, NotFound, Stored
+from syncret.daemon.core import fan_out
+from syncret.daemon.core.fan_out import GROUP, Fan
+from syncret.daemon.engine.contract import ANY, Outcome
+from syncret.daemon.engine.reconcilers.facts import Failure
+from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import SyncError
+
+
+class FanOutReconciler:
+    """One of the two cluster-wide kinds; they differ in names alone."""
+
+    def __init__(self, world: World, fan: Fan) -> None:
+        self._world = world
+        self._fan = fan
+        self.group_kind = GroupKind(GROUP, fan.kind)
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        """Every namespace, and every child of that name."""
+        yield ObjectRef("", "Namespace", "", ANY)
+        yield ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
+
+    def lane(self, stored: Stored) -> str:
+        """None: it waits for no store."""
+        del stored
+        return ""
+
+    async def reconcile(self, ref: ObjectRef) -> Outcome:
+        """Make, mend and delete children, and tell in which namespaces there is one."""
+        stored = self._world.inventory.get(ref)
+        if stored is None:
+            self._world.facts.forget(ref)
+            return Outcome()
+        resource = stored.document
+        if resource["metadata"].get("deletionTimestamp"):
+            return await self._clean_up(stored, resource)
+        if self._fan.finalizer:
+            stored = await ensure_finalizer(self._world, stored, self._fan.finalizer)
+            resource = stored.document
+        return await self._provision(stored, resource)
+
+    async def _clean_up(self, stored: Stored, resource: Document) -> Outcome:
+        if self._fan.finalizer:
+            status = resource.get("status") or {}
+            name = status.get(self._fan.name_field) or fan_out.child_name(self._fan, resource)
+            for namespace in status.get("provisionedNamespaces") or ():
+                await self._delete(resource, namespace, name)
+            await drop_finalizer(self._world, stored, self._fan.finalizer)
+        return Outcome()
+
+    async def _provision(self, stored: Stored, resource: Document) -> Outcome:
+        status = resource.get("status") or {}
+        name, former = fan_out.child_name(self._fan, resource), status.get(self._fan.name_field)
+        try:
+            chosen = self._chosen(stored)
+        except SyncError as error:
+            return await self._failed(stored, resource, error)
+        provisioned_before = list(status.get("provisionedNamespaces") or ())
+        failed: dict[str, str] = {}
+        if former and former != name:
+            for namespace in provisioned_before:
+                await self._delete(resource, namespace, former)
+        for namespace in set(provisioned_before).difference(chosen):
+            await self._delete(resource, namespace, name)
+        provisioned = []
+        for namespace in chosen:
+            reason = await self._ensure_child(resource, namespace, name)
+            if reason:
+                failed[namespace] = reason
+            else:
+                provisioned.append(namespace)
+        await self._report(stored, fan_out.told(self._fan, resource, provisioned, failed))
+        self._remember(stored.ref, failed)
+        interval = self._interval(resource)
+        return Outcome(self._world.clock.now() + interval if interval else None)
+
+    def _chosen(self, stored: Stored) -> list[str]:
+        namespaces = self._world.inventory.namespaces
+        if self._fan is fan_out.EXTERNAL:
+            spec = stored.as_type(ClusterExternalSecret).spec
+            selectors = [*([spec.namespace_selector] if spec.namespace_selector else []), *spec.namespace_selectors]
+            return fan_out.chosen(spec.namespaces, selectors, namespaces)
+        return fan_out.chosen((), stored.as_type(ClusterPushSecret).spec.namespace_selectors, namespaces)
+
+    def _interval(self, resource: Document) -> float:
+        return parse_duration(resource["spec"].get("refreshTime") or "0s")
+
+    async def _ensure_child(self, resource: Document, namespace: str, name: str) -> str:
+        """The child as it should be; the reason why it is not, where it is not."""
+        observed = await self._world.target.get(ObjectRef(GROUP, self._fan.child, namespace, name))
+        current = observed.document if observed is not None else None
+        if current is not None and not fan_out.owned(self._fan, resource, current):
+            return self._fan.taken
+        desired = fan_out.desired_child(self._fan, resource, namespace, current)
+        try:
+            if current is None:
+                await self._world.target.create(desired)
+            elif desired != current:
+                await self._world.target.update(desired)
+        except Conflict:
+            raise
+        except BackendError as error:
+            return str(error)
+        return ""
+
+    async def _delete(self, resource: Document, namespace: str, name: str) -> None:
+        child = ObjectRef(GROUP, self._fan.child, namespace, name)
+        observed = await self._world.target.get(child)
+        if observed is not None and fan_out.owned(self._fan, resource, observed.document):
+            try:
+                await self._world.target.delete(child)
+            except NotFound:
+                return  # gone since it was read, as was wished
+
+    async def _failed(self, stored: Stored, resource: Document, error: SyncError) -> Outcome:
+        await self._report(stored, fan_out.told(self._fan, resource, (), {"unknown": str(error)}))
+        self._remember(stored.ref, {"unknown": str(error)})
+        return Outcome(failure=error)
+
+    def _remember(self, ref: ObjectRef, failed: dict[str, str]) -> None:
+        if not failed:
+            self._world.facts.succeeded(ref)
+            return
+        message = "; ".join(f"{namespace}: {reason}" for namespace, reason in sorted(failed.items()))
+        self._world.facts.failed(ref, Failure(self._world.clock.now(), message))
+        self._world.events.event(ref, warning=True, reason="NamespacesFailed", message=message)
+
+    async def _report(self, stored: Stored, status: dict[str, Any]) -> None:
+        if status != stored.document.get("status"):
+            await self._world.status.report(stored.ref, status, uid=stored.uid)

@@ -1,0 +1,122 @@
+"""PushSecret: from a Secret (or a generator) to every store it names, and away again when it is no longer wanted."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.push_secret import PushSecret
+from syncret.daemon.backends.contract import Stored
+from syncret.daemon.core import push
+from syncret.daemon.engine.contract import ANY, Outcome
+from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.push_source import Source, SourceMissing, sources
+from syncret.daemon.engine.reconcilers.push_stores import stores_of
+from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, is_due, next_due
+from syncret.daemon.engine.reconcilers.pusher import Pusher, Synced, merged
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import Malformed, SyncError
+
+FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
+NO_TEMPLATES: Final = "templates are not supported by this version of syncret"
+
+
+class PushSecretReconciler:
+    """One PushSecret at a time."""
+
+    group_kind = GroupKind("external-secrets.io", "PushSecret")
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._pusher = Pusher(world)
+        self._verdicts = PushVerdicts(world)
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        """Its stores, and its source; any store or Secret of the namespace where it selects by labels."""
+        spec, namespace = stored.as_type(PushSecret).spec, stored.ref.namespace
+        for ref in spec.secret_store_refs:
+            cluster = ref.kind == "ClusterSecretStore"
+            name = ANY if ref.label_selector is not None else ref.name
+            yield ObjectRef("external-secrets.io", ref.kind or "SecretStore", "" if cluster else namespace, name)
+        if spec.selector.secret is not None:
+            yield ObjectRef("", "Secret", namespace, spec.selector.secret.name or ANY)
+        if spec.selector.generator_ref is not None:
+            generator = spec.selector.generator_ref
+            cluster = generator.kind == "ClusterGenerator"
+            group = "generators.external-secrets.io"
+            yield ObjectRef(group, generator.kind, "" if cluster else namespace, generator.name)
+
+    def lane(self, stored: Stored) -> str:
+        """Its first store."""
+        return next((str(ref) for ref in self.references(stored)), "")
+
+    async def reconcile(self, ref: ObjectRef) -> Outcome:
+        """Push what is due, delete what is no longer wanted, tell what stands where."""
+        stored = self._world.inventory.get(ref)
+        if stored is None:
+            self._world.facts.forget(ref)
+            return Outcome()
+        resource = stored.as_type(PushSecret)
+        if resource.metadata.deletion_timestamp:
+            return await self._clean_up(resource, stored)
+        cleans_up = resource.spec.deletion_policy == "Delete"
+        stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._world, stored, FINALIZER)
+        resource = stored.as_type(PushSecret)
+        now = self._world.clock.now()
+        if not is_due(resource, now):
+            return Outcome(next_due(resource, now))
+        return await self._sync(resource)
+
+    async def _clean_up(self, resource: PushSecret, stored: Stored) -> Outcome:
+        """The PushSecret goes: with deletionPolicy Delete, everything it pushed goes first."""
+        if resource.spec.deletion_policy == "Delete" and FINALIZER in resource.metadata.finalizers:
+            left, error = await self._pusher.delete(resource, {})
+            if error is not None:
+                return await self._verdicts.failed(resource, f"Failed to Delete Secrets from Provider: {error}", error, left)
+        await drop_finalizer(self._world, stored, FINALIZER)
+        return Outcome()
+
+    async def _sync(self, resource: PushSecret) -> Outcome:
+        try:
+            push.check_store_refs(resource.spec)
+        except SyncError as error:
+            return await self._verdicts.failed(resource, str(error), error)
+        try:
+            found = await sources(self._world, resource)
+        except SourceMissing as error:
+            if resource.spec.selector.secret is not None and resource.spec.deletion_policy == "Delete" and resource.status.synced_push_secrets:
+                return await self._source_gone(resource)
+            return await self._verdicts.failed(resource, "could not get source secret", error)
+        except SyncError as error:
+            return await self._verdicts.failed(resource, "could not get source secret", error)
+        try:
+            stores = stores_of(self._world, resource)
+            if not stores:
+                return Outcome()  # none of them is this daemon's
+            push.check_selectors(resource.spec, list(stores))
+        except SyncError as error:
+            return await self._verdicts.failed(resource, str(error), error)
+        if resource.spec.template is not None:
+            return await self._verdicts.failed(resource, NO_TEMPLATES, Malformed(NO_TEMPLATES, hint="leave spec.template out"))
+        return await self._push(resource, found, stores)
+
+    async def _push(self, resource: PushSecret, found: list[Source], stores: Mapping[push.Store, Stored]) -> Outcome:
+        everything: Synced = {}
+        for source in found:
+            synced, error = await self._pusher.push(resource, source, stores)
+            if error is not None:
+                told = merged(synced, resource.status.synced_push_secrets)
+                return await self._verdicts.failed(resource, f"set secret failed: {error}", error, told)
+            if resource.spec.deletion_policy == "Delete":
+                left, error = await self._pusher.delete(resource, synced)
+                if error is not None:
+                    return await self._verdicts.failed(resource, f"Failed to Delete Secrets from Provider: {error}", error, left)
+            everything = merged(everything, synced)
+        return await self._verdicts.done(resource, everything)
+
+    async def _source_gone(self, resource: PushSecret) -> Outcome:
+        """The Secret that was pushed is gone: what it left at the stores goes too."""
+        left, error = await self._pusher.delete(resource, {})
+        if error is not None:
+            message = f"failed to cleanup provider secrets: {error}"
+            return await self._verdicts.failed(resource, message, error, left)
+        return await self._verdicts.source_deleted(resource)

@@ -1,0 +1,100 @@
+"""When a PushSecret is due, and what is told of it afterwards."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from syncret.config.durations import parse_duration
+from syncret.config.resources.base import ConditionStatus
+from syncret.config.resources.push_secret import PushData, PushSecret, PushSecretStatus
+from syncret.daemon.core import conditions, refresh
+from syncret.daemon.core.timestamps import seconds, stamp
+from syncret.daemon.engine.contract import Outcome
+from syncret.daemon.engine.reconcilers.facts import Failure
+from syncret.daemon.engine.reconcilers.pusher import Synced
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import SyncError
+
+SYNCED: Final = "PushSecret synced successfully"
+UNCHANGED: Final = ". Existing secrets in providers unchanged."
+
+
+def version_of(resource: PushSecret) -> str:
+    """What `status.syncedResourceVersion` says once this version is pushed."""
+    metadata = resource.metadata
+    return refresh.synced_version(metadata.generation, metadata.labels, metadata.annotations)
+
+
+def is_due(resource: PushSecret, now: float) -> bool:
+    """Whether it must be pushed now."""
+    return refresh.is_push_due(
+        parse_duration(resource.spec.refresh_interval),
+        synced=resource.status.synced_resource_version,
+        current=version_of(resource),
+        last=seconds(resource.status.refresh_time or ""),
+        now=now,
+    )
+
+
+def next_due(resource: PushSecret, now: float) -> float | None:
+    """When time alone asks for the next push."""
+    interval = parse_duration(resource.spec.refresh_interval)
+    return refresh.next_due("Periodic", interval, last=seconds(resource.status.refresh_time or ""), now=now)
+
+
+class PushVerdicts:
+    """Writes the status of PushSecrets."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def done(self, resource: PushSecret, synced: Synced) -> Outcome:
+        """All is pushed."""
+        now = self._world.clock.now()
+        message = SYNCED + (UNCHANGED if resource.spec.update_policy == "IfNotExists" else "")
+        status = self._told(resource, now, "Synced", message, ok=True)
+        status = msgspec.structs.replace(
+            status,
+            refresh_time=stamp(now),
+            synced_resource_version=version_of(resource),
+            synced_push_secrets=_typed(synced),
+        )
+        await self._report(resource, status)
+        self._world.facts.succeeded(resource.ref)
+        return Outcome(next_due(msgspec.structs.replace(resource, status=status), now))
+
+    async def failed(
+        self, resource: PushSecret, message: str, error: SyncError, synced: Mapping[str, Any] | None = None
+    ) -> Outcome:
+        """Something is in the way; `synced`, where given, is what stands at the stores nevertheless."""
+        now = self._world.clock.now()
+        status = self._told(resource, now, "Errored", message, ok=False)
+        if synced is not None:
+            status = msgspec.structs.replace(status, synced_push_secrets=_typed(synced))
+        await self._report(resource, status)
+        self._world.facts.failed(resource.ref, Failure(now, str(error), error.hint))
+        self._world.events.event(resource.ref, warning=True, reason="Errored", message=message)
+        return Outcome(failure=error)
+
+    async def source_deleted(self, resource: PushSecret) -> Outcome:
+        """The source is gone, and what was pushed from it too."""
+        message = "source secret deleted; provider secrets cleaned up"
+        status = self._told(resource, self._world.clock.now(), "SourceDeleted", message, ok=False)
+        await self._report(resource, msgspec.structs.replace(status, synced_push_secrets={}))
+        self._world.events.event(resource.ref, warning=False, reason="SourceDeleted", message=message)
+        return Outcome()
+
+    def _told(self, resource: PushSecret, now: float, reason: str, message: str, *, ok: bool) -> PushSecretStatus:
+        verdict = conditions.ready(ConditionStatus, status=ok, reason=reason, message=message)
+        return msgspec.structs.replace(
+            resource.status, conditions=conditions.put(resource.status.conditions, verdict, now=now)
+        )
+
+    async def _report(self, resource: PushSecret, status: PushSecretStatus) -> None:
+        if status != resource.status:
+            await self._world.status.report(resource.ref, msgspec.to_builtins(status), uid=resource.metadata.uid)
+
+
+def _typed(synced: Mapping[str, Any]) -> dict[str, dict[str, PushData]]:
+    return msgspec.convert(synced, dict[str, dict[str, PushData]])

@@ -1,0 +1,92 @@
+"""Pushes and deletes at the stores, and keeps the account of what stands where."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.push_secret import PushSecret
+from syncret.daemon.backends.contract import Stored
+from syncret.daemon.core import push
+from syncret.daemon.core.needs import StoreName
+from syncret.daemon.engine.reconcilers.push_source import Source
+from syncret.daemon.engine.reconcilers.stores import usable_store
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.engine.session import Session
+from syncret.providers.contract import PushItem, RemoteTarget
+from syncret.providers.errors import SyncError
+
+Synced: TypeAlias = dict[str, dict[str, Any]]
+"""`status.syncedPushSecrets`: by store (`SecretStore/name`), by remote key (and property), the entry pushed."""
+
+
+def merged(new: Mapping[str, Mapping[str, Any]], old: Mapping[str, Mapping[str, Any]]) -> Synced:
+    """Both accounts in one; where both tell of an entry, the old one stays."""
+    return {store: {**new.get(store, {}), **old.get(store, {})} for store in dict.fromkeys([*new, *old])}
+
+
+class Pusher:
+    """What it did before a failure is in the account that it returns beside the error."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def push(
+        self, resource: PushSecret, source: Source, stores: Mapping[push.Store, Stored]
+    ) -> tuple[Synced, SyncError | None]:
+        """Push one source to every store. All entries of a store are decided before the first is pushed."""
+        synced: Synced = {}
+        for store in stores:
+            account = synced.setdefault(str(store), {})
+            try:
+                session = self._session(resource, StoreName(store.kind, store.name))
+                for entry in push.entries(resource.spec, source.data, store):
+                    await self._push_one(resource, session, store, entry, source)
+                    account[entry.status_key] = entry.status()
+            except SyncError as error:
+                return synced, error
+        return synced, None
+
+    async def delete(self, resource: PushSecret, wanted: Mapping[str, Mapping[str, Any]]) -> tuple[Synced, SyncError | None]:
+        """Delete what was pushed before and is not wanted any more. Returns what still stands."""
+        left = merged(wanted, resource.status.synced_push_secrets)
+        for name, entries in resource.status.synced_push_secrets.items():
+            kind, _, store = name.partition("/")
+            try:
+                session = self._session(resource, StoreName(kind, store))
+                for key, entry in entries.items():
+                    if key not in wanted.get(name, {}):
+                        remote = entry["match"]["remoteRef"]
+                        await session.delete(RemoteTarget(remote["remoteKey"], remote.get("property") or ""))
+                        del left[name][key]
+            except SyncError as error:
+                return left, error
+            if name not in wanted:
+                del left[name]
+        return left, None
+
+    def _session(self, resource: PushSecret, name: StoreName) -> Session:
+        stored = usable_store(self._world, name, resource.metadata.namespace, ready=False)
+        return self._world.sessions.session(stored, resource.metadata.namespace)
+
+    async def _push_one(
+        self, resource: PushSecret, session: Session, store: push.Store, entry: push.PushEntry, source: Source
+    ) -> None:
+        value = push.payload(entry, source.data)
+        if resource.spec.update_policy == "IfNotExists" and await session.exists(entry.target):
+            return
+        item = PushItem(
+            remote_key=entry.target.remote_key,
+            property=entry.target.property,
+            value=value,
+            metadata=entry.metadata,
+            secret_key=entry.secret_key,
+            source=source.document,
+        )
+        try:
+            await session.push(item)
+        except SyncError as error:
+            told = type(error)(
+                f"could not write remote ref {entry.secret_key} to target secretstore {store.name}: {error.message}",
+                hint=error.hint,
+            )
+            raise told from error

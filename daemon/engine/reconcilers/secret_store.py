@@ -1,0 +1,130 @@
+"""SecretStore and ClusterSecretStore: can it be used, what can it do, and who still needs it."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.base import ConditionStatus
+from syncret.config.resources.push_secret import PushSecret
+from syncret.config.resources.secret_store import SecretStore
+from syncret.daemon.backends.contract import Stored
+from syncret.daemon.core import conditions
+from syncret.daemon.engine.contract import ANY, Outcome
+from syncret.daemon.engine.reconcilers.facts import Failure
+from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import SyncError
+
+GROUP: Final = "external-secrets.io"
+FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
+PUSH_SECRET: Final = GroupKind(GROUP, "PushSecret")
+
+
+class _Probed(NamedTuple):
+    """Which life and spec of a store was probed last, and when it is to be probed again."""
+
+    uid: str
+    generation: int
+    due: float
+
+
+class SecretStoreReconciler:
+    """One of the two kinds of stores; they differ in scope alone."""
+
+    def __init__(self, world: World, kind: str) -> None:
+        self._world = world
+        self._probed: dict[ObjectRef, _Probed] = {}
+        self.group_kind = GroupKind(GROUP, kind)
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        """The PushSecrets that may still have something to delete here."""
+        yield ObjectRef(GROUP, "PushSecret", stored.ref.namespace or ANY, ANY)
+
+    def lane(self, stored: Stored) -> str:
+        """Its own: a store that hangs while it is probed hangs alone."""
+        return str(stored.ref)
+
+    async def reconcile(self, ref: ObjectRef) -> Outcome:
+        """Keep the store while it is needed; probe it when it is new, changed or due."""
+        stored = self._world.inventory.get(ref)
+        if stored is None:
+            self._probed.pop(ref, None)
+            self._world.facts.forget(ref)
+            return Outcome()
+        store = stored.as_type(SecretStore)
+        if not self._world.handles(store.spec.controller):
+            return Outcome()
+        if not self._is_needed(ref):
+            stored = await drop_finalizer(self._world, stored, FINALIZER)
+        elif not store.metadata.deletion_timestamp:
+            stored = await ensure_finalizer(self._world, stored, FINALIZER)
+        if store.metadata.deletion_timestamp:
+            return Outcome()
+        due = self._probe_due(store, ref)
+        return Outcome(due) if due > self._world.clock.now() else await self._probe(stored, store)
+
+    def _is_needed(self, ref: ObjectRef) -> bool:
+        """Whether a PushSecret that cleans up after itself has pushed something to this store."""
+        name = f"{ref.kind}/{ref.name}"
+        pushes = self._world.inventory.list(PUSH_SECRET, ref.namespace or None)
+        return any(
+            push.spec.deletion_policy == "Delete" and name in push.status.synced_push_secrets
+            for push in (stored.as_type(PushSecret) for stored in pushes)
+        )
+
+    def _interval(self, store: SecretStore) -> float:
+        return store.spec.refresh_seconds() or self._world.options.store_interval
+
+    def _probe_due(self, store: SecretStore, ref: ObjectRef) -> float:
+        """When to probe. A store that an earlier life of the daemon found ready is taken at its word until then."""
+        probed, now = self._probed.get(ref), self._world.clock.now()
+        if probed is not None and (probed.uid, probed.generation) == (store.metadata.uid, store.metadata.generation):
+            return probed.due
+        verdict = conditions.find(store.status.conditions)
+        if probed is None and verdict is not None and verdict.status == "True":
+            return self._booked(store, ref, now + self._interval(store))
+        return now
+
+    def _booked(self, store: SecretStore, ref: ObjectRef, due: float) -> float:
+        self._probed[ref] = _Probed(store.metadata.uid, store.metadata.generation, due)
+        return due
+
+    async def _probe(self, stored: Stored, store: SecretStore) -> Outcome:
+        session = self._world.sessions.session(stored, stored.ref.namespace)
+        try:
+            readiness = await session.probe()
+            capabilities = await session.capabilities()
+        except SyncError as error:
+            self._probed.pop(stored.ref, None)
+            return await self._failed(stored, store, error)
+        if readiness == "unknown":
+            verdict = conditions.ready(
+                ConditionStatus, status=True, reason="ValidationUnknown", message="could not determine validation status"
+            )
+            await self._report(store, stored.ref, verdict, store.status.capabilities)
+        else:
+            verdict = conditions.ready(ConditionStatus, status=True, reason="Valid", message="store validated")
+            await self._report(store, stored.ref, verdict, capabilities)
+        self._world.facts.succeeded(stored.ref)
+        now = self._world.clock.now()
+        return Outcome(self._booked(store, stored.ref, now + self._interval(store)))
+
+    async def _failed(self, stored: Stored, store: SecretStore, error: SyncError) -> Outcome:
+        verdict = conditions.ready(ConditionStatus, status=False, reason="InvalidProviderConfig", message="unable to validate store")
+        await self._report(store, stored.ref, verdict, store.status.capabilities)
+        self._world.facts.failed(stored.ref, Failure(self._world.clock.now(), str(error), error.hint))
+        self._world.events.event(
+            stored.ref, warning=True, reason="InvalidProviderConfig", message=f"{verdict.message}: {error}"
+        )
+        return Outcome(failure=error)
+
+    async def _report(self, store: SecretStore, ref: ObjectRef, verdict: ConditionStatus, capabilities: str) -> None:
+        status = msgspec.structs.replace(
+            store.status,
+            conditions=conditions.put(store.status.conditions, verdict, now=self._world.clock.now()),
+            capabilities=capabilities,
+        )
+        if status != store.status:
+            await self._world.status.report(ref, msgspec.to_builtins(status), uid=store.metadata.uid)
