@@ -35,6 +35,10 @@ class SpecType(Generic[M]):
 class Catalog(Protocol):
     """A lazy table of specs: asking for one imports that one's module and no other."""
 
+    def __hash__(self) -> int:
+        """What was compiled for a catalog is kept by it."""
+        ...
+
     def store_names(self) -> Collection[str]:
         """The keys that `spec.provider` of a store may carry."""
         ...

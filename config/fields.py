@@ -43,8 +43,8 @@ class Model(
 
     What becomes of an absent field in the document that is stored: a default that is true in Python ("Owner",
     24, True) is the CRD's own and is filled in; one that is not (None, "", 0, False, (), {}) only spares
-    readers a test and is not. `Defaulted[...]` and `Assumed[...]` say the opposite of either. An object is filled in
-    where the field has `default_factory=<its model>`; an instance as the default is for readers alone.
+    readers a test and is not. `Defaulted[...]` and `Assumed[...]` say the opposite of either. An object is
+    filled in where the field has `default_factory=<its model>`; an instance is for readers alone.
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = ()

@@ -1,11 +1,16 @@
 """Names of things: object references, metadata and conditions, as Kubernetes has them."""
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import msgspec
 
 Document: TypeAlias = dict[str, Any]
 """One JSON object, as a manifest holds it. Its inner shape is known once a model has read it."""
+
+
+def is_object(value: object) -> TypeGuard[Document]:
+    """Whether a JSON value is an object."""
+    return type(value) is dict
 
 
 class GroupKind(NamedTuple):

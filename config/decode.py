@@ -1,0 +1,167 @@
+"""From a document to a resource: everything that an API server and the admission webhooks would say of it."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from syncret.config.catalog import Catalog
+from syncret.config.errors import Problem, Severity
+from syncret.config.fields import Json
+from syncret.config.meta import Document, GroupKind, is_object
+from syncret.config.metadata import check_metadata
+from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
+from syncret.config.resources.kinds import Kind, Kinds
+from syncret.config.schema import Schema
+from syncret.config.spelling import did_you_mean
+
+DEFAULT_NAMESPACE: Final = "default"
+_UNREAD: Final = ("managedFields", "selfLink", "generateName", "deletionGracePeriodSeconds")
+_OURS: Final = (GROUP, GENERATORS_GROUP)
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one document.
+
+    `document` is what would be stored: pruned, defaulted, in the version that is stored, without status; None
+    where it is no object. `resource` is the same, typed; None while it breaks the schema.
+    `foreign` is set, and nothing else said, where the kind is none of ours: `validate` makes an error of it,
+    a simulated cluster stores the document as it is.
+    """
+
+    document: Document | None = None
+    kind: Kind | None = None
+    resource: Resource | None = None
+    problems: tuple[Problem, ...] = ()
+    foreign: Problem | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the document may be stored: it is one of ours, and nothing fatal is wrong with it."""
+        return self.kind is not None and not any(problem.fatal for problem in self.problems)
+
+
+def judge(document: Json, catalog: Catalog, previous: Document | None = None) -> Judged:
+    """Judge one document, which is not changed; `previous` is the stored version that it replaces."""
+    return _judge_of(catalog).judge(document, previous)
+
+
+class Judge:
+    """Judges documents by one catalog; each kind's schema is compiled when its first document comes."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._kinds = Kinds(catalog)
+        self._schemas: dict[GroupKind, Schema] = {}
+
+    def judge(self, document: Json, previous: Document | None = None) -> Judged:
+        """As the function of that name."""
+        if not is_object(document):
+            return Judged(problems=(Problem(path="", message="must be an object with apiVersion and kind"),))
+        head = tuple(_head(document))
+        if head:
+            return Judged(document=document, problems=head)
+        group, _, version = document["apiVersion"].rpartition("/")
+        name = GroupKind(group, document["kind"])
+        kind = self._kinds.find(name)
+        if kind is None:
+            return self._stranger(document, name)
+        if version not in kind.versions:
+            return Judged(document=document, problems=(_wrong_version(kind, version),))
+        return self._known(document, kind, version, previous)
+
+    def _known(self, document: Document, kind: Kind, version: str, previous: Document | None) -> Judged:
+        problems = [*_adapted(document, kind, version)]
+        stored, found = self._schema(kind).admit(_prepared(document, kind))
+        problems += found
+        wrong = [problem.path for problem in found if problem.fatal]
+        if not any(path.startswith("metadata") for path in wrong):
+            problems += check_metadata(stored["metadata"], name_is_label=kind.kind == "Namespace")
+        if wrong:
+            return Judged(document=stored, kind=kind, problems=tuple(problems))
+        resource: Any = msgspec.convert(stored, kind.model)
+        if kind.check is not None:
+            problems += kind.check(resource, self._catalog)
+        if kind.update is not None and previous is not None:
+            problems += kind.update(previous, stored)
+        return Judged(document=stored, kind=kind, resource=resource, problems=tuple(problems))
+
+    def _schema(self, kind: Kind) -> Schema:
+        schema = self._schemas.get(kind.group_kind)
+        if schema is None:
+            durations = Severity.ERROR if kind.webhook else Severity.WARNING
+            schema = Schema.of(kind.model, self._catalog, durations=durations)
+            self._schemas[kind.group_kind] = schema
+        return schema
+
+    def _stranger(self, document: Document, name: GroupKind) -> Judged:
+        known = self._kinds.names()
+        groups = [one.group for one in known if one.kind == name.kind]
+        if groups:
+            path, message = "apiVersion", f'no kind "{name.kind}" in group "{name.group}"'
+            hint = f"the group is {groups[0]}" if groups[0] else "write apiVersion: v1"
+        else:
+            path, message = "kind", f'unknown kind "{name.kind}"'
+            hint = did_you_mean(name.kind, [one.kind for one in known])
+        problem = Problem(path=path, message=message, hint=hint)
+        if name.group in _OURS:
+            return Judged(document=document, problems=(problem,))
+        return Judged(document=document, foreign=problem)
+
+
+@lru_cache(maxsize=8)
+def _judge_of(catalog: Catalog) -> Judge:
+    return Judge(catalog)
+
+
+def _head(document: Document) -> Iterator[Problem]:
+    for field in ("apiVersion", "kind"):
+        value = document.get(field)
+        if not isinstance(value, str) or not value:
+            example = "external-secrets.io/v1" if field == "apiVersion" else "ExternalSecret"
+            yield Problem(path=field, message="is required", hint=f"such as {field}: {example}")
+
+
+def _wrong_version(kind: Kind, version: str) -> Problem:
+    return Problem(
+        path="apiVersion",
+        message=f'{kind.kind} has no version "{version}"',
+        hint=f"write {kind.api_version}",
+    )
+
+
+def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
+    """What is silently mended, said aloud: an old version, and a namespace where there can be none."""
+    if version != kind.versions[0]:
+        yield Problem(
+            path="apiVersion",
+            message=f"{version} is no longer served by clusters; it is read as {kind.versions[0]}",
+            hint=f"write {kind.api_version}",
+            severity=Severity.WARNING,
+        )
+    metadata: Json = document.get("metadata")
+    if not kind.namespaced and is_object(metadata) and metadata.get("namespace"):
+        yield Problem(
+            path="metadata.namespace",
+            message=f"a {kind.kind} stands in no namespace; the field is dropped",
+            hint="remove it",
+            severity=Severity.WARNING,
+        )
+
+
+def _prepared(document: Document, kind: Kind) -> Document:
+    """A copy to judge: in the stored version, without what servers write, in a namespace if it needs one."""
+    prepared = {name: value for name, value in document.items() if name != "status"}
+    prepared["apiVersion"] = kind.api_version
+    metadata: Json = prepared.get("metadata")
+    if metadata is None:
+        metadata = {}
+    if is_object(metadata):
+        metadata = {name: value for name, value in metadata.items() if name not in _UNREAD}
+        if not kind.namespaced:
+            metadata.pop("namespace", None)
+        elif not metadata.get("namespace"):
+            metadata["namespace"] = DEFAULT_NAMESPACE
+    prepared["metadata"] = metadata
+    return prepared

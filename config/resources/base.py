@@ -1,0 +1,64 @@
+"""What all kinds share: the envelope of a resource, and the choices that several kinds offer."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from syncret.config.fields import Model, Timestamp
+from syncret.config.meta import GroupKind, Metadata, ObjectRef
+
+GROUP = "external-secrets.io"
+GENERATORS_GROUP = "generators.external-secrets.io"
+GENERATORS_API = "generators.external-secrets.io/v1alpha1"
+
+ConversionStrategy: TypeAlias = Literal["Default", "Unicode"]
+DecodingStrategy: TypeAlias = Literal["Auto", "Base64", "Base64URL", "None"]
+StoreKind: TypeAlias = Literal["SecretStore", "ClusterSecretStore"]
+GeneratorKind: TypeAlias = Literal[
+    "ACRAccessToken",
+    "BeyondtrustWorkloadCredentialsDynamicSecret",
+    "ClusterGenerator",
+    "CloudsmithAccessToken",
+    "ECRAuthorizationToken",
+    "Fake",
+    "GCRAccessToken",
+    "GithubAccessToken",
+    "GitlabDeployToken",
+    "QuayAccessToken",
+    "Password",
+    "SSHKey",
+    "STSSessionToken",
+    "UUID",
+    "VaultDynamicSecret",
+    "Webhook",
+    "Grafana",
+    "MFA",
+]
+
+
+class Resource(Model):
+    """One object of any kind."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+
+    @property
+    def ref(self) -> ObjectRef:
+        """Its name among all objects."""
+        return ObjectRef(*self.group_kind, self.metadata.namespace, self.metadata.name)
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """What sort of object it is."""
+        return GroupKind(self.api_version.rpartition("/")[0], self.kind)
+
+
+class ConditionStatus(Model):
+    """One condition in a status, as a manifest that was saved with its status carries it."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    last_transition_time: Timestamp = ""

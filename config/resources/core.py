@@ -1,0 +1,120 @@
+"""The kinds of Kubernetes itself that take part: Secret, ConfigMap, Namespace and ServiceAccount."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.fields import Base64, Json, SecretKey
+from syncret.config.meta import Document
+from syncret.config.paths import write
+from syncret.config.resources.base import Resource
+
+MAX_SECRET_BYTES: Final = 1024 * 1024
+_REQUIRED: Final[dict[str, tuple[str, ...]]] = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+}
+_JSON: Final = (".dockerconfigjson", ".dockercfg")
+
+
+class Secret(Resource):
+    """Values, in base64; `string_data` is laid over them when the object is stored."""
+
+    type: str = "Opaque"
+    data: dict[SecretKey, Base64] = {}
+    string_data: dict[SecretKey, str] = {}
+    immutable: bool | None = None
+
+
+class ConfigMap(Resource):
+    """Texts that are not secret."""
+
+    data: dict[SecretKey, str] = {}
+    binary_data: dict[SecretKey, Base64] = {}
+    immutable: bool | None = None
+
+
+class Namespace(Resource):
+    """A namespace; what counts of it are its labels."""
+
+    spec: Json = None
+    status: Json = None
+
+
+class ServiceAccount(Resource):
+    """An identity that stores may ask tokens for."""
+
+    secrets: Json = None
+    image_pull_secrets: Json = None
+    automount_service_account_token: bool | None = None
+
+
+def stored_data(document: Document) -> dict[str, str]:
+    """A Secret's data as it is stored: `stringData` encoded and laid over `data`."""
+    texts: Mapping[str, str] = document.get("stringData") or {}
+    encoded = {key: b64encode(text.encode(errors="surrogatepass")).decode() for key, text in texts.items()}
+    return {**(document.get("data") or {}), **encoded}
+
+
+def check_secret(secret: Secret) -> Iterator[Problem]:
+    """What the API server demands of a Secret: safe keys, a bounded size, the keys that its type needs."""
+    yield from _keys(("data", secret.data), ("stringData", secret.string_data))
+    data = {key: b64decode(value) for key, value in secret.data.items()}
+    data |= {key: value.encode(errors="surrogatepass") for key, value in secret.string_data.items()}
+    if sum(map(len, data.values())) > MAX_SECRET_BYTES:
+        yield Problem(path="data", message=f"must have at most {MAX_SECRET_BYTES} bytes in all")
+    for key in _REQUIRED.get(secret.type, ()):
+        if key not in data:
+            yield Problem(path=write(["data", key]), message=f"is required by type {secret.type}")
+        elif key in _JSON and not _is_json(data[key]):
+            yield Problem(path=write(["data", key]), message=f"must be JSON, by type {secret.type}")
+    if secret.type == "kubernetes.io/basic-auth" and not data.keys() & {"username", "password"}:
+        yield Problem(path="data", message=f"username or password is required by type {secret.type}")
+
+
+def check_config_map(config_map: ConfigMap) -> Iterator[Problem]:
+    """What the API server demands of a ConfigMap: safe keys, each once."""
+    yield from _keys(("data", config_map.data), ("binaryData", config_map.binary_data))
+    for key in config_map.data.keys() & config_map.binary_data.keys():
+        yield Problem(path=write(["binaryData", key]), message="the key stands in data too")
+
+
+def check_update(previous: Document, document: Document) -> Iterator[Problem]:
+    """What may not change about a Secret or ConfigMap: its type, and, once immutable, all that it holds."""
+    if previous.get("type", "Opaque") != document.get("type", "Opaque"):
+        yield Problem(path="type", message="field is immutable", hint="delete the object and make it anew")
+    if not previous.get("immutable"):
+        return
+    hint = "the object is immutable: delete it and make it anew"
+    if not document.get("immutable"):
+        yield Problem(path="immutable", message="field is immutable when `immutable` is set", hint=hint)
+    secret = document.get("kind") == "Secret"
+    before, after = [stored_data(one) if secret else one.get("data") or {} for one in (previous, document)]
+    if before != after:
+        yield Problem(path="data", message="field is immutable when `immutable` is set", hint=hint)
+    if (previous.get("binaryData") or {}) != (document.get("binaryData") or {}):
+        yield Problem(path="binaryData", message="field is immutable when `immutable` is set", hint=hint)
+
+
+def _keys(*fields: tuple[str, Mapping[str, str]]) -> Iterator[Problem]:
+    for field, values in fields:
+        for key in values:
+            if key == "." or key.startswith(".."):
+                yield Problem(
+                    path=write([field, key]),
+                    message="a key must not be '.' or begin with '..'",
+                    hint="a key becomes the name of a file",
+                )
+
+
+def _is_json(value: bytes) -> bool:
+    try:
+        msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return False
+    return True

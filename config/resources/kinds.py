@@ -1,0 +1,175 @@
+"""The table of kinds: which model reads a document, where it lives, and who checks it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from syncret.config.catalog import Catalog
+from syncret.config.errors import Problem
+from syncret.config.fields import Model
+from syncret.config.meta import Document, GroupKind
+from syncret.config.resources import cluster, core, external_secret, generators, push_secret, secret_store
+from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
+
+R = TypeVar("R", bound=Resource)
+Check = Callable[[Any, Catalog], Iterator[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind. `versions` are those that are read, the first is the one that is stored."""
+
+    group: str
+    kind: str
+    versions: tuple[str, ...]
+    plural: str
+    namespaced: bool
+    model: type[Model]
+    check: Check | None = None
+    update: Callable[[Document, Document], Iterator[Problem]] | None = None
+    """What may not change between the previous version and this one."""
+    webhook: bool = False
+    """Whether ESO's admission webhook reads it: only then is a malformed duration refused on the way in."""
+
+    @property
+    def group_kind(self) -> GroupKind:
+        return GroupKind(self.group, self.kind)
+
+    @property
+    def api_version(self) -> str:
+        """The one that is stored."""
+        return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
+
+
+def _alone(check: Callable[[R], Iterator[Problem]]) -> Check:
+    """A check that needs no catalog."""
+
+    def with_catalog(resource: R, _catalog: Catalog) -> Iterator[Problem]:
+        return check(resource)
+
+    return with_catalog
+
+
+V1: Final = ("v1",)
+V1ALPHA1: Final = ("v1alpha1",)
+STORE_VERSIONS: Final = ("v1", "v1beta1")
+
+KINDS: Final = (
+    Kind(
+        GROUP,
+        "ExternalSecret",
+        STORE_VERSIONS,
+        "externalsecrets",
+        namespaced=True,
+        model=external_secret.ExternalSecret,
+        check=_alone(external_secret.check),
+        webhook=True,
+    ),
+    Kind(
+        GROUP,
+        "SecretStore",
+        STORE_VERSIONS,
+        "secretstores",
+        namespaced=True,
+        model=secret_store.SecretStore,
+        check=secret_store.check,
+        webhook=True,
+    ),
+    Kind(
+        GROUP,
+        "ClusterSecretStore",
+        STORE_VERSIONS,
+        "clustersecretstores",
+        namespaced=False,
+        model=secret_store.ClusterSecretStore,
+        check=secret_store.check,
+        webhook=True,
+    ),
+    Kind(
+        GROUP,
+        "ClusterExternalSecret",
+        STORE_VERSIONS,
+        "clusterexternalsecrets",
+        namespaced=False,
+        model=cluster.ClusterExternalSecret,
+    ),
+    Kind(GROUP, "PushSecret", V1ALPHA1, "pushsecrets", namespaced=True, model=push_secret.PushSecret),
+    Kind(
+        GROUP,
+        "ClusterPushSecret",
+        V1ALPHA1,
+        "clusterpushsecrets",
+        namespaced=False,
+        model=cluster.ClusterPushSecret,
+    ),
+    Kind(
+        GENERATORS_GROUP,
+        "ClusterGenerator",
+        V1ALPHA1,
+        "clustergenerators",
+        namespaced=False,
+        model=generators.ClusterGenerator,
+        check=generators.check_cluster,
+    ),
+    Kind(
+        GENERATORS_GROUP,
+        "GeneratorState",
+        V1ALPHA1,
+        "generatorstates",
+        namespaced=True,
+        model=generators.GeneratorState,
+    ),
+    Kind(
+        "",
+        "Secret",
+        V1,
+        "secrets",
+        namespaced=True,
+        model=core.Secret,
+        check=_alone(core.check_secret),
+        update=core.check_update,
+    ),
+    Kind(
+        "",
+        "ConfigMap",
+        V1,
+        "configmaps",
+        namespaced=True,
+        model=core.ConfigMap,
+        check=_alone(core.check_config_map),
+        update=core.check_update,
+    ),
+    Kind("", "Namespace", V1, "namespaces", namespaced=False, model=core.Namespace),
+    Kind("", "ServiceAccount", V1, "serviceaccounts", namespaced=True, model=core.ServiceAccount),
+)
+
+
+class Kinds:
+    """Every kind there is, with the catalog's generators, whose models are imported when they are met."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._known = {kind.group_kind: kind for kind in KINDS}
+
+    def find(self, group_kind: GroupKind) -> Kind | None:
+        """The kind of that name, in whatever version."""
+        known = self._known.get(group_kind)
+        if known is None and group_kind.group == GENERATORS_GROUP:
+            known = self._generator(group_kind.kind)
+        return known
+
+    def names(self) -> list[GroupKind]:
+        """The name of every kind; nothing is imported for it."""
+        own = [GroupKind(GENERATORS_GROUP, kind) for kind in self._catalog.generator_kinds()]
+        return [*dict.fromkeys([*(kind.group_kind for kind in KINDS), *own])]
+
+    def _generator(self, name: str) -> Kind | None:
+        if name not in self._catalog.generator_kinds():
+            return None
+        model: Any = generators.GeneratorObject[self._catalog.generator(name).model]  # type: ignore[misc]  # a type made at run time
+        plural = f"{name.lower()}s"
+        kind = Kind(
+            GENERATORS_GROUP, name, V1ALPHA1, plural, namespaced=True, model=model, check=generators.check
+        )
+        self._known[kind.group_kind] = kind
+        return kind

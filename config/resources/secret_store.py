@@ -1,0 +1,139 @@
+"""SecretStore and ClusterSecretStore: how a secret manager is reached, and who may use it."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+import re2
+
+from syncret.config.catalog import Catalog, Scope
+from syncret.config.durations import DurationError, parse_duration
+from syncret.config.errors import Problem, Severity
+from syncret.config.fields import Int32, LabelSelector, Model, Namespace, StoreChoice
+from syncret.config.paths import join
+from syncret.config.resources.base import ConditionStatus, Resource
+
+_SHOWN: Final = 40
+
+
+class StoreCondition(Model):
+    """Namespaces that may use a ClusterSecretStore: any of the three ways is enough."""
+
+    namespace_selector: LabelSelector | None = None
+    namespaces: tuple[Namespace, ...] = ()
+    namespace_regexes: tuple[str, ...] = ()
+
+
+class RetrySettings(Model):
+    """How often and how fast a failed call is tried again."""
+
+    max_retries: Int32 | None = None
+    retry_interval: str | None = None
+
+
+class SecretStoreSpec(Model):
+    """How the manager is reached; `refresh_interval` is a number of seconds or a duration."""
+
+    provider: StoreChoice
+    controller: str = ""
+    retry_settings: RetrySettings | None = None
+    refresh_interval: int | str | None = None
+    conditions: tuple[StoreCondition, ...] = ()
+
+    def refresh_seconds(self) -> float:
+        """How often the store is probed; 0 leaves it to the daemon. Raises DurationError."""
+        interval = self.refresh_interval
+        if interval is None:
+            return 0.0
+        return float(interval) if isinstance(interval, int) else parse_duration(interval)
+
+
+class SecretStoreStatus(Model):
+    """Whether the store answers, and what it can do."""
+
+    conditions: tuple[ConditionStatus, ...] = ()
+    capabilities: str = ""
+
+
+class SecretStore(Resource):
+    """A store for one namespace."""
+
+    spec: SecretStoreSpec = SecretStoreSpec(provider={})
+    status: SecretStoreStatus = SecretStoreStatus()
+
+    @property
+    def scope(self) -> Scope:
+        """Where it stands."""
+        return Scope(cluster=False, namespace=self.metadata.namespace)
+
+
+class ClusterSecretStore(SecretStore):
+    """A store for every namespace that its conditions allow."""
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(cluster=True)
+
+
+def check(resource: SecretStore, catalog: Catalog) -> Iterator[Problem]:
+    """What the admission webhook demands beyond the schema, and what the provider demands."""
+    spec = resource.spec
+    yield from _conditions(spec.conditions)
+    yield from _refresh_interval(spec)
+    if len(spec.provider) != 1:
+        yield Problem(
+            path="spec.provider",
+            message=f"secret stores must only have exactly one backend specified, found {len(spec.provider)}",
+        )
+        return
+    ((name, value),) = spec.provider.items()
+    spec_type = catalog.store(name)
+    if not spec_type.maintained:
+        yield Problem(
+            path=f"spec.provider.{name}",
+            message=f"store {resource.metadata.name} isn't currently maintained",
+            hint="plan and prepare accordingly",
+            severity=Severity.WARNING,
+        )
+    if spec_type.check is not None:
+        typed: Any = msgspec.convert(value, spec_type.model)
+        for problem in spec_type.check(typed, resource.scope):
+            yield msgspec.structs.replace(problem, path=join(f"spec.provider.{name}", problem.path))
+
+
+def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
+    options = re2.Options()
+    options.log_errors = False
+    for place, condition in enumerate(conditions):
+        for index, pattern in enumerate(condition.namespace_regexes):
+            try:
+                re2.compile(pattern, options)
+            except re2.error as error:
+                yield Problem(
+                    path=f"spec.conditions[{place}].namespaceRegexes[{index}]",
+                    message=f"failed to compile {index}th namespace regex in {place}th condition: "
+                    f"{_text(error)}",
+                    hint="use RE2 syntax: no look-around, no back references",
+                )
+
+
+def _refresh_interval(spec: SecretStoreSpec) -> Iterator[Problem]:
+    interval = spec.refresh_interval
+    shown = f'"{interval[:_SHOWN]}"' if isinstance(interval, str) else interval
+    fault = ""
+    try:
+        if spec.refresh_seconds() < 0:
+            fault = "must not be negative"
+    except DurationError as error:
+        fault = str(error)
+    if fault:
+        yield Problem(
+            path="spec.refreshInterval",
+            message=f"invalid refreshInterval {shown}: {fault}",
+            hint='write seconds as a number (3600), or a duration ("1h")',
+        )
+
+
+def _text(error: Exception) -> str:
+    detail = error.args[0] if error.args else ""
+    return detail.decode(errors="replace") if isinstance(detail, bytes) else str(detail)

@@ -1,0 +1,197 @@
+"""Judges strings, numbers and booleans: no value is ever turned into another type to make it fit."""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from syncret.config.durations import DurationError, parse_nanoseconds
+from syncret.config.errors import Problem, Severity
+from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN, SECRET_KEY, Json
+from syncret.config.paths import Path, render
+from syncret.config.shape import Shape
+from syncret.config.spelling import one_of
+
+Findings: TypeAlias = list[Problem]
+Walk: TypeAlias = Callable[[Json, Path, Findings], Json]
+"""Judges the value at a path, appends what is wrong, and gives back the value as it would be stored."""
+
+INT64: Final = 2**63
+_SHOWN: Final = 40
+_NAMES: Final[dict[type, str]] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    type(None): "null",
+}
+_HINTS: Final = {
+    DNS_SUBDOMAIN: "use lower case letters, digits, '-' and '.', with a letter or digit at both ends",
+    DNS_LABEL: "use lower case letters, digits and '-', with a letter or digit at both ends",
+    SECRET_KEY: "use letters, digits, '-', '_' and '.'",
+}
+
+
+def wrong_type(value: object, wanted: str, path: Path, hint: str = "") -> Problem:
+    """The value has another type than the schema wants."""
+    seen = _NAMES.get(type(value), "of a type that JSON does not have")
+    return Problem(path=render(path), message=f"must be {wanted}, is {seen}", hint=hint)
+
+
+def walker(shape: Shape, durations: Severity) -> Walk:
+    """The judge of one scalar."""
+    match shape.kind:
+        case "string":
+            return _string(shape, durations)
+        case "integer" | "number":
+            return _number(shape)
+        case "boolean":
+            return _boolean
+        case "int-or-string":
+            return _int_or_string
+        case _:
+            return _any
+
+
+def _any(value: Json, _path: Path, _findings: Findings) -> Json:
+    return value
+
+
+def _boolean(value: Json, path: Path, findings: Findings) -> Json:
+    if value is not True and value is not False:
+        hint = "write true or false, without quotes" if isinstance(value, str) else "write true or false"
+        findings.append(wrong_type(value, "a boolean", path, hint))
+    return value
+
+
+def _int_or_string(value: Json, path: Path, findings: Findings) -> Json:
+    if value.__class__ is not int and value.__class__ is not str:
+        findings.append(wrong_type(value, "an integer or a string", path))
+    return value
+
+
+def _number(shape: Shape) -> Walk:
+    integer = shape.kind == "integer"
+    wanted = "an integer" if integer else "a number"
+    low, high = shape.minimum, shape.maximum
+
+    def number(value: Json, path: Path, findings: Findings) -> Json:
+        if integer and value.__class__ is float and value.is_integer():
+            value = int(value)
+        if value.__class__ is not int and (integer or value.__class__ is not float):
+            findings.append(wrong_type(value, wanted, path, _unquoted(value)))
+        elif integer and not -INT64 <= value < INT64:
+            findings.append(Problem(path=render(path), message="must fit into 64 bits"))
+        elif low is not None and value < low:
+            findings.append(Problem(path=render(path), message=f"must be greater than or equal to {low}"))
+        elif high is not None and value > high:
+            findings.append(Problem(path=render(path), message=f"must be less than or equal to {high}"))
+        return value
+
+    return number
+
+
+def _string(shape: Shape, durations: Severity) -> Walk:
+    tests = list(_tests(shape, durations))
+    test = tests[0] if len(tests) == 1 else None
+
+    def plain(value: Json, path: Path, findings: Findings) -> Json:
+        if value.__class__ is not str:
+            findings.append(wrong_type(value, "a string", path, _quoted(value)))
+        return value
+
+    def tested(value: Json, path: Path, findings: Findings) -> Json:
+        if value.__class__ is not str:
+            findings.append(wrong_type(value, "a string", path, _quoted(value)))
+        elif test is not None:
+            test(value, path, findings)
+        else:
+            for each in tests:
+                each(value, path, findings)
+        return value
+
+    return tested if tests else plain
+
+
+Test: TypeAlias = Callable[[str, Path, Findings], None]
+
+
+def _tests(shape: Shape, durations: Severity) -> list[Test]:
+    tests: list[Test] = []
+    if shape.enum:
+        tests.append(_enum(shape.enum))
+    if shape.pattern is not None or shape.min_length or shape.max_length is not None:
+        tests.append(_text(shape))
+    if shape.format == "byte":
+        tests.append(_base64)
+    if shape.duration:
+        tests.append(_duration(durations))
+    return tests
+
+
+def _enum(values: tuple[Json, ...]) -> Test:
+    allowed = frozenset(values)
+
+    def enum(value: str, path: Path, findings: Findings) -> None:
+        if value not in allowed:
+            shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+            findings.append(
+                Problem(
+                    path=render(path),
+                    message=f'unsupported value "{shown}"',
+                    hint=one_of(value, [str(one) for one in values]),
+                )
+            )
+
+    return enum
+
+
+def _text(shape: Shape) -> Test:
+    pattern = shape.pattern or ""
+    # Python's `$` also matches before a final newline, Go's only at the very end.
+    match = re.compile(re.sub(r"(?<!\\)\$$", r"\\Z", pattern)).search
+    low, high = shape.min_length or 0, shape.max_length if shape.max_length is not None else 2**62
+
+    def text(value: str, path: Path, findings: Findings) -> None:
+        length = len(value)
+        if length < low:
+            message = "must not be empty" if low == 1 else f"must be at least {low} characters long"
+            findings.append(Problem(path=render(path), message=message))
+        elif length > high:
+            message = f"must be at most {high} characters long, has {length}"
+            findings.append(Problem(path=render(path), message=message))
+        elif match(value) is None:
+            hint = _HINTS.get(pattern, "")
+            findings.append(Problem(path=render(path), message=f"must match {pattern}", hint=hint))
+
+    return text
+
+
+def _base64(value: str, path: Path, findings: Findings) -> None:
+    try:
+        b64decode(value.replace("\n", "").replace("\r", ""), validate=True)  # Go skips line ends
+    except (Base64Error, ValueError):
+        hint = "encode the value: base64 -w0"
+        findings.append(Problem(path=render(path), message="must be base64", hint=hint))
+
+
+def _duration(severity: Severity) -> Test:
+    def duration(value: str, path: Path, findings: Findings) -> None:
+        try:
+            parse_nanoseconds(value)
+        except DurationError as error:
+            hint = 'write a duration such as "1h", "15m" or "1h30m"; there is no unit for days'
+            findings.append(Problem(path=render(path), message=str(error), hint=hint, severity=severity))
+
+    return duration
+
+
+def _quoted(value: Json) -> str:
+    return "put it in quotes" if isinstance(value, int | float) else ""
+
+
+def _unquoted(value: Json) -> str:
+    return "write it without quotes" if isinstance(value, str) else ""
