@@ -9,7 +9,6 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, Rule, SecretKeySelector, at_most_one
 from syncret.config.meta import Document
-from syncret.providers.errors import Malformed
 from syncret.providers.kit.kube_spec import KubernetesAuth, KubernetesServer, check_connection
 
 
@@ -99,5 +98,9 @@ def _check_pattern(pattern: str, path: str) -> Iterator[Problem]:
 
     try:
         goregexp.compile(pattern)
-    except Malformed as error:
-        yield Problem(path=path, message=f"crd: invalid {path} regex: {error.message}", hint=error.hint)
+    except goregexp.PatternError as error:
+        yield Problem(
+            path=path,
+            message=f"crd: invalid {path} regex: {error.message}",
+            hint="write an RE2 expression: without look-around and back references",
+        )
