@@ -4,9 +4,9 @@ from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
+from syncret.config.resources.secret_store import RetrySettings
 from syncret.providers.beyondtrustworkloadcredentials.spec import BeyondTrustWorkloadCredentialsSpec
 from syncret.providers.contract import Generator
-from syncret.providers.kit.retry_spec import RetrySettings
 
 
 class WorkloadCredentialsDynamicSecretSpec(Model):

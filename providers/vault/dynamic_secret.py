@@ -4,8 +4,9 @@ from typing import Final, Literal
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Defaulted, Json, Model
+from syncret.config.resources.secret_store import RetrySettings
 from syncret.providers.contract import Generator
-from syncret.providers.kit.retry_spec import RetrySettings
+
 from syncret.providers.vault.spec import VaultSpec
 
 
