@@ -101,11 +101,10 @@ def check(spec: AwsSpec, scope: Scope) -> Iterator[Problem]:
         )
     if spec.secrets_manager:
         yield from _check_deletion(spec.secrets_manager)
-    yield from check_auth(spec.auth, scope)
+    yield from _check_auth(spec.auth, scope)
 
 
-def check_auth(auth: AwsAuth, scope: Scope) -> Iterator[Problem]:
-    """All selectors stay in scope. Paths are relative to the spec that holds `auth`."""
+def _check_auth(auth: AwsAuth, scope: Scope) -> Iterator[Problem]:
     ref = auth.secret_ref or AwsSecretRef()
     base, context = "auth.secretRef", "invalid Auth.SecretRef"
     yield from referent(

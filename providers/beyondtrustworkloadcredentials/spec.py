@@ -52,12 +52,11 @@ class BeyondTrustWorkloadCredentialsSpec(Model):
 
 def check(spec: BeyondTrustWorkloadCredentialsSpec, scope: Scope) -> Iterator[Problem]:
     """The token is named and in scope; the server's address is https, its site a UUID."""
-    yield from check_auth(spec.auth, scope)
-    yield from check_server(spec.server)
+    yield from _check_auth(spec.auth, scope)
+    yield from _check_server(spec.server)
 
 
-def check_auth(auth: WorkloadCredentialsAuth, scope: Scope) -> Iterator[Problem]:
-    """The token's Secret is named and in scope."""
+def _check_auth(auth: WorkloadCredentialsAuth, scope: Scope) -> Iterator[Problem]:
     path = "auth.apikey.token"
     yield from strict(auth.apikey.token, scope, path)
     yield from filled(
@@ -68,12 +67,10 @@ def check_auth(auth: WorkloadCredentialsAuth, scope: Scope) -> Iterator[Problem]
     )
 
 
-def check_server(server: WorkloadCredentialsServer) -> Iterator[Problem]:
-    """The address is https and the site a UUID."""
+def _check_server(server: WorkloadCredentialsServer) -> Iterator[Problem]:
     if not server.api_url:
-        yield from filled(
-            "", "server.apiUrl", _MISSING.format("Server API URL"), "write the instance's address"
-        )
+        message = _MISSING.format("Server API URL")
+        yield Problem(path="server.apiUrl", message=message, hint="write the instance's address")
     elif problem := _url_problem(server.api_url):
         yield Problem(
             path="server.apiUrl",
@@ -81,9 +78,8 @@ def check_server(server: WorkloadCredentialsServer) -> Iterator[Problem]:
             hint="write it as https://api.example.com/site",
         )
     if not server.site_id:
-        yield from filled(
-            "", "server.siteId", _MISSING.format("Server site ID"), "copy it from the admin console"
-        )
+        message = _MISSING.format("Server site ID")
+        yield Problem(path="server.siteId", message=message, hint="copy it from the admin console")
     elif not _UUID4.fullmatch(server.site_id):
         yield Problem(
             path="server.siteId",

@@ -99,11 +99,7 @@ class GcpSmSpec(Model):
 
 def check(spec: GcpSmSpec, scope: Scope) -> Iterator[Problem]:
     """Selectors stay in scope."""
-    yield from check_auth(spec.auth, scope)
-
-
-def check_auth(auth: GcpAuth, scope: Scope) -> Iterator[Problem]:
-    """Selectors stay in scope. Paths are relative to the spec that holds `auth`."""
+    auth = spec.auth
     if auth.secret_ref:
         yield from referent(
             auth.secret_ref.secret_access_key_secret_ref,
