@@ -6,7 +6,6 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Defaulted, Json, Model
 from syncret.config.resources.secret_store import RetrySettings
 from syncret.providers.contract import Generator
-
 from syncret.providers.vault.spec import VaultSpec
 
 

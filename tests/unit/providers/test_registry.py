@@ -13,18 +13,20 @@ from syncret.providers.contract import Generator, Provider
 from syncret.providers.registry import BrokenEntry, Registry, UnknownName
 
 ALONE = """
-import importlib, json, sys
+import json, sys
 from syncret.providers import builtin
 from syncret.providers.registry import Registry
 import syncret.providers.generators, syncret.providers.kit
 
-before = set(sys.modules)
-def local(entry):  # last, because these may bring in libraries that would then seem to have been there before
+def is_local(entry):
     return entry[1].startswith("syncret.providers.generators.")
-for name, address in sorted({**builtin.STORES, **builtin.GENERATORS}.items(), key=local):
+
+before = set(sys.modules)
+# Local generators come last: what they may import must not hide that a manager's module imports it too.
+for name, address in sorted({**builtin.STORES, **builtin.GENERATORS}.items(), key=is_local):
     registry = Registry()
     try:
-        registry.provider(name) if address == builtin.STORES.get(name) else registry.generator_type(name)
+        registry.provider(name) if name in builtin.STORES else registry.generator_type(name)
         failure = ""
     except Exception as error:
         failure = f"{type(error).__name__}: {error}"
@@ -33,8 +35,7 @@ for name, address in sorted({**builtin.STORES, **builtin.GENERATORS}.items(), ke
     for module in new:
         if module.startswith("syncret.providers."):
             del sys.modules[module]
-            importlib.invalidate_caches()
-    before |= {module for module in new if not module.startswith("syncret.")}
+    before |= {module for module in new if not module.startswith("syncret.providers.")}
 """
 
 HEAVY = {"aioboto3", "aiohttp", "asyncio", "boto3", "cryptography", "grpc", "hvac", "requests", "ssl"}
