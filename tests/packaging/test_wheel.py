@@ -1,34 +1,17 @@
 """The wheel holds what the tree holds, under `syncret.` and nowhere else."""
 
-import shutil
-import subprocess
-import sys
 from configparser import ConfigParser
-from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-ROOMS = ("config", "daemon", "providers")
+from tests.support.debian import ROOT
+from tests.support.wheel import ROOMS, build_wheel
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
-    """Built from a copy without the links in src/, as from a source distribution."""
-    tree = tmp_path_factory.mktemp("tree")
-    for room in ROOMS:
-        shutil.copytree(ROOT / room, tree / room, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tree)
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist"],
-        cwd=tree,
-        check=True,
-        capture_output=True,
-    )
-    (path,) = (tree / "dist").glob("*.whl")
-    return ZipFile(path)
+    return ZipFile(build_wheel(tmp_path_factory.mktemp("dist")))
 
 
 def tree_files(suffix: str) -> set[str]:

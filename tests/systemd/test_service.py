@@ -1,0 +1,179 @@
+"""The service under a real systemd: ready, reloaded, hung and restarted, given a credential, stopped."""
+
+import shutil
+import signal
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.debian import LOCKS, ROOT, missing_tools, root_tar, run, wheels
+from tests.support.machine import Machine, booted, until
+from tests.support.wheel import build_wheel
+
+PACKAGES = ("dbus", "procps", "python3", "python3-venv", "systemd", "systemd-sysv")
+SECRETS = "/run/syncret/secrets/default"
+SETTINGS = "manifests: [/etc/syncret/manifests]\n"
+MANIFESTS = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: demo, namespace: default}
+spec:
+  provider:
+    fake:
+      data:
+        - {key: database, value: '{"user": "app", "password": "first"}'}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: database, namespace: default}
+spec:
+  refreshInterval: 1h
+  secretStoreRef: {kind: SecretStore, name: demo}
+  dataFrom:
+    - extract: {key: database}
+"""
+# The shipped unit, but quicker to notice a hang, and quicker to give up on it.
+QUICK = """\
+[Service]
+WatchdogSec=3s
+TimeoutAbortSec=2s
+"""
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(bool(why := missing_tools("mmdebstrap", "systemd-nspawn", "nsenter")), reason=why),
+]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A Debian with syncret installed as a package would do it."""
+    folder = tmp_path_factory.mktemp("machine") / "root"
+    folder.mkdir()
+    run("tar", "--extract", f"--file={root_tar(PACKAGES, variant='minbase')}", f"--directory={folder}")
+    try:
+        install_product(folder)
+        install_service(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def install_product(root: Path) -> None:
+    """The libraries by their hashes, then the wheel, with the Python of the machine and no network."""
+    media = root / "media"
+    for lock in LOCKS:
+        shutil.copy(ROOT / "requirements" / lock, media)
+    wheel = build_wheel(media)
+    install = "/opt/syncret/bin/pip install --quiet --no-index --find-links /wheels"
+    script = f"""set -eu
+        python3 -m venv /opt/syncret
+        {install} --require-hashes {" ".join(f"--requirement /media/{lock}" for lock in LOCKS)}
+        {install} --no-deps /media/{wheel.name}
+        ln -s /opt/syncret/bin/syncret /usr/bin/syncret"""
+    nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network"]
+    run(*nspawn, f"--bind-ro={wheels()}:/wheels", f"--directory={root}", "sh", "-c", script)
+
+
+def install_service(root: Path) -> None:
+    """The files of systemd/ where docs/homes/host.md says, and an administrator's own."""
+    places = {
+        "syncret.service": "usr/lib/systemd/system/syncret.service",
+        "syncret.sysusers.conf": "usr/lib/sysusers.d/syncret.conf",
+        "syncret.tmpfiles.conf": "usr/lib/tmpfiles.d/syncret.conf",
+    }
+    for name, place in places.items():
+        shutil.copy(ROOT / "systemd" / name, root / place)
+    drop_in = root / "etc/systemd/system/syncret.service.d"
+    drop_in.mkdir(parents=True)
+    (drop_in / "quick.conf").write_text(QUICK)
+
+
+@pytest.fixture(scope="module")
+def machine(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    console = tmp_path_factory.mktemp("console") / "log"
+    try:
+        with booted(root, console) as machine:
+            yield machine
+    finally:
+        print(f"\n{console.read_text(errors='replace')}")
+
+
+@pytest.fixture
+def service(machine: Machine) -> Iterator[Machine]:
+    """The service, started with the manifests above and no past."""
+    machine.path("/etc/syncret/syncret.yaml").write_text(SETTINGS)
+    machine.path("/etc/syncret/manifests/demo.yaml").write_text(MANIFESTS)
+    machine.run("systemctl", "reset-failed")
+    machine.run("systemctl", "start", "syncret")
+    try:
+        yield machine
+    finally:
+        machine.run("systemctl", "stop", "syncret", check=False)
+        print(f"\n{machine.journal('syncret')}")
+        machine.run("systemctl", "clean", "--what=runtime", "--what=state", "syncret", check=False)
+        machine.run("journalctl", "--rotate", "--vacuum-time=1s", "--quiet", check=False)
+
+
+def secret(machine: Machine, key: str) -> Path:
+    return machine.path(f"{SECRETS}/database/{key}")
+
+
+def test_it_is_ready_when_the_files_are_there(service: Machine) -> None:
+    assert secret(service, "password").read_text() == "first"
+    assert service.property("syncret", "ActiveState") == "active"
+    assert service.property("syncret", "StatusText")
+
+
+def test_the_files_are_the_services_own_and_nobody_elses(service: Machine) -> None:
+    uid = int(service.run("id", "--user", "syncret"))
+    found = secret(service, "password").stat()
+    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (uid, 0o600)
+    pid = service.property("syncret", "MainPID")
+    status = dict(line.split(":\t", 1) for line in service.run("cat", f"/proc/{pid}/status").splitlines())
+    assert status["Uid"].split() == [str(uid)] * 4
+    assert {int(status[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")} == {0}
+
+
+def test_an_edited_manifest_reaches_the_file(service: Machine) -> None:
+    manifest = service.path("/etc/syncret/manifests/demo.yaml")
+    manifest.write_text(MANIFESTS.replace("first", "second"))
+    until(lambda: secret(service, "password").read_text() == "second", "the new value", seconds=10)
+
+
+def test_a_reload_reads_the_settings_again_in_the_same_process(service: Machine) -> None:
+    before = service.property("syncret", "MainPID")
+    service.path("/etc/syncret/syncret.yaml").write_text(SETTINGS + "logLevel: debug\n")
+    service.run("systemctl", "reload", "syncret")
+    until(lambda: "reload" in service.journal("syncret").lower(), "reloaded")
+    until(lambda: service.property("syncret", "ActiveState") == "active", "active again")
+    assert service.property("syncret", "MainPID") == before
+    assert service.property("syncret", "NRestarts") == "0"
+
+
+def test_a_loop_that_hangs_is_restarted_by_the_watchdog(service: Machine) -> None:
+    before = service.property("syncret", "MainPID")
+    service.run("systemctl", "kill", "--kill-who=main", f"--signal={signal.SIGSTOP.name}", "syncret")
+    until(lambda: service.property("syncret", "NRestarts") == "1", "restarted")
+    until(lambda: service.property("syncret", "ActiveState") == "active", "active again")
+    assert service.property("syncret", "MainPID") != before
+    assert "Watchdog timeout" in service.journal("syncret")
+    assert secret(service, "password").read_text() == "first"
+
+
+def test_a_stop_is_clean_and_leaves_the_files(service: Machine) -> None:
+    service.run("systemctl", "stop", "syncret")
+    assert service.property("syncret", "Result") == "success"
+    assert service.property("syncret", "ExecMainStatus") == "0"
+    assert secret(service, "password").read_text() == "first"
+
+
+def test_wrong_settings_stop_it_for_good(machine: Machine) -> None:
+    machine.path("/etc/syncret/syncret.yaml").write_text("manifests: 7\n")
+    machine.run("systemctl", "start", "syncret", check=False)
+    until(lambda: machine.property("syncret", "ActiveState") == "failed", "failed")
+    assert machine.property("syncret", "ExecMainStatus") == "2"
+    assert machine.property("syncret", "NRestarts") == "0"
+    machine.run("systemctl", "reset-failed")
