@@ -1,0 +1,122 @@
+"""One way to a provider for every call: token bucket, fault, time limit, retry, and telling the observer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from syncret.config.settings import Settings
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.identity import StorePlan
+from syncret.daemon.engine.observer import Call, Faults, Observer, Operation
+from syncret.daemon.engine.tasks import Tasks, Turns
+from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
+from syncret.providers.errors import SyncError, Throttled, Unavailable
+from syncret.providers.kit.limits import Limiter
+from syncret.providers.kit.retry import retried
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What all sessions share."""
+
+    settings: Settings
+    observer: Observer
+    clock: Clock
+    tasks: Tasks
+    faults: Faults | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreMemory:
+    """What is kept of one store beyond its sessions: its bucket, its provider's memory, its turns."""
+
+    limiter: Limiter
+    keep: dict[str, Any]
+    turns: Turns = field(default_factory=Turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Makes calls to the provider of one store."""
+
+    plan: StorePlan
+    memory: StoreMemory
+    around: Surroundings
+
+    async def make(
+        self,
+        operation: Operation,
+        item: tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None,
+        namespace: str,
+        function: Callable[[], Awaitable[T]],
+    ) -> T:
+        """The function's result. Raises SyncError; after Throttled the store's gate is closed."""
+
+        async def attempt() -> T:
+            return await self._attempt(operation, item, namespace, function)
+
+        store = self.plan.store
+        return await retried(
+            attempt, self.plan.retry, on_retry=lambda retry: self.around.observer.retried(store, retry)
+        )
+
+    def shared(self, keys: int) -> None:
+        """So many keys joined a read that was under way."""
+        self.around.observer.shared(self.plan.store, keys)
+
+    async def _attempt(
+        self,
+        operation: Operation,
+        item: tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None,
+        namespace: str,
+        function: Callable[[], Awaitable[T]],
+    ) -> T:
+        waited = await self.memory.limiter.take()
+        if waited:
+            self.around.observer.waited(self.plan.store, waited)
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+
+        def tell(failure: SyncError | None) -> None:
+            self.around.observer.called(
+                Call(
+                    store=self.plan.store,
+                    provider=self.plan.provider.name,
+                    namespace=namespace,
+                    operation=operation,
+                    item=item,
+                    seconds=loop.time() - begin,
+                    failure=failure,
+                )
+            )
+
+        try:
+            result = await self._within_limits(operation, function)
+        except Throttled as error:
+            tell(error)
+            delay = self.memory.limiter.throttled(error.retry_after)
+            self.around.observer.throttled(self.plan.store, delay)
+            raise Throttled(error.message, retry_after=delay, hint=error.hint) from None
+        except SyncError as error:
+            tell(error)
+            raise
+        self.memory.limiter.succeeded()
+        tell(None)
+        return result
+
+    async def _within_limits(self, operation: Operation, function: Callable[[], Awaitable[T]]) -> T:
+        text = self.around.faults(operation, self.plan.store) if self.around.faults is not None else None
+        if text is not None:
+            raise SyncError(text)
+        limit = self.around.settings.call_timeout
+        timer = asyncio.timeout(limit or None)
+        try:
+            async with timer:
+                return await function()
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise Unavailable(f"{operation}: the secret manager gave no answer within {limit:g} s") from None

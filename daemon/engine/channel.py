@@ -1,0 +1,157 @@
+"""Serves one identity of a store: opens a client when one is needed, shares it, replaces it when stale."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+from syncret.config.catalog import Scope
+from syncret.config.meta import ObjectRef
+from syncret.daemon.backends.contract import Target
+from syncret.daemon.engine.calls import Calls, StoreMemory, Surroundings
+from syncret.daemon.engine.client import LentClient
+from syncret.daemon.engine.credentials import HomeCredentials
+from syncret.daemon.engine.identity import Identity, StorePlan
+from syncret.daemon.engine.reads import Payloads, Reads
+from syncret.providers.contract import Client, OpenContext, Reader, RemoteKey
+from syncret.providers.errors import Malformed, SyncError, Throttled
+
+
+@dataclass(slots=True)
+class _Line:
+    """A client, what it was opened with, and the reads under way on it."""
+
+    lent: LentClient
+    credentials: HomeCredentials
+    reads: Reads
+
+
+class Channel:
+    """The client of one store identity, at most one at a time, and all calls that go through it."""
+
+    def __init__(
+        self,
+        plan: StorePlan,
+        identity: Identity,
+        *,
+        target: Target,
+        memory: StoreMemory,
+        around: Surroundings,
+        on_read: Callable[[ObjectRef], None],
+    ) -> None:
+        self.plan = plan
+        self.identity = identity
+        self.calls = Calls(plan, memory, around)
+        self._target = target
+        self._memory = memory
+        self._around = around
+        self._on_read = on_read
+        self._line: _Line | None = None
+        self._failure: SyncError | None = None
+        self._failures = 0
+        self._retry_at = 0.0
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncGenerator[tuple[Client, Reads], None]:
+        """An open client for as long as the block lasts. Raises SyncError where none can be opened."""
+        self._respect_failure()
+        line = self._line
+        if line is None or line.lent.retired:
+            line = self._line = self._start()
+        with line.lent.use():
+            yield await line.lent.client(), line.reads
+
+    @property
+    def open(self) -> bool:
+        """Whether a client is open."""
+        return self._line is not None and self._line.lent.opened
+
+    def turn(self, remote_key: str) -> AbstractAsyncContextManager[None]:
+        """One writer at a time for each entry: two who change properties of one must not undo each other."""
+        return self._memory.turns.take(remote_key)
+
+    def notice(self, ref: ObjectRef, version: str) -> None:
+        """An object has this version now: a client that was opened with another one is stale."""
+        if self._line is not None and self._line.credentials.versions.get(ref, version) != version:
+            self.retire()
+
+    def retire(self) -> None:
+        """Close the client once its users have left; the next caller opens another at once."""
+        if self._line is not None:
+            self._line.lent.retire()
+            self._line = None
+        self._failure = None
+        self._failures = 0
+
+    def _start(self) -> _Line:
+        store = self.plan.store
+        namespace = store.namespace or self.identity.namespace
+        scope = Scope(cluster=not store.namespace, namespace=namespace)
+        credentials = HomeCredentials(self._target, scope, on_read=self._on_read)
+        context = OpenContext(
+            store=store,
+            scope=scope,
+            credentials=credentials,
+            now=self._around.clock.now,
+            keep=self._memory.keep,
+        )
+        lent = LentClient(
+            lambda: self._open(context),
+            self._around,
+            name=str(store),
+            on_open=self._opened,
+            on_close=lambda error: self._around.observer.closed(store, error),
+        )
+
+        async def fetch(keys: Sequence[RemoteKey], caller: str) -> Payloads:
+            with lent.use():
+                client = await lent.client()
+                if not isinstance(client, Reader):
+                    raise Malformed(f"provider {self.plan.provider.name} cannot read")
+                return await self.calls.make("read", tuple(keys), caller, lambda: client.fetch(keys))
+
+        settings = self._around.settings
+        size = self.plan.provider.batch_size
+        reads = Reads(
+            fetch, size=size, window=settings.batch_window, tasks=self._around.tasks, name=str(store)
+        )
+        return _Line(lent, credentials, reads)
+
+    def _open(self, context: OpenContext) -> AbstractAsyncContextManager[Client]:
+        provider = self.plan.provider
+        if provider.open is None:
+            raise Malformed(f"provider {provider.name} is known, but this build cannot reach it")
+        return provider.open(self.plan.spec, context)
+
+    def _opened(self, error: Exception | None) -> None:
+        """Remember a failed login, so that a hundred objects do not try a hundred wrong passwords."""
+        if error is not None and not isinstance(error, SyncError):
+            return
+        self._around.observer.opened(self.plan.store, error)
+        if error is None:
+            self._failure, self._failures = None, 0
+            return
+        if isinstance(error, Malformed):
+            return  # nothing was sent, and nothing is gained by waiting
+        settings = self._around.settings
+        pause = min(settings.retry_max, settings.retry_min * 2 ** min(self._failures, 20))
+        if isinstance(error, Throttled):
+            pause = max(pause, self._memory.limiter.throttled(error.retry_after))
+        self._failure = error
+        self._failures += 1
+        self._retry_at = asyncio.get_running_loop().time() + pause
+
+    def _respect_failure(self) -> None:
+        error = self._failure
+        if error is None:
+            return
+        left = self._retry_at - asyncio.get_running_loop().time()
+        if left <= 0:
+            return
+        if isinstance(error, Throttled):
+            raise Throttled(error.message, retry_after=left, hint=error.hint)
+        raise type(error)(error.message, hint=error.hint)
+
+    def __repr__(self) -> str:
+        state = "idle" if self._line is None else repr(self._line.lent)
+        return f"<Channel {self.identity.store} {state}>"

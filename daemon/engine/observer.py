@@ -1,0 +1,115 @@
+"""What the engine tells of itself, at fixed points: metrics, logs and `syncret simulate` listen here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.contract import Failure
+from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
+from syncret.providers.errors import SyncError
+from syncret.providers.kit.retry import Retry
+
+Operation: TypeAlias = Literal["read", "find", "push", "delete", "exists", "probe"]
+
+Faults: TypeAlias = Callable[[Operation, ObjectRef], str | None]
+"""Asked before each provider call, with the store: the text of an error to fail with, or None."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call that reached a provider, or was refused by a fault in its place.
+
+    `namespace` is that of the first object that asked. `item` is what was asked: for a read the keys of its
+    batch.
+    """
+
+    store: ObjectRef
+    provider: str
+    namespace: str
+    operation: Operation
+    item: tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None
+    seconds: float
+    failure: SyncError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a reconciler. `next_due` is when the object is looked at again, a retry included."""
+
+    ref: ObjectRef
+    lane: str
+    waited: float
+    seconds: float
+    failure: Failure | None
+    failures: int
+    next_due: float | None
+
+
+class Observer(Protocol):
+    """Hears what happens. Called on the event loop, so it must be quick, and must not raise."""
+
+    def ran(self, run: Run) -> None:
+        """A run is over."""
+        ...
+
+    def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
+        """A run ended by an unforeseen exception: its class and the places it passed, never its text."""
+        ...
+
+    def gone(self, ref: ObjectRef) -> None:
+        """An object exists no more, and what had to be cleaned up is: its series can go."""
+        ...
+
+    def listed(self, objects: int) -> None:
+        """Everything that existed at the start is known; the first pass begins."""
+        ...
+
+    def first_pass(self, seconds: float) -> None:
+        """Every object that existed at the start has been looked at once."""
+        ...
+
+    def called(self, call: Call) -> None:
+        """A provider call is over."""
+        ...
+
+    def retried(self, store: ObjectRef, retry: Retry) -> None:
+        """A provider call found no answer and is about to be tried again."""
+        ...
+
+    def shared(self, store: ObjectRef, keys: int) -> None:
+        """So many keys were wanted while a read of them was under way, and joined it."""
+        ...
+
+    def waited(self, store: ObjectRef, seconds: float) -> None:
+        """A provider call waited for the store's token bucket."""
+        ...
+
+    def throttled(self, store: ObjectRef, seconds: float) -> None:
+        """The secret manager asked for fewer calls; the next one may start in so many seconds."""
+        ...
+
+    def opened(self, store: ObjectRef, failure: SyncError | None) -> None:
+        """A client was opened, or could not be."""
+        ...
+
+    def closed(self, store: ObjectRef, error: str) -> None:
+        """A client was closed; `error` is the class of what went wrong with that, or empty."""
+        ...
+
+
+class Silent:
+    """Listens to nothing. The base of observers that care for some of the points only."""
+
+    def ran(self, run: Run) -> None: ...
+    def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None: ...
+    def gone(self, ref: ObjectRef) -> None: ...
+    def listed(self, objects: int) -> None: ...
+    def first_pass(self, seconds: float) -> None: ...
+    def called(self, call: Call) -> None: ...
+    def retried(self, store: ObjectRef, retry: Retry) -> None: ...
+    def shared(self, store: ObjectRef, keys: int) -> None: ...
+    def waited(self, store: ObjectRef, seconds: float) -> None: ...
+    def throttled(self, store: ObjectRef, seconds: float) -> None: ...
+    def opened(self, store: ObjectRef, failure: SyncError | None) -> None: ...
+    def closed(self, store: ObjectRef, error: str) -> None: ...

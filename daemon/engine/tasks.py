@@ -1,0 +1,76 @@
+"""Owns tasks whose outcome belongs to several waiters: one who gives up does not take it from the others."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from syncret.providers.errors import Unavailable
+
+T = TypeVar("T")
+
+
+class Tasks:
+    """Starts named tasks, and ends them all when it is closed."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+        """Run the work; its result, or what it raised, is for whoever joins the task."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    async def close(self, seconds: float) -> None:
+        """Wait so long for the tasks, then cancel those that are left."""
+        if self._tasks and seconds > 0:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        left = list(self._tasks)
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # what nobody waits for any more must not end in asyncio's log, text and all
+
+    def __repr__(self) -> str:
+        return f"<Tasks {sorted(task.get_name() for task in self._tasks)}>"
+
+
+async def join(task: asyncio.Task[T]) -> T:
+    """The task's result. A cancelled waiter leaves the task alone; a cancelled task raises Unavailable."""
+    if not task.done():
+        await asyncio.wait([task])
+    if task.cancelled():
+        raise Unavailable("the daemon is stopping")
+    return task.result()
+
+
+class Turns:
+    """A lock for each name, which exists only while someone holds it or waits for it."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def take(self, name: str) -> AsyncGenerator[None, None]:
+        """The turn for this name, in the order of asking."""
+        lock, users = self._locks.get(name) or (asyncio.Lock(), 0)
+        self._locks[name] = lock, users + 1
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._locks[name]
+            if users > 1:
+                self._locks[name] = lock, users - 1
+            else:
+                del self._locks[name]
