@@ -11,7 +11,7 @@ ROOMS = ("config", "daemon", "providers")
 
 
 def build_wheel(folder: Path) -> Path:
-    """Build into the folder; in the tree itself, setuptools would pick up what an earlier build left there."""
+    """Build into the folder; in the tree itself, setuptools would pick up what an earlier build left."""
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
         for room in ROOMS:
