@@ -232,7 +232,7 @@ def check(resource: ExternalSecret) -> Iterator[Problem]:
 
 
 def check_template(template: Template | None, manifest: ManifestRef | None) -> Iterator[Problem]:
-    """What no template may do: make tokens that outlive their owner's rights, or write past a Secret's data."""
+    """What no template may do: make tokens that outlive their owner's rights, or write past its data."""
     if template is None:
         return
     path = "spec.target.template"

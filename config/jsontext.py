@@ -1,0 +1,93 @@
+"""JSON texts, one value after another, read strictly: what JSON cannot say or says twice is a problem.
+
+The values fit where they go: whole numbers beyond 64 bits become floating ones, and halves of surrogate
+pairs become U+FFFD, as they do in Go.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from syncret.config.errors import Problem
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_object
+
+_INT64: Final = 2**63
+
+
+def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]]]:
+    """Line, text and value of each, with what is wrong with it; None is the value of what cannot be read."""
+    reader = _Reader()
+    line, place = 1, _blank(text, 0)
+    line += text.count("\n", 0, place)
+    while place < len(text):
+        try:
+            value, end = reader.read(text, place)
+        except json.JSONDecodeError as error:
+            problem = Problem(path="", message=f"is no JSON: {error.msg}", line=error.lineno)
+            yield line, text[place:], None, (problem,)
+            return
+        except (RecursionError, ValueError):
+            message = "is no JSON: it is nested too deeply, or has a number that JSON does not have"
+            yield line, text[place:], None, (Problem(path="", message=message, line=line),)
+            return
+        problems = tuple(
+            Problem(path="", message=f'the key "{key}" stands twice in one object', line=line)
+            for key in reader.taken()
+        )
+        yield line, text[place:end], value, problems
+        following = _blank(text, end)
+        line += text.count("\n", place, following)
+        place = following
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._twice: list[str] = []
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._object, parse_int=_integer, parse_float=_float, parse_constant=_float
+        )
+
+    def read(self, text: str, place: int) -> tuple[Json, int]:
+        value, end = self._decoder.raw_decode(text, place)
+        return (_whole(value) if "\\u" in text else value), end
+
+    def taken(self) -> list[str]:
+        """The keys that stood twice since the last call."""
+        twice, self._twice = self._twice, []
+        return twice
+
+    def _object(self, items: list[tuple[str, Json]]) -> Document:
+        result = dict(items)
+        if len(result) < len(items):
+            self._twice += [key for key, count in Counter(key for key, _ in items).items() if count > 1]
+        return result
+
+
+def _integer(digits: str) -> int | float:
+    value = int(digits)
+    return value if -_INT64 <= value < _INT64 else _float(digits)
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(digits)
+    return value
+
+
+def _whole(value: Json) -> Json:
+    """The value with every half of a surrogate pair replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if is_object(value):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if value.__class__ is list else value
+
+
+def _blank(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n":
+        place += 1
+    return place

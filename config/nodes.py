@@ -1,0 +1,206 @@
+"""YAML nodes to JSON values, by the rules of Kubernetes' own reader (sigs.k8s.io/yaml, which is YAML 1.1).
+
+Keys become strings, `yes` and `on` are booleans, timestamps stay texts, `1e3` is a number, `010` is eight,
+merge keys merge. What would be lost or could hurt is found: keys that stand twice, aliases that blow up,
+endless nesting.
+"""
+
+import math
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from yaml._yaml import CParser
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document
+from syncret.config.paths import Path, render
+
+_WORDS: Final[dict[str, Json]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+}
+_UNSAYABLE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_INTEGER: Final = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_PLAIN: Final = "plain"
+_TAGS: Final = "tag:yaml.org,2002:"
+_INT64: Final = 2**63
+_LONGEST_NUMBER: Final = 300
+_LONG: Final = 64
+_TYPES: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "null": type(None)}
+_MAY_MEAN_MORE: Final = frozenset("0123456789+-.~yYnNtTfFoO")
+
+
+class Fault(Exception):
+    """The document cannot be read; `line` counts from 0 in its text."""
+
+    def __init__(self, message: str, line: int, hint: str = "") -> None:
+        self.message = message
+        self.line = line
+        self.hint = hint
+        super().__init__(message)
+
+
+class Duplicate(NamedTuple):
+    """A key that stands twice; the last one was taken."""
+
+    path: str
+    line: int
+
+
+class Composer(CParser):
+    """libyaml's parser, which leaves it to us what a scalar means."""
+
+    def __init__(self, text: str) -> None:
+        CParser.__init__(self, text)
+
+    def descend_resolver(self, parent: Json, index: Json) -> None:
+        """No rule here depends on where a node stands."""
+
+    def ascend_resolver(self) -> None:
+        """As above."""
+
+    def resolve(self, kind: type[Node], value: Json, implicit: Json) -> str:  # noqa: ARG002  # the parser's protocol
+        """Plain scalars are told from quoted ones; everything else follows from the kind of the node."""
+        return _PLAIN if kind is ScalarNode and implicit[0] else ""
+
+
+def compose(text: str) -> Node | None:
+    """The node tree of one document, or None for an empty one. Raises yaml.YAMLError."""
+    node: Node | None = Composer(text).get_single_node()
+    return node
+
+
+class Constructor:
+    """Makes the value of one node tree, once. At most `aliased` values may be repeats that aliases make."""
+
+    def __init__(self, *, aliased: int, depth: int) -> None:
+        self.duplicates: list[Duplicate] = []
+        self._aliased = aliased
+        self._depth = depth
+        self._seen: set[int] = set()
+        self._open: set[int] = set()
+
+    def value(self, node: Node, path: Path = None) -> Json:
+        """The JSON value. Raises Fault."""
+        if isinstance(node, ScalarNode):
+            if len(node.value) > _LONG:
+                self._count(node, len(node.value) // _LONG)
+            return scalar(node)
+        identity = id(node)
+        if identity in self._open:
+            raise Fault("an alias refers to what it stands in", node.start_mark.line)
+        if len(self._open) >= self._depth:
+            raise Fault(f"is nested deeper than {self._depth} levels", node.start_mark.line)
+        self._count(node, len(node.value) + 1)
+        self._open.add(identity)
+        result: Json
+        if isinstance(node, MappingNode):
+            result = self._mapping(node, path)
+        else:
+            result = [self.value(item, (path, place)) for place, item in enumerate(node.value)]
+        self._open.discard(identity)
+        return result
+
+    def _count(self, node: Node, weight: int) -> None:
+        """A few lines of text must not become millions of values."""
+        if id(node) in self._seen:
+            self._aliased -= weight
+            if self._aliased < 0:
+                raise Fault("aliases repeat too many values", node.start_mark.line, "write them out")
+        self._seen.add(id(node))
+
+    def _mapping(self, node: MappingNode, path: Path) -> Document:
+        result: Document = {}
+        merged: Document = {}
+        for key_node, value_node in node.value:
+            if key_node.tag == _PLAIN and key_node.value == "<<":
+                for source in self._merged(value_node, path):
+                    merged = {**source, **merged}
+                continue
+            key = key_text(key_node)
+            if key in result:
+                self.duplicates.append(Duplicate(render((path, key)), key_node.start_mark.line))
+            result[key] = self.value(value_node, (path, key))
+        return {**merged, **result} if merged else result
+
+    def _merged(self, node: Node, path: Path) -> Iterator[Document]:
+        sources = node.value if isinstance(node, SequenceNode) else [node]
+        for source in sources:
+            if not isinstance(source, MappingNode):
+                raise Fault("a merge key takes a mapping, or a list of mappings", node.start_mark.line)
+            yield self.value(source, path)
+
+
+def key_text(node: Node) -> str:
+    """The key as JSON has it. Raises Fault where JSON has none such."""
+    if not isinstance(node, ScalarNode):
+        raise Fault("a key must be a text, not a mapping or a list", node.start_mark.line)
+    if node.tag != _PLAIN:
+        text: str = node.value
+        return text
+    value = scalar(node)
+    if value is None:
+        raise Fault("a key must not be null", node.start_mark.line, "put it in quotes")
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def scalar(node: ScalarNode) -> Json:
+    """What one scalar means. Raises Fault."""
+    text: str = node.value
+    if node.tag == _PLAIN:
+        if text and text[0] not in _MAY_MEAN_MORE:
+            return text
+        return _plain(text, node)
+    return _tagged(node.tag.removeprefix(_TAGS), text, node) if node.tag.startswith(_TAGS) else text
+
+
+def _tagged(tag: str, text: str, node: ScalarNode) -> Json:
+    if tag == "binary":
+        try:
+            return b64decode(text).decode()
+        except ValueError:
+            raise Fault("!!binary takes text in base64", node.start_mark.line) from None
+    if tag not in _TYPES:
+        return text
+    value = _plain(text, node)
+    if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if value.__class__ is not _TYPES[tag]:
+        raise Fault(f"the value is no {tag}", node.start_mark.line)
+    return value
+
+
+def _plain(text: str, node: ScalarNode) -> Json:
+    if _UNSAYABLE.fullmatch(text):
+        raise Fault("JSON has no such number", node.start_mark.line, "put it in quotes")
+    return resolve(text) if len(text) <= _LONGEST_NUMBER else text
+
+
+@lru_cache(maxsize=1024)
+def resolve(text: str) -> Json:
+    """What an unquoted scalar means: null, a boolean, a number or just the text."""
+    if text in _WORDS:
+        return _WORDS[text]
+    digits = text.replace("_", "")
+    if _INTEGER.fullmatch(digits):
+        value = int(_octal(digits), 0)
+        return value if -_INT64 <= value < _INT64 else float(value)
+    if _FLOAT.fullmatch(digits) and math.isfinite(number := float(digits)):
+        return number
+    return text
+
+
+def _octal(digits: str) -> str:
+    """Python writes `0o17` where YAML 1.1 may write `017`."""
+    sign, digits = (digits[0], digits[1:]) if digits[0] in "+-" else ("", digits)
+    if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
+        digits = f"0o{digits[1:]}"
+    return sign + digits

@@ -1,0 +1,200 @@
+"""YAML and JSON texts to documents, each judged for itself: a bad one never stops the others of its file.
+
+The text is split at its `---` lines first, as kubectl does, so that a syntax error ends with its document.
+Sizes, nesting and aliases are bounded. Where a field stands is looked up in the text only when somebody asks.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import yaml
+from yaml.nodes import MappingNode, Node, SequenceNode
+
+from syncret.config.errors import Problem
+from syncret.config.fields import Json
+from syncret.config.jsontext import json_values
+from syncret.config.meta import Document, is_object
+from syncret.config.nodes import Composer, Constructor, Fault, compose, key_text
+from syncret.config.paths import parse
+
+_MARKER: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
+_NOTHING: Final = re.compile(r"(?:---)?(?:\s+|#[^\n]*)*(?:\.\.\.)?\s*")
+_DIRECTIVES: Final = re.compile(r"(?:\s+|#[^\n]*|%[^\n]*)*")
+_NESTING: Final = re.compile(r"[\[{]|[-?][ \t]")
+_SUSPICIOUS: Final = 1000
+
+
+class Limits(NamedTuple):
+    """How much is read. A document is as large as an API server takes; aliases may repeat so many values."""
+
+    file: int = 32 * 1024 * 1024
+    document: int = 3 * 1024 * 1024
+    aliased: int = 100_000
+    depth: int = 100
+
+
+LIMITS: Final = Limits()
+
+
+class Lines:
+    """Finds the line of a field in the text of its document."""
+
+    def __init__(self, text: str, line: int, prefix: tuple[str | int, ...] = ()) -> None:
+        self._text = text
+        self._line = line
+        self._prefix = prefix
+        self._root: Node | None = None
+
+    def below(self, *steps: str | int) -> "Lines":
+        """The lines of what stands there, as if it were a document of its own."""
+        return Lines(self._text, self._line, (*self._prefix, *steps))
+
+    def of(self, path: str) -> int:
+        """The line, counted from 1, of the field at a path, or of the nearest thing around it."""
+        if self._root is None:
+            try:
+                self._root = compose(self._text)
+            except yaml.YAMLError:
+                return self._line
+        if self._root is None:
+            return self._line
+        node, line = self._root, self._root.start_mark.line
+        for step in (*self._prefix, *parse(path)):
+            found = _step(node, step)
+            if found is None:
+                break
+            node, line = found
+        return self._line + line
+
+
+class Parsed(NamedTuple):
+    """One document of a text; `value` is None where it could not be read."""
+
+    line: int
+    value: Json
+    problems: tuple[Problem, ...]
+    lines: Lines
+
+
+def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -> Iterator[Parsed]:
+    """The documents of a text, in order; empty ones are passed over."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        yield _failed("", line, "is not UTF-8 text", "save the file in UTF-8")
+        return
+    if len(data) > limits.file:
+        yield _failed("", 1, f"is larger than {limits.file} bytes", "split it into several files")
+        return
+    if as_json:
+        for line, chunk, value, problems in json_values(text):
+            yield _json_document(line, chunk, value, problems, limits)
+        return
+    for line, chunk in _split(text):
+        yield _yaml_document(chunk, line, limits)
+
+
+def load_mapping(file: Path, limits: Limits = LIMITS) -> tuple[Document, tuple[Problem, ...]]:
+    """The one mapping that a file holds (an empty one, if it is empty), and what is wrong with it."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(limits.file + 1)
+    except OSError as error:
+        return {}, (Problem(path=str(file), message=f"cannot be read: {error.strerror}"),)
+    documents = list(parse_text(data, as_json=file.suffix == ".json", limits=limits))
+    problems = [problem for parsed in documents for problem in parsed.problems]
+    if len(documents) > 1:
+        problems.append(Problem(path=str(file), message="must hold one document", line=documents[1].line))
+    elif documents and not problems and is_object(documents[0].value):
+        return documents[0].value, ()
+    elif documents and not problems:
+        problems.append(Problem(path=str(file), message="must hold a mapping", line=documents[0].line))
+    return {}, tuple(problems)
+
+
+def _split(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each document that is not empty; directives stay with the document after them."""
+    starts = [match.start() for match in _MARKER.finditer(text)]
+    start, line = 0, 1
+    for end in [*starts, len(text)]:
+        if end == start:
+            continue
+        chunk = text[start:end]
+        if _DIRECTIVES.fullmatch(chunk) and "%" in chunk and end < len(text):
+            continue
+        if not _NOTHING.fullmatch(chunk):
+            yield line, chunk
+        line += chunk.count("\n")
+        start = end
+
+
+def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
+    if len(text) > limits.document:
+        return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
+    constructor = Constructor(aliased=limits.aliased, depth=limits.depth)
+    try:
+        _check_depth(text, limits.depth)
+        node = compose(text)
+        value = None if node is None else constructor.value(node)
+    except yaml.reader.ReaderError as error:
+        place = line + text.count("\n", 0, error.position)
+        return _failed(text, place, f"has a character that YAML does not allow (#x{error.character:02x})")
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = line + (mark.line if mark is not None else 0)
+        return _failed(text, place, f"is no YAML: {error.problem}", error.context or "")
+    except Fault as fault:
+        return _failed(text, line + fault.line, fault.message, fault.hint)
+    first = line if node is None else line + node.start_mark.line
+    problems = tuple(
+        Problem(path=path, message="the key stands twice", hint="remove one of them", line=line + place)
+        for path, place in constructor.duplicates
+    )
+    return Parsed(first, value, problems, Lines(text, line))
+
+
+def _check_depth(text: str, depth: int) -> None:
+    """Endless nesting is looked for first: libyaml composes recursively, and would end the process."""
+    if len(_NESTING.findall(text)) < _SUSPICIOUS:
+        return
+    level = 0
+    parser = Composer(text)
+    while (event := parser.get_event()) is not None:
+        if isinstance(event, yaml.CollectionStartEvent):
+            level += 1
+            if level > depth:
+                line = event.start_mark.line if event.start_mark is not None else 0
+                raise Fault(f"is nested deeper than {depth} levels", line)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            level -= 1
+
+
+def _json_document(
+    line: int, text: str, value: Json, problems: tuple[Problem, ...], limits: Limits
+) -> Parsed:
+    if len(text) > limits.document:
+        return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
+    return Parsed(line, value, problems, Lines(text, line))
+
+
+def _step(node: Node, step: str | int) -> tuple[Node, int] | None:
+    """What stands one step below a node, and the line on which it begins."""
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            try:
+                if key_text(key) == step:
+                    return value, key.start_mark.line
+            except Fault:
+                continue
+    elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return item, item.start_mark.line
+    return None
+
+
+def _failed(text: str, line: int, message: str, hint: str = "") -> Parsed:
+    problem = Problem(path="", message=message, hint=hint, line=line)
+    return Parsed(line, None, (problem,), Lines(text, line))
