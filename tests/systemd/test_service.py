@@ -34,9 +34,32 @@ spec:
   dataFrom:
     - extract: {key: database}
 """
+# A Secret that is nowhere in the manifests: systemd brings it as a credential. It goes to the store and comes back.
+CREDENTIAL = """\
+---
+apiVersion: external-secrets.io/v1alpha1
+kind: PushSecret
+metadata: {name: token, namespace: default}
+spec:
+  refreshInterval: 1h
+  secretStoreRefs: [{kind: SecretStore, name: demo}]
+  selector: {secret: {name: vault}}
+  data:
+    - match: {secretKey: token, remoteRef: {remoteKey: pushed-token}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: token, namespace: default}
+spec:
+  refreshInterval: 1s
+  secretStoreRef: {kind: SecretStore, name: demo}
+  data:
+    - {secretKey: token, remoteRef: {key: pushed-token}}
+"""
 # The shipped unit, but quicker to notice a hang, and quicker to give up on it.
 QUICK = """\
 [Service]
+LoadCredential=vault.token:/etc/credstore/vault.token
 WatchdogSec=3s
 TimeoutAbortSec=2s
 """
@@ -89,6 +112,10 @@ def install_service(root: Path) -> None:
     drop_in = root / "etc/systemd/system/syncret.service.d"
     drop_in.mkdir(parents=True)
     (drop_in / "quick.conf").write_text(QUICK)
+    token = root / "etc/credstore/vault.token"
+    token.parent.mkdir(mode=0o700, exist_ok=True)
+    token.touch(mode=0o600)
+    token.write_text("brought by systemd")
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +188,16 @@ def test_a_loop_that_hangs_is_restarted_by_the_watchdog(service: Machine) -> Non
     assert service.property("syncret", "MainPID") != before
     assert "Watchdog timeout" in service.journal("syncret")
     assert secret(service, "password").read_text() == "first"
+
+
+def test_a_credential_of_systemd_is_a_secret_that_resources_may_use(service: Machine) -> None:
+    service.path("/etc/syncret/manifests/credential.yaml").write_text(CREDENTIAL)
+    try:
+        token = service.path(f"{SECRETS}/token/token")
+        until(lambda: token.exists() and token.read_text() == "brought by systemd", "the token in a file")
+        assert not service.path(f"{SECRETS}/vault").exists()
+    finally:
+        service.path("/etc/syncret/manifests/credential.yaml").unlink()
 
 
 def test_a_stop_is_clean_and_leaves_the_files(service: Machine) -> None:
