@@ -34,7 +34,7 @@ spec:
   dataFrom:
     - extract: {key: database}
 """
-# A Secret that is nowhere in the manifests: systemd brings it as a credential. It goes to the store and comes back.
+# A Secret that is in no manifest: systemd brings it as a credential. It goes to the store and comes back.
 CREDENTIAL = """\
 ---
 apiVersion: external-secrets.io/v1alpha1
