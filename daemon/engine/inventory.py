@@ -97,7 +97,7 @@ class Inventory:
         objects[ref.name] = stored
         references = self._references.get(ref.group_kind)
         if references is not None:
-            self._index(ref, tuple(dict.fromkeys(map(_compact, references(stored)))))
+            self._index(ref, _references(references, stored))
         if ref.group_kind == NAMESPACE:
             self._namespaces[ref.name] = stored.as_type(_Object).metadata.labels
         return before
@@ -130,6 +130,13 @@ class Inventory:
     def __repr__(self) -> str:
         kinds = ", ".join(f"{kind.kind}={self.count(kind)}" for kind in sorted(self._objects))
         return f"<Inventory {kinds or 'empty'}>"
+
+
+def _references(references: References, stored: Stored) -> tuple[ObjectRef, ...]:
+    try:
+        return tuple(dict.fromkeys(map(_compact, references(stored))))
+    except msgspec.ValidationError:
+        return ()  # one bad document must not stop the others; its own run says what is wrong with it
 
 
 def _compact(ref: ObjectRef) -> ObjectRef:

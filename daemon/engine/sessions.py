@@ -6,13 +6,14 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 from weakref import WeakSet
 
+from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import Change, ChangeKind, Stored, Target
 from syncret.daemon.engine.calls import StoreMemory, Surroundings
 from syncret.daemon.engine.channel import Channel
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.credentials import ABSENT
+from syncret.daemon.engine.credentials import ABSENT, HomeCredentials
 from syncret.daemon.engine.identity import Identity, StorePlan, plan_of
 from syncret.daemon.engine.observer import Faults, Observer, Silent
 from syncret.daemon.engine.session import Session
@@ -61,7 +62,7 @@ class Sessions:
         self._stack = AsyncExitStack()
 
     def session(self, store: Stored, namespace: str) -> Session:
-        """The session of this version of a store, for objects of that namespace. Its use raises, never this."""
+        """The session of this version of a store, for objects of a namespace. Only its use raises."""
         plan = self._plan(store)
         if isinstance(plan, SyncError):
             return Session(plan, namespace)
@@ -73,6 +74,10 @@ class Sessions:
                 channel.retire()
             channel = self._channels[key] = self._channel(plan, identity)
         return Session(channel, namespace)
+
+    def credentials(self, namespace: str) -> HomeCredentials:
+        """The credentials of something in a namespace that is no store: a generator."""
+        return HomeCredentials(self._target, Scope(cluster=False, namespace=namespace))
 
     def notice(self, change: Change) -> None:
         """Take in a change of the home: other credentials need another client, a store that goes ends."""

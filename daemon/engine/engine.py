@@ -1,0 +1,274 @@
+"""Keeps every object reconciled: takes in changes, decides who runs next, runs them, and plans the next look.
+
+Source -> inventory -> queue -> reconciler -> queue. Each run is a named task of one TaskGroup; a bug in one
+run is caught at its edge and counted, while a failing source or queue takes the whole engine down, for its
+supervisor to start it anew: an engine that no longer hears of changes must not look alive.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable
+from pathlib import PurePath
+from sys import intern
+from traceback import walk_tb
+from types import TracebackType
+from typing import Final
+
+import msgspec
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.settings import Settings
+from syncret.daemon.backends.contract import BackendError, Change, ChangeKind, Conflict, Source, Stored
+from syncret.daemon.engine.backoff import Backoff
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.contract import Outcome, Reconciler
+from syncret.daemon.engine.echoes import Echoes, only_status
+from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.observer import Observer, Run, Silent
+from syncret.daemon.engine.workqueue import QueueClosed, Ticket, WorkQueue
+from syncret.providers.errors import SyncError
+
+FEW: Final = 100
+"""So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
+
+CONFLICTS: Final = 5
+"""Conflicts in a row that are run again at once; further ones wait like any failure."""
+
+CALM: Final = 5
+"""Turns of the loop without work after which all counts as settled: an event needs two to get through."""
+
+
+class SourceEnded(Exception):
+    """The home tells of no more changes, although nobody asked it to stop."""
+
+
+class Bug(SyncError):
+    """A run ended by an exception that is no failure of a store or home."""
+
+
+class Engine:
+    """The loop around the reconcilers. Everything about it happens on one event loop."""
+
+    def __init__(
+        self,
+        source: Source,
+        reconcilers: Iterable[Reconciler],
+        *,
+        inventory: Inventory,
+        clock: Clock,
+        settings: Settings,
+        observer: Observer | None = None,
+        listeners: Iterable[Callable[[Change], None]] = (),
+    ) -> None:
+        self.queue = WorkQueue(clock, lane_cap=settings.store_workers)
+        self.synced = asyncio.Event()
+        self.first_pass = asyncio.Event()
+        self._source = source
+        self._reconcilers: dict[GroupKind, Reconciler] = {}
+        for reconciler in reconcilers:
+            self._reconcilers[reconciler.group_kind] = reconciler
+            inventory.learn(reconciler.group_kind, reconciler.references)
+        self._inventory = inventory
+        self._clock = clock
+        self._settings = settings
+        self._observer = observer or Silent()
+        self._listeners = tuple(listeners)
+        self._backoff = Backoff(settings.retry_min, settings.retry_max)
+        self._echoes = Echoes()
+        self._lanes: dict[ObjectRef, str] = {}
+        self._failures: dict[ObjectRef, int] = {}
+        self._conflicts: dict[ObjectRef, int] = {}
+        self._first: set[ObjectRef] = set()
+        self._stopping = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._begin = self._loop.time()
+
+    async def run(self) -> None:
+        """Work until `stop`, then let what is under way finish, for the drain timeout at most."""
+        async with asyncio.TaskGroup() as group:
+            listen = group.create_task(self._listen(), name="engine: listen")
+            runs: set[asyncio.Task[None]] = set()
+            hand_out = group.create_task(self._hand_out(group, runs), name="engine: hand out")
+            await self._stopping.wait()
+            listen.cancel()
+            self.queue.close()
+            hand_out.cancel()
+            if runs:
+                await asyncio.wait(runs, timeout=self._settings.drain_timeout)
+            for late in runs:
+                late.cancel()
+
+    def stop(self) -> None:
+        """End `run`."""
+        self._stopping.set()
+
+    async def settled(self) -> None:
+        """Wait until every event is taken in and nothing is ready or running; future timers do not count."""
+        await self.synced.wait()
+        calm = 0
+        while calm < CALM:
+            if self.queue.idle:
+                calm += 1
+                await asyncio.sleep(0)
+            else:
+                calm = 0
+                await self.queue.quiet()
+
+    def refresh(self, ref: ObjectRef) -> bool:
+        """Run an object now, ahead of the periodic ones. False where there is none."""
+        known = self._inventory.get(ref) is not None and ref.group_kind in self._reconcilers
+        if known:
+            self._wake(ref, urgent=True)
+        return known
+
+    def wrote(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
+        """A run of `writer` wrote this version of `ref`: the echo need not wake `writer` again."""
+        self._echoes.expect(ref, version, writer)
+
+    def failures(self, ref: ObjectRef) -> int:
+        """How often in a row the object has failed."""
+        return self._failures.get(ref, 0)
+
+    def due(self, ref: ObjectRef) -> float | None:
+        """When the object is looked at next, as far as is known."""
+        return self.queue.due(ref)
+
+    # --------------------------------------------------------------------------------------------- changes
+    async def _listen(self) -> None:
+        async for change in self._source.watch():
+            self._take_in(change)
+        raise SourceEnded
+
+    def _take_in(self, change: Change) -> None:
+        for listener in self._listeners:
+            listener(change)
+        if change.stored is None:
+            self._listed()
+            return
+        before = self._inventory.apply(change)
+        stored = change.stored
+        ref = stored.ref
+        gone = change.kind is ChangeKind.DELETED
+        writer = None if gone else self._echoes.writer(stored)
+        reconciler = self._reconcilers.get(ref.group_kind)
+        if gone:
+            self._echoes.forget(ref)
+        if reconciler is not None:
+            if not gone:
+                self._lanes[ref] = intern(_lane(reconciler, stored))
+            if ref != writer and (gone or not only_status(before, stored)):
+                self._wake(ref, urgent=self.synced.is_set())
+        dependents = [each for each in self._inventory.dependents(ref) if each not in (ref, writer)]
+        for dependent in dependents:
+            self._wake(dependent, urgent=self.synced.is_set() and len(dependents) <= FEW)
+
+    def _listed(self) -> None:
+        self._first = set(self._lanes)
+        self._observer.listed(len(self._first))
+        self.synced.set()
+        self._passed(None)
+
+    def _wake(self, ref: ObjectRef, *, urgent: bool) -> None:
+        self.queue.add(ref, urgent=urgent, lane=self._lanes.get(ref, ""))
+
+    # ------------------------------------------------------------------------------------------------ runs
+    async def _hand_out(self, group: asyncio.TaskGroup, runs: set[asyncio.Task[None]]) -> None:
+        """Start runs, so many at once; none before everything that exists is known."""
+        await self.synced.wait()
+        slots = asyncio.Semaphore(self._settings.workers)
+
+        def ended(run: asyncio.Task[None]) -> None:
+            runs.discard(run)
+            slots.release()
+
+        while True:
+            await slots.acquire()
+            try:
+                ticket = await self.queue.get()
+            except QueueClosed:
+                return
+            run = group.create_task(self._run(ticket), name=f"reconcile {ticket.ref}")
+            runs.add(run)
+            run.add_done_callback(ended)
+
+    async def _run(self, ticket: Ticket) -> None:
+        ref = ticket.ref
+        begin = self._loop.time()
+        try:
+            outcome = await self._outcome(ref)
+            if outcome is not None:
+                self._conclude(ticket, outcome, self._loop.time() - begin)
+                self._passed(ref)
+        finally:
+            self.queue.done(ref)
+
+    async def _outcome(self, ref: ObjectRef) -> Outcome | None:
+        """What the run came to; None where it is to be run again at once."""
+        try:
+            outcome = await self._reconcilers[ref.group_kind].reconcile(ref)
+        except Conflict as error:
+            conflicts = self._conflicts[ref] = self._conflicts.get(ref, 0) + 1
+            if conflicts <= CONFLICTS:
+                self._wake(ref, urgent=True)
+                return None
+            outcome = Outcome(failure=error)
+        except (SyncError, BackendError) as error:
+            outcome = Outcome(failure=error)
+        except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught
+            kind = type(error).__name__
+            self._observer.bug(ref, kind, tuple(_places(error.__traceback__)))
+            outcome = Outcome(failure=Bug(f"internal error: {kind}"))
+        self._conflicts.pop(ref, None)
+        return outcome
+
+    def _conclude(self, ticket: Ticket, outcome: Outcome, seconds: float) -> None:
+        ref = ticket.ref
+        gone = self._inventory.get(ref) is None
+        due = None if gone else outcome.next_due
+        if outcome.failure is None:
+            self._failures.pop(ref, None)
+        else:
+            failures = self._failures[ref] = self._failures.get(ref, 0) + 1
+            chance = random.random() if self._settings.spread else 0.0  # noqa: S311  # a pause is no secret
+            due = self._clock.now() + self._backoff.pause(failures, outcome.failure, chance=chance)
+        if due is not None:
+            self.queue.add_at(ref, due, lane=self._lanes.get(ref, ""))
+        self._observer.ran(
+            Run(
+                ref=ref,
+                lane=ticket.lane,
+                waited=ticket.waited,
+                seconds=seconds,
+                failure=outcome.failure,
+                failures=self._failures.get(ref, 0),
+                next_due=due,
+            )
+        )
+        if gone and outcome.failure is None:
+            self._lanes.pop(ref, None)
+            self._observer.gone(ref)
+
+    def _passed(self, ref: ObjectRef | None) -> None:
+        if self.first_pass.is_set():
+            return
+        if ref is not None:
+            self._first.discard(ref)
+        if not self._first:
+            self.first_pass.set()
+            self._observer.first_pass(self._loop.time() - self._begin)
+
+    def __repr__(self) -> str:
+        return f"<Engine {self.queue!r} failing={len(self._failures)}>"
+
+
+def _lane(reconciler: Reconciler, stored: Stored) -> str:
+    try:
+        return reconciler.lane(stored)
+    except msgspec.ValidationError:
+        return ""  # its own run will say what is wrong with it
+
+
+def _places(trace: TracebackType | None) -> Iterable[str]:
+    for frame, line in walk_tb(trace):
+        code = frame.f_code
+        yield f"{PurePath(code.co_filename).name}:{line} in {code.co_name}"
