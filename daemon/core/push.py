@@ -37,7 +37,7 @@ class PushEntry(NamedTuple):
     secret_key: str
     target: RemoteTarget
     metadata: Any
-    conversion: str
+    conversion: PushConversion
     bundle: Mapping[str, bytes] | None = None
 
     @property
@@ -45,18 +45,16 @@ class PushEntry(NamedTuple):
         """Under which name `status.syncedPushSecrets` keeps it."""
         return "/".join(filter(None, self.target))
 
-    def status(self) -> dict[str, Any]:
+    def as_data(self) -> PushData:
         """The entry as the status keeps it: enough to delete it again."""
-        remote = {"remoteKey": self.target.remote_key}
-        if self.target.property:
-            remote["property"] = self.target.property
-        entry: dict[str, Any] = {"match": {"remoteRef": remote}}
-        if self.secret_key:
-            entry["match"]["secretKey"] = self.secret_key
-        if self.metadata is not None:
-            entry["metadata"] = self.metadata
-        entry["conversionStrategy"] = self.conversion
-        return entry
+        return PushData(
+            match=PushMatch(
+                secret_key=self.secret_key,
+                remote_ref=PushRemoteRef(remote_key=self.target.remote_key, property=self.target.property),
+            ),
+            metadata=self.metadata,
+            conversion_strategy=self.conversion,
+        )
 
 
 def check_store_refs(spec: PushSecretSpec) -> None:

@@ -6,6 +6,7 @@ import msgspec
 
 from syncret.config.catalog import Scope, generator_key
 from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.contract import OpenContext, SecretMap
 from syncret.providers.errors import Malformed
@@ -47,10 +48,11 @@ async def draw(world: World, kind: str, name: str, namespace: str) -> SecretMap:
     if generator.generate is None:
         raise Malformed(f"generators of kind {actual} cannot be reached by this version of syncret")
     spec = msgspec.convert(document, generator.spec.model)
+    scope = Scope(cluster=False, namespace=namespace)
     context = OpenContext(
         store=generator_ref(kind, name, namespace),
-        scope=Scope(cluster=False, namespace=namespace),
-        credentials=world.sessions.credentials(namespace),
+        scope=scope,
+        credentials=HomeCredentials(world.target, scope),
         now=world.clock.now,
         keep={},
     )

@@ -36,7 +36,7 @@ class PushSecretReconciler:
         for ref in spec.secret_store_refs:
             cluster = ref.kind == "ClusterSecretStore"
             name = ANY if ref.label_selector is not None else ref.name
-            yield ObjectRef("external-secrets.io", ref.kind or "SecretStore", "" if cluster else namespace, name)
+            yield ObjectRef("external-secrets.io", ref.kind, "" if cluster else namespace, name)
         if spec.selector.secret is not None:
             yield ObjectRef("", "Secret", namespace, spec.selector.secret.name or ANY)
         if spec.selector.generator_ref is not None:

@@ -7,7 +7,7 @@ from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import selectors
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.push import Store
-from syncret.daemon.engine.reconcilers.stores import CLUSTER, GROUP, NAMESPACED, store_ref
+from syncret.daemon.engine.reconcilers.stores import CLUSTER, GROUP, store_ref
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Malformed
 
@@ -27,7 +27,7 @@ def stores_of(world: World, resource: PushSecret) -> dict[Store, Stored]:
 
 
 def _of(world: World, ref: PushStoreRef, namespace: str) -> list[Stored]:
-    kind = ref.kind or NAMESPACED
+    kind = ref.kind
     if ref.label_selector is not None:
         listed = world.inventory.list(GroupKind(GROUP, kind), None if kind == CLUSTER else namespace)
         return [s for s in listed if selectors.matches(ref.label_selector, s.as_type(SecretStore).metadata.labels)]

@@ -1,13 +1,12 @@
 """When a PushSecret is due, and what is told of it afterwards."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from syncret.config.durations import parse_duration
 from syncret.config.resources.base import ConditionStatus
-from syncret.config.resources.push_secret import PushData, PushSecret, PushSecretStatus
+from syncret.config.resources.push_secret import PushSecret, PushSecretStatus
 from syncret.daemon.core import conditions, refresh
 from syncret.daemon.core.timestamps import seconds, stamp
 from syncret.daemon.engine.contract import Outcome
@@ -58,20 +57,20 @@ class PushVerdicts:
             status,
             refresh_time=stamp(now),
             synced_resource_version=version_of(resource),
-            synced_push_secrets=_typed(synced),
+            synced_push_secrets=synced,
         )
         await self._report(resource, status)
         self._world.facts.succeeded(resource.ref)
         return Outcome(next_due(msgspec.structs.replace(resource, status=status), now))
 
     async def failed(
-        self, resource: PushSecret, message: str, error: SyncError, synced: Mapping[str, Any] | None = None
+        self, resource: PushSecret, message: str, error: SyncError, synced: Synced | None = None
     ) -> Outcome:
         """Something is in the way; `synced`, where given, is what stands at the stores nevertheless."""
         now = self._world.clock.now()
         status = self._told(resource, now, "Errored", message, ok=False)
         if synced is not None:
-            status = msgspec.structs.replace(status, synced_push_secrets=_typed(synced))
+            status = msgspec.structs.replace(status, synced_push_secrets=synced)
         await self._report(resource, status)
         self._world.facts.failed(resource.ref, Failure(now, str(error), error.hint))
         self._world.events.event(resource.ref, warning=True, reason="Errored", message=message)
@@ -94,7 +93,3 @@ class PushVerdicts:
     async def _report(self, resource: PushSecret, status: PushSecretStatus) -> None:
         if status != resource.status:
             await self._world.status.report(resource.ref, msgspec.to_builtins(status), uid=resource.metadata.uid)
-
-
-def _typed(synced: Mapping[str, Any]) -> dict[str, dict[str, PushData]]:
-    return msgspec.convert(synced, dict[str, dict[str, PushData]])

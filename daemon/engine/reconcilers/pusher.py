@@ -1,13 +1,12 @@
 """Pushes and deletes at the stores, and keeps the account of what stands where."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from syncret.config.meta import ObjectRef
-from syncret.config.resources.push_secret import PushSecret
+from syncret.config.resources.push_secret import PushData, PushSecret
 from syncret.daemon.backends.contract import Stored
-from syncret.daemon.core import push
 from syncret.daemon.core.needs import StoreName
+from syncret.daemon.core.push import PushEntry, Store, entries, payload
 from syncret.daemon.engine.reconcilers.push_source import Source
 from syncret.daemon.engine.reconcilers.stores import usable_store
 from syncret.daemon.engine.reconcilers.world import World
@@ -15,11 +14,12 @@ from syncret.daemon.engine.session import Session
 from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import SyncError
 
-Synced: TypeAlias = dict[str, dict[str, Any]]
+Synced: TypeAlias = dict[str, dict[str, PushData]]
+Account: TypeAlias = Mapping[str, Mapping[str, PushData]]
 """`status.syncedPushSecrets`: by store (`SecretStore/name`), by remote key (and property), the entry pushed."""
 
 
-def merged(new: Mapping[str, Mapping[str, Any]], old: Mapping[str, Mapping[str, Any]]) -> Synced:
+def merged(new: Account, old: Account) -> Synced:
     """Both accounts in one; where both tell of an entry, the old one stays."""
     return {store: {**new.get(store, {}), **old.get(store, {})} for store in dict.fromkeys([*new, *old])}
 
@@ -31,7 +31,7 @@ class Pusher:
         self._world = world
 
     async def push(
-        self, resource: PushSecret, source: Source, stores: Mapping[push.Store, Stored]
+        self, resource: PushSecret, source: Source, stores: Mapping[Store, Stored]
     ) -> tuple[Synced, SyncError | None]:
         """Push one source to every store. All entries of a store are decided before the first is pushed."""
         synced: Synced = {}
@@ -39,24 +39,24 @@ class Pusher:
             account = synced.setdefault(str(store), {})
             try:
                 session = self._session(resource, StoreName(store.kind, store.name))
-                for entry in push.entries(resource.spec, source.data, store):
+                for entry in entries(resource.spec, source.data, store):
                     await self._push_one(resource, session, store, entry, source)
-                    account[entry.status_key] = entry.status()
+                    account[entry.status_key] = entry.as_data()
             except SyncError as error:
                 return synced, error
         return synced, None
 
-    async def delete(self, resource: PushSecret, wanted: Mapping[str, Mapping[str, Any]]) -> tuple[Synced, SyncError | None]:
+    async def delete(self, resource: PushSecret, wanted: Account) -> tuple[Synced, SyncError | None]:
         """Delete what was pushed before and is not wanted any more. Returns what still stands."""
         left = merged(wanted, resource.status.synced_push_secrets)
-        for name, entries in resource.status.synced_push_secrets.items():
+        for name, pushed in resource.status.synced_push_secrets.items():
             kind, _, store = name.partition("/")
             try:
                 session = self._session(resource, StoreName(kind, store))
-                for key, entry in entries.items():
+                for key, entry in pushed.items():
                     if key not in wanted.get(name, {}):
-                        remote = entry["match"]["remoteRef"]
-                        await session.delete(RemoteTarget(remote["remoteKey"], remote.get("property") or ""))
+                        remote = entry.match.remote_ref
+                        await session.delete(RemoteTarget(remote.remote_key, remote.property))
                         del left[name][key]
             except SyncError as error:
                 return left, error
@@ -69,9 +69,9 @@ class Pusher:
         return self._world.sessions.session(stored, resource.metadata.namespace)
 
     async def _push_one(
-        self, resource: PushSecret, session: Session, store: push.Store, entry: push.PushEntry, source: Source
+        self, resource: PushSecret, session: Session, store: Store, entry: PushEntry, source: Source
     ) -> None:
-        value = push.payload(entry, source.data)
+        value = payload(entry, source.data)
         if resource.spec.update_policy == "IfNotExists" and await session.exists(entry.target):
             return
         item = PushItem(

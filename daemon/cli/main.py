@@ -1,0 +1,29 @@
+"""The entry point: reads the command line and hands over to one command, importing nothing of the others."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from syncret.daemon.cli.arguments import parser
+
+EXIT_OK, EXIT_FAILED, EXIT_INVALID, EXIT_UNUSABLE = 0, 1, 2, 3
+"""All synced; some resource failed; an invalid manifest or usage; the state or the target cannot be used."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = parser().parse_args(arguments)
+    command = import_module(f"syncret.daemon.cli.{options.module}")
+    try:
+        code: int = command.run(options)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has seen enough; Python would complain of it at exit
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return 128 + 2
+    return code
+
+
+def entry() -> None:
+    """What the installed script calls."""
+    sys.exit(main())

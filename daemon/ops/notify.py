@@ -1,0 +1,58 @@
+"""The word to systemd: readiness, status, watchdog, reloading, stopping. Without systemd it says nothing."""
+
+import os
+import socket
+import time
+from collections.abc import Mapping
+from typing import Self
+
+
+class Notifier:
+    """Sends `sd_notify` messages to the socket that systemd names in the environment."""
+
+    def __init__(self, address: str = "", watchdog: float = 0.0) -> None:
+        """`watchdog` is the interval in seconds within which systemd wants to hear of us; 0: it does not."""
+        self._address = "\0" + address[1:] if address.startswith("@") else address
+        self.watchdog = watchdog
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
+        """The notifier that this process was started with."""
+        watchdog = float(environ.get("WATCHDOG_USEC", "0")) / 1e6
+        meant_for = environ.get("WATCHDOG_PID")
+        ours = meant_for is None or meant_for == str(os.getpid())
+        return cls(environ.get("NOTIFY_SOCKET", ""), watchdog if ours else 0.0)
+
+    def ready(self, status: str) -> None:
+        """The first pass is done, or a reload."""
+        self._send(f"READY=1\nSTATUS={_line(status)}")
+
+    def status(self, status: str) -> None:
+        """One line for `systemctl status`."""
+        self._send(f"STATUS={_line(status)}")
+
+    def alive(self) -> None:
+        """The event loop turns."""
+        self._send("WATCHDOG=1")
+
+    def reloading(self) -> None:
+        """Settings are being read again; `ready` follows."""
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+    def stopping(self) -> None:
+        """The drain begins."""
+        self._send("STOPPING=1")
+
+    def _send(self, message: str) -> None:
+        if not self._address:
+            return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+            sender.setblocking(False)
+            try:
+                sender.sendto(message.encode(), self._address)
+            except OSError:
+                return  # systemd is restarting or its queue is full: it asks again, and there is nobody to tell
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

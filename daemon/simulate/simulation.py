@@ -1,0 +1,139 @@
+"""Runs one scenario: a cluster in memory, the real engine on a virtual clock, step by step."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, ObjectRef
+from syncret.config.settings import Settings
+from syncret.daemon.app import Controllers, controllers
+from syncret.daemon.backends.contract import BackendError, Invalid
+from syncret.daemon.backends.memory.admission import admission_by
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.core.timestamps import seconds, stamp
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.virtual import VirtualTimeLoop
+from syncret.daemon.simulate.recorder import ProviderRecorder, RecordedTarget
+from syncret.daemon.simulate.scenario import API_VERSION, Scenario, Step, store_ref
+from syncret.providers.contract import Provider
+from syncret.providers.fake.manager import Seed
+from syncret.providers.registry import Registry
+from syncret.providers.simulated import simulated
+
+HIDDEN: Final = ("managedFields",)
+"""What `kubectl get` does not show unless it is asked to."""
+
+
+def run_scenario(scenario: Scenario, registry: Registry, *, now: float) -> Document:
+    """The result document. `now` is where the clock starts unless the scenario says."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(_run(scenario, registry, now))
+
+
+async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
+    start = seconds(scenario.spec.now) if scenario.spec.now else now
+    clock = Clock(start)
+    cluster = MemoryCluster(now=clock.now, admission=admission_by(registry))
+    recorder, target = ProviderRecorder(), RecordedTarget(cluster)
+    settings = Settings(
+        spread=False,
+        batch_window=0.0,
+        requests_per_second=1e6,
+        burst=1_000_000,
+        allow_generic_targets="unsafe-allow-generic-targets" in scenario.spec.flags,
+    )
+    stand_ins = {store_ref(name): [Seed(e.key, e.value, e.version) for e in entries] for name, entries in scenario.spec.providers.items()}
+
+    def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
+        return simulated(provider, stand_ins.get(store))
+
+    async with controllers(
+        cluster,
+        registry=registry,
+        settings=settings,
+        clock=clock,
+        target=target,
+        observer=recorder,
+        faults=recorder.fault,
+        substitute=substitute,
+    ) as running:
+        simulation = _Simulation(cluster, recorder, target, clock, running)
+        steps = [await simulation.step(step) for step in scenario.spec.steps]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "SimulationResult",
+        "metadata": {"name": scenario.metadata.name},
+        "steps": steps,
+    }
+
+
+class _Simulation:
+    """One cluster and what is seen of it."""
+
+    def __init__(
+        self, cluster: MemoryCluster, recorder: ProviderRecorder, target: RecordedTarget, clock: Clock, running: Controllers
+    ) -> None:
+        self._cluster = cluster
+        self._recorder = recorder
+        self._target = target
+        self._clock = clock
+        self._running = running
+        self._rejected: list[Document] = []
+
+    async def step(self, step: Step) -> Document:
+        """Commands at one instant, settle, let the time run, report."""
+        self._recorder.begin(step.faults)
+        self._target.changes, self._rejected = [], []
+        for item in step.apply:
+            await self._command(item, lambda item=item: self._cluster.apply(item))  # type: ignore[misc]  # a lambda with a default
+        for patch in step.patch:
+            named = {"apiVersion": patch.api_version, "kind": patch.kind, "metadata": {"name": patch.name, "namespace": patch.namespace}}
+            await self._command(named, lambda patch=patch: self._cluster.patch(patch.ref, patch.merge))  # type: ignore[misc]  # as above
+        for gone in step.delete:
+            named = {"apiVersion": gone.api_version, "kind": gone.kind, "metadata": {"name": gone.name, "namespace": gone.namespace}}
+            await self._command(named, lambda gone=gone: self._cluster.delete(gone.ref))  # type: ignore[misc]  # as above
+        if not (step.apply or step.patch or step.delete):
+            self._running.engine.look_again()
+        await self._running.engine.settled()
+        if step.seconds:
+            await asyncio.sleep(step.seconds)
+            await self._running.engine.settled()
+        return {
+            "now": stamp(self._clock.now()),
+            "objects": await self._objects(),
+            "changes": self._target.changes,
+            "writes": self._recorder.writes,
+            "deletes": self._recorder.deletes,
+            "reads": self._recorder.reads,
+            "rejected": self._rejected,
+        }
+
+    async def _command(self, document: Document, act: Callable[[], Awaitable[object]]) -> None:
+        """Carry out one command; a refused one changes nothing and is told."""
+        try:
+            await act()
+        except BackendError as error:
+            problems = error.problems if isinstance(error, Invalid) and error.problems else (Problem(path="", message=str(error)),)
+            self._rejected.append({"object": _names(document), "problems": [problem.as_document() for problem in problems]})
+
+    async def _objects(self) -> list[Document]:
+        """Everything that exists, by kind, namespace and name."""
+        shown = []
+        for kind in sorted(self._cluster.kinds()):
+            for stored in await self._cluster.list(kind):
+                document = stored.document
+                for field in HIDDEN:
+                    document["metadata"].pop(field, None)
+                shown.append(document)
+        return shown
+
+
+def _names(document: Document) -> Document:
+    metadata = document.get("metadata") or {}
+    return {
+        "apiVersion": document.get("apiVersion", ""),
+        "kind": document.get("kind", ""),
+        "namespace": metadata.get("namespace") or "",
+        "name": metadata.get("name", ""),
+    }

@@ -1,0 +1,43 @@
+"""What stands in for providers in a simulation: a secret manager in memory, or nothing that answers."""
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from syncret.config.fields import Model
+from syncret.providers import fake
+from syncret.providers.contract import Client, OpenContext, Provider
+from syncret.providers.errors import Malformed
+from syncret.providers.fake.client import FakeClient
+from syncret.providers.fake.manager import SecretManager, Seed
+
+
+def simulated(provider: Provider[Any], seeds: Iterable[Seed] | None) -> Provider[Any]:
+    """The provider of a store as a simulation has it; it opens no connection.
+
+    The embedded one stays as it is. Any other is served from `seeds`; without them it cannot be reached, as it
+    could not be from a machine without a network.
+    """
+    if provider is fake.PROVIDER:
+        return provider
+    if seeds is None:
+        return replace(provider, open=_unreachable)
+    entries = tuple(seeds)
+
+    @asynccontextmanager
+    async def serve(_spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
+        manager = context.keep.setdefault("manager", SecretManager())
+        manager.seed(entries)
+        yield FakeClient(manager)
+
+    return replace(provider, open=serve, batch_size=fake.PROVIDER.batch_size)
+
+
+@asynccontextmanager
+async def _unreachable(_spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
+    if context.store.name:
+        raise Malformed(
+            f"{context.store} is not part of the simulation", hint="give its values in spec.providers of the scenario"
+        )
+    yield object()
