@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 
 from syncret.config.fields import LabelSelector
-from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
+from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef, ref_of
 from syncret.daemon.backends.contract import AlreadyExists, Conflict, Forbidden, Invalid, Stored
 from syncret.daemon.backends.memory import drafts, kinds
 from syncret.daemon.backends.memory.collector import Collector
 from syncret.daemon.backends.memory.drafts import Draft
 from syncret.daemon.backends.memory.hooks import Admission, Journal, Vault, admit_all
 from syncret.daemon.backends.memory.ledger import Ledger
-from syncret.daemon.backends.memory.metadata import random_uid
+from syncret.daemon.backends.memory.metadata import is_named, random_uid
 from syncret.daemon.backends.memory.patch import merged
 from syncret.daemon.backends.memory.selectors import matches
 from syncret.daemon.backends.memory.watch import Watch
@@ -129,17 +129,15 @@ class MemoryCluster:
 
     async def patch(self, ref: ObjectRef, merge: Document) -> Stored:
         """Lay a JSON merge patch over an object, metadata included. Raises NotFound, Conflict or Invalid."""
-        target, document = drafts.read(merged(self._ledger.document(ref), merge))
-        if target != ref:
+        document = merged(self._ledger.document(ref), merge)
+        if not is_named(document) or ref_of(document) != ref:
             raise Invalid(f"{ref}: a patch cannot change the kind, the namespace or the name of an object")
         return self.commit(self.prepare_update(document))
 
     # ------------------------------------------------------------------------------------ writes in two steps
     def prepare_create(self, document: Document) -> Draft:
         """Judge and complete a new object. Raises AlreadyExists, Invalid or Forbidden."""
-        draft = drafts.created(
-            document, admission=self._admission, uid=self._new_uid(), timestamp=stamp(self._now())
-        )
+        draft = self._creation(document)
         if self._ledger.shelves.get(draft.ref) is not None:
             raise AlreadyExists(f"{draft.ref} already exists")
         self._check_namespace(draft.ref)
@@ -147,22 +145,26 @@ class MemoryCluster:
 
     def prepare_update(self, document: Document) -> Draft:
         """Judge and complete a new version. Raises NotFound, Conflict or Invalid."""
-        ref, document = drafts.read(document)
+        ref = drafts.identified(document, self._admission)
         before = self._ledger.found(ref)
         return drafts.replaced(document, before, self._ledger.document(ref), admission=self._admission)
 
     def prepare_apply(self, document: Document) -> Draft:
         """Judge and complete what a user applies. Raises Invalid or Forbidden."""
-        ref, document = drafts.read(document)
+        ref = drafts.identified(document, self._admission)
         if self._ledger.shelves.get(ref) is None:
-            return self.prepare_create(document)
+            draft = self._creation(document)
+            ref = draft.ref  # admission may have placed it in the default namespace
+            if self._ledger.shelves.get(ref) is None:
+                self._check_namespace(ref)
+                return draft
         return self.prepare_update(drafts.surviving(document, self._ledger.document(ref)))
 
     def commit(self, draft: Draft) -> Stored:
-        """Make a prepared write. Raises Conflict where the object changed since it was prepared, or Forbidden.
+        """Make a prepared write. Raises Conflict where the object changed since, or Forbidden.
 
-        What comes back is what was written, even where that let the object go: its last finalizer was dropped, or
-        its owners are gone.
+        What comes back is what was written, even where that let the object go: because its last finalizer was
+        dropped, or because its owners are gone.
         """
         if self._ledger.shelves.get(draft.ref) is not draft.before:
             raise Conflict(f"{draft.ref}: the object has been modified since this write was prepared")
@@ -176,6 +178,11 @@ class MemoryCluster:
         stored = self._ledger.save(draft.ref, draft.document)
         self._collector.adopt(draft.ref)
         return stored
+
+    def _creation(self, document: Document) -> Draft:
+        return drafts.created(
+            document, admission=self._admission, uid=self._new_uid(), timestamp=stamp(self._now())
+        )
 
     def _check_namespace(self, ref: ObjectRef) -> None:
         if ref.namespace in self._ledger.terminating:

@@ -52,19 +52,20 @@ def refuse_if_fatal(document: Document, problems: Iterable[Problem]) -> None:
     group, _, _ = str(document.get("apiVersion", "")).rpartition("/")
     kind = GroupKind(group, str(document.get("kind", "")))
     said = fatal[0] if len(fatal) == 1 else f"[{', '.join(fatal)}]"
-    raise Invalid(f'{kind} "{document["metadata"].get("name", "")}" is invalid: {said}', found)
+    name = metadata.cleaned(document)["metadata"].get("name", "")
+    raise Invalid(f'{kind} "{name}" is invalid: {said}', found)
 
 
-def read(document: Document) -> tuple[ObjectRef, Document]:
-    """The name of a document and a cleaned copy of it; raises Invalid where it is no object."""
-    document = metadata.cleaned(document)
-    refuse_if_fatal(document, metadata.problems_of(document))
-    return ref_of(document), document
+def identified(document: Document, admission: Admission) -> ObjectRef:
+    """The name of a document. Raises Invalid where it has none, with all that admission has to say of it."""
+    if metadata.is_named(document):
+        return ref_of(document)
+    ref, _ = _admitted(document, None, admission)
+    return ref
 
 
 def created(document: Document, *, admission: Admission, uid: str, timestamp: str) -> Draft:
     """The draft of a new object. Raises Invalid."""
-    _, document = read(document)
     ref, document = _admitted(document, None, admission)
     if kinds.has_status_apart(ref.group_kind):
         document.pop("status", None)
@@ -75,9 +76,9 @@ def created(document: Document, *, admission: Admission, uid: str, timestamp: st
 
 
 def replaced(document: Document, before: Stored, previous: Document, *, admission: Admission) -> Draft:
-    """The draft of a new version of an object from a cleaned document.
+    """The draft of a new version of an object. Raises Conflict or Invalid.
 
-    `previous` is the whole document of `before`. Raises Conflict or Invalid.
+    `previous` is the whole document of `before`.
     """
     metadata.check_preconditions(before.ref, document, previous)
     ref, document = _admitted(document, previous, admission)
@@ -102,12 +103,13 @@ def replaced(document: Document, before: Stored, previous: Document, *, admissio
 
 def surviving(document: Document, previous: Document) -> Document:
     """What a user applies, with what an apply does not take away from the object that is there."""
-    new, old = dict(document["metadata"]), previous["metadata"]
+    new, old = metadata.cleaned(document)["metadata"], previous["metadata"]
     for key in ("uid", "resourceVersion"):
         new.pop(key, None)
     for key in ("ownerReferences", "finalizers"):
         if key in old:
             new.setdefault(key, old[key])
+    new["namespace"] = old.get("namespace")
     survivors = ("status", "type") if ref_of(previous).group_kind == kinds.SECRET else ("status",)
     survived: Document = {key: previous[key] for key in survivors if key in previous}
     return {**survived, **document, "metadata": new}
@@ -116,9 +118,12 @@ def surviving(document: Document, previous: Document) -> Document:
 def _admitted(
     document: Document, previous: Document | None, admission: Admission
 ) -> tuple[ObjectRef, Document]:
-    admitted = admission(document, previous)
-    refuse_if_fatal(admitted.document, admitted.problems)
-    ref, document = read(admitted.document)
+    """Its name, and a copy of the document that admission and the server's own rules let pass."""
+    document, problems = admission(document, previous)
+    refuse_if_fatal(document, problems)
+    document = metadata.cleaned(document)
+    refuse_if_fatal(document, metadata.problems_of(document))
+    ref = ref_of(document)
     refuse_if_fatal(document, values.problems_of(document, ref.group_kind))
     values.complete(document, ref.group_kind)
     return ref, document

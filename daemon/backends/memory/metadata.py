@@ -10,9 +10,8 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.fields import DNS_LABEL
-from syncret.config.meta import Document, Metadata, ObjectRef
+from syncret.config.meta import Document, Metadata, ObjectRef, is_object
 from syncret.daemon.backends.contract import Conflict
-from syncret.daemon.backends.memory.patch import is_object
 
 _SERVERS_OWN: Final = (
     "uid",
@@ -44,6 +43,16 @@ def cleaned(document: Document) -> Document:
     if is_object(given):
         kept = {key: given[key] for key in given if given[key] not in (None, {}, []) and key not in _NOT_KEPT}
     return {**document, "metadata": kept}
+
+
+def is_named(document: Document) -> bool:
+    """Whether a document says well enough which object it is."""
+    metadata = document.get("metadata")
+    if not is_object(metadata):
+        return False
+    namespace = metadata.get("namespace")
+    texts = (document.get("apiVersion"), document.get("kind"), metadata.get("name"))
+    return all(isinstance(text, str) and text for text in texts) and isinstance(namespace, str | None)
 
 
 def problems_of(document: Document) -> Sequence[Problem]:
@@ -98,9 +107,9 @@ def inherited(document: Document, previous: Document) -> None:
 def check_preconditions(ref: ObjectRef, document: Document, previous: Document) -> None:
     """Raise Conflict where the document was made from another version, or another life, than this one."""
     metadata, old = document["metadata"], previous["metadata"]
-    if metadata.get("uid", old["uid"]) != old["uid"]:
+    if (metadata.get("uid") or old["uid"]) != old["uid"]:
         raise Conflict(f"{ref}: the object of that name is another one now; read it again")
-    if metadata.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
+    if (metadata.get("resourceVersion") or old["resourceVersion"]) != old["resourceVersion"]:
         raise Conflict(
             f"{ref}: the object has been modified; apply your changes to the latest version and try again"
         )

@@ -1,13 +1,8 @@
 """JSON merge patch (RFC 7396)."""
 
-from typing import Any, TypeGuard
+from typing import Any
 
-from syncret.config.meta import Document
-
-
-def is_object(value: object) -> TypeGuard[Document]:
-    """Whether a JSON value is an object."""
-    return isinstance(value, dict)
+from syncret.config.meta import Document, is_object
 
 
 def merged(target: Document, patch: Document) -> Document:

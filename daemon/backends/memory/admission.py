@@ -1,0 +1,22 @@
+"""Admission by the rules of the config room: schema, defaults, rules between fields and between versions."""
+
+from syncret.config.catalog import Catalog
+from syncret.config.decode import Judge
+from syncret.config.meta import Document
+from syncret.daemon.backends.memory.hooks import Admission, Admitted
+
+
+def admission_by(catalog: Catalog) -> Admission:
+    """The admission of a cluster that knows the providers and generators of a catalog.
+
+    Kinds that are none of ours are stored as they are.
+    """
+    judge = Judge(catalog)
+
+    def admit(document: Document, previous: Document | None) -> Admitted:
+        judged = judge.judge(document, previous)
+        if judged.foreign is not None or judged.document is None:
+            return Admitted(document, judged.problems)
+        return Admitted(judged.document, judged.problems)
+
+    return admit
