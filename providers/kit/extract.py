@@ -1,17 +1,18 @@
-"""Takes a property out of a value by a gjson path."""
+"""Takes a property out of a value by its path, as most providers do for `remoteRef.property`."""
 
-from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
+from syncret.providers.kit.gjson.walk import Walk
 
 
 def value(document: bytes, path: str) -> bytes | None:
-    """What the path leads to, as text; None where it leads nowhere."""
-    try:
-        current: object = gojson.unmarshal(document)
-    except Malformed:
-        return None
-    for name in path.split("."):
-        if not isinstance(current, dict) or name not in current:
-            return None
-        current = current[name]
-    return gojson.byte_value(current)
+    """What the path leads to, as a secret holds it; None where it leads nowhere.
+
+    Raises Malformed for a path that asks for unreasonable work.
+    """
+    found = Walk().get(gojson.text(document), path)
+    return found.text.encode("utf-8", "surrogateescape") if found.exists else None
+
+
+def escaped(name: str) -> str:
+    """The path that means one member of just this name, whatever dots it has."""
+    return name.replace(".", "\\.")
