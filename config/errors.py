@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -29,6 +30,16 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def fatal(self) -> bool:
         return self.severity is Severity.ERROR
+
+    def as_document(self) -> dict[str, Any]:
+        """The problem as reports show it; every member is there."""
+        return {
+            "severity": str(self.severity),
+            "path": self.path,
+            "line": self.line,
+            "message": self.message,
+            "hint": self.hint,
+        }
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""

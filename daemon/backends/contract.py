@@ -143,11 +143,14 @@ class Target(Protocol):
         """Objects of a kind, in the order of their namespaces and names."""
         ...
 
-    async def create(self, document: Document) -> Stored:
-        """Raises AlreadyExists, Invalid (Forbidden: its namespace is going away) or TargetUnavailable."""
+    async def create(self, document: Document, *, manager: str = "") -> Stored:
+        """Raises AlreadyExists, Invalid (Forbidden: its namespace is going away) or TargetUnavailable.
+
+        `manager` is the name under which `metadata.managedFields` books the keys that this write sets.
+        """
         ...
 
-    async def update(self, document: Document) -> Stored:
+    async def update(self, document: Document, *, manager: str = "") -> Stored:
         """Replace all but the status; equal content is no write. Raises NotFound, Conflict or Invalid.
 
         A stale `metadata.resourceVersion` or another `metadata.uid` conflicts; without, the last write wins.

@@ -34,7 +34,9 @@ def is_valid(resource: ExternalSecret, observed: Document | None) -> bool:
     ) == _content_hash(observed)
 
 
-def desired_manifest(resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+def desired_manifest(
+    resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+) -> Document:
     """The whole object to write: on top of what is there for the merging policies, otherwise from nothing."""
     merging = resource.spec.target.creation_policy in KEEPS_FOREIGN_KEYS
     target = deepcopy(observed) if observed is not None and merging else _blank(resource, observed)
@@ -48,7 +50,9 @@ def desired_manifest(resource: ExternalSecret, observed: Document | None, data: 
         spec = target.get("spec")
         target["spec"] = {**spec, "data": text} if isinstance(spec, dict) else {"data": text}
     metadata["annotations"][DATA_HASH] = _content_hash(target)
-    claim(target, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner")
+    claim(
+        target, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner"
+    )
     return target
 
 
@@ -56,7 +60,11 @@ def _blank(resource: ExternalSecret, observed: Document | None) -> Document:
     ref, kind = manifest_ref(resource), resource.spec.target.manifest
     metadata: dict[str, Any] = {"name": ref.name, "namespace": ref.namespace}
     if observed is not None:
-        metadata |= {key: observed["metadata"][key] for key in ("uid", "resourceVersion") if key in observed["metadata"]}
+        metadata |= {
+            key: observed["metadata"][key]
+            for key in ("uid", "resourceVersion")
+            if key in observed["metadata"]
+        }
     return {"apiVersion": kind.api_version if kind else "", "kind": ref.kind, "metadata": metadata}
 
 

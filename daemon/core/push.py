@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from syncret.config.resources.push_secret import (
+    PushConversion,
     PushData,
     PushDataTo,
+    PushMatch,
+    PushRemoteRef,
     PushRewrite,
     PushSecretSpec,
     PushStoreRef,
@@ -75,7 +78,9 @@ def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:
     for index, entry in enumerate(spec.data_to):
         ref = entry.store_ref
         if ref is not None and not ref.name and not any(_meant_for(ref, store) for store in stores):
-            raise Malformed("labelSelector does not match any store in secretStoreRefs").at(f"dataTo[{index}]")
+            raise Malformed("labelSelector does not match any store in secretStoreRefs").at(
+                f"dataTo[{index}]"
+            )
 
 
 def entries(

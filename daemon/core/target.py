@@ -55,7 +55,9 @@ class TargetForm(Protocol):
         """Whether it still is what was written last."""
         ...
 
-    def desired(self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+    def desired(
+        self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+    ) -> Document:
         """The whole object to write; raises Refusal or DecisionError where it must not or cannot be made."""
         ...
 
@@ -71,7 +73,9 @@ class SecretForm:
     def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
         return secret.is_valid(resource, observed)
 
-    def desired(self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+    def desired(
+        self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+    ) -> Document:
         return secret.desired_secret(resource, observed, data)
 
 
@@ -86,7 +90,9 @@ class ManifestForm:
     def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
         return manifest.is_valid(resource, observed)
 
-    def desired(self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]) -> Document:
+    def desired(
+        self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+    ) -> Document:
         return manifest.desired_manifest(resource, observed, data)
 
 

@@ -19,7 +19,7 @@ class Outcome:
     """What a run came to.
 
     `next_due` is when to look again, in seconds since the epoch; None waits for a change. After a failure the
-    engine's backoff decides instead: it is never shorter than what a server asked for.
+    engine's backoff decides, bounded by `next_due`, and never shorter than what a server asked for.
     """
 
     next_due: float | None = None

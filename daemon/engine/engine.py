@@ -26,7 +26,7 @@ from syncret.daemon.engine.echoes import Echoes, only_status
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Observer, Run, Silent
 from syncret.daemon.engine.workqueue import QueueClosed, Ticket, WorkQueue
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import SyncError, Throttled
 
 FEW: Final = 100
 """So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
@@ -120,6 +120,11 @@ class Engine:
         if known:
             self._wake(ref, urgent=True)
         return known
+
+    def look_again(self) -> None:
+        """Run every object once more."""
+        for ref in self._lanes:
+            self._wake(ref, urgent=False)
 
     def wrote(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
         """A run of `writer` wrote this version of `ref`: the echo need not wake `writer` again."""
@@ -230,7 +235,8 @@ class Engine:
         else:
             failures = self._failures[ref] = self._failures.get(ref, 0) + 1
             chance = random.random() if self._settings.spread else 0.0  # noqa: S311  # a pause is no secret
-            due = self._clock.now() + self._backoff.pause(failures, outcome.failure, chance=chance)
+            retry = self._clock.now() + self._backoff.pause(failures, outcome.failure, chance=chance)
+            due = retry if due is None or isinstance(outcome.failure, Throttled) else min(due, retry)
         if due is not None:
             self.queue.add_at(ref, due, lane=self._lanes.get(ref, ""))
         self._observer.ran(

@@ -87,7 +87,13 @@ class RecordedTarget:
             self._book("delete", before.document["apiVersion"], ref)
 
     def _book(self, action: str, api_version: str, ref: ObjectRef) -> None:
-        change = {"action": action, "apiVersion": api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+        change = {
+            "action": action,
+            "apiVersion": api_version,
+            "kind": ref.kind,
+            "namespace": ref.namespace,
+            "name": ref.name,
+        }
         self.changes.append(change)
 
 
@@ -99,5 +105,9 @@ def _ref(document: Document) -> ObjectRef:
 
 def _outputs(document: Document) -> Document:
     """The document without what bookkeeping moves."""
-    kept = {key: value for key, value in document["metadata"].items() if key not in ("finalizers", "resourceVersion", "managedFields")}
+    kept = {
+        key: value
+        for key, value in document["metadata"].items()
+        if key not in ("finalizers", "resourceVersion", "managedFields")
+    }
     return {**document, "metadata": kept}

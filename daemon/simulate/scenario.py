@@ -101,7 +101,11 @@ def _problems(spec: ScenarioSpec) -> Iterator[Problem]:
         yield Problem(path="spec.now", message="not a time", hint='write it as "2026-01-01T00:00:00Z"')
     for index, flag in enumerate(spec.flags):
         if flag not in FLAGS:
-            yield Problem(path=f"spec.flags[{index}]", message="there is no such flag", hint=f"known: {', '.join(FLAGS)}")
+            yield Problem(
+                path=f"spec.flags[{index}]",
+                message="there is no such flag",
+                hint=f"known: {', '.join(FLAGS)}",
+            )
     for name in spec.providers:
         if store_ref(name) is None:
             yield Problem(
@@ -116,13 +120,19 @@ def _problems(spec: ScenarioSpec) -> Iterator[Problem]:
 def _step_problems(step: Step, path: str) -> Iterator[Problem]:
     try:
         if step.seconds < 0:
-            yield Problem(path=f"{path}.advance", message="time does not run backwards", hint="write 0s or more")
+            yield Problem(
+                path=f"{path}.advance", message="time does not run backwards", hint="write 0s or more"
+            )
     except DurationError as error:
-        yield Problem(path=f"{path}.advance", message=str(error), hint="write a duration such as 90s or 1h30m")
+        yield Problem(
+            path=f"{path}.advance", message=str(error), hint="write a duration such as 90s or 1h30m"
+        )
     for index, item in enumerate(step.apply):
         if not _names_itself(item):
             yield Problem(
-                path=f"{path}.apply[{index}]", message="not an object", hint="give it apiVersion, kind and metadata.name"
+                path=f"{path}.apply[{index}]",
+                message="not an object",
+                hint="give it apiVersion, kind and metadata.name",
             )
     for index, fault in enumerate(step.faults):
         if fault.store and store_ref(fault.store) is None:
@@ -136,7 +146,10 @@ def _step_problems(step: Step, path: str) -> Iterator[Problem]:
 def _names_itself(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("metadata"), dict):
         return False
-    return all(isinstance(value, str) and value for value in (item.get("apiVersion"), item.get("kind"), item["metadata"].get("name")))
+    return all(
+        isinstance(value, str) and value
+        for value in (item.get("apiVersion"), item.get("kind"), item["metadata"].get("name"))
+    )
 
 
 def store_ref(text: str) -> ObjectRef | None:

@@ -43,7 +43,10 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
         burst=1_000_000,
         allow_generic_targets="unsafe-allow-generic-targets" in scenario.spec.flags,
     )
-    stand_ins = {store_ref(name): [Seed(e.key, e.value, e.version) for e in entries] for name, entries in scenario.spec.providers.items()}
+    stand_ins = {
+        store_ref(name): [Seed(e.key, e.value, e.version) for e in entries]
+        for name, entries in scenario.spec.providers.items()
+    }
 
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         return simulated(provider, stand_ins.get(store))
@@ -72,7 +75,12 @@ class _Simulation:
     """One cluster and what is seen of it."""
 
     def __init__(
-        self, cluster: MemoryCluster, recorder: ProviderRecorder, target: RecordedTarget, clock: Clock, running: Controllers
+        self,
+        cluster: MemoryCluster,
+        recorder: ProviderRecorder,
+        target: RecordedTarget,
+        clock: Clock,
+        running: Controllers,
     ) -> None:
         self._cluster = cluster
         self._recorder = recorder
@@ -88,10 +96,18 @@ class _Simulation:
         for item in step.apply:
             await self._command(item, lambda item=item: self._cluster.apply(item))  # type: ignore[misc]  # a lambda with a default
         for patch in step.patch:
-            named = {"apiVersion": patch.api_version, "kind": patch.kind, "metadata": {"name": patch.name, "namespace": patch.namespace}}
+            named = {
+                "apiVersion": patch.api_version,
+                "kind": patch.kind,
+                "metadata": {"name": patch.name, "namespace": patch.namespace},
+            }
             await self._command(named, lambda patch=patch: self._cluster.patch(patch.ref, patch.merge))  # type: ignore[misc]  # as above
         for gone in step.delete:
-            named = {"apiVersion": gone.api_version, "kind": gone.kind, "metadata": {"name": gone.name, "namespace": gone.namespace}}
+            named = {
+                "apiVersion": gone.api_version,
+                "kind": gone.kind,
+                "metadata": {"name": gone.name, "namespace": gone.namespace},
+            }
             await self._command(named, lambda gone=gone: self._cluster.delete(gone.ref))  # type: ignore[misc]  # as above
         if not (step.apply or step.patch or step.delete):
             self._running.engine.look_again()
@@ -114,8 +130,14 @@ class _Simulation:
         try:
             await act()
         except BackendError as error:
-            problems = error.problems if isinstance(error, Invalid) and error.problems else (Problem(path="", message=str(error)),)
-            self._rejected.append({"object": _names(document), "problems": [problem.as_document() for problem in problems]})
+            problems = (
+                error.problems
+                if isinstance(error, Invalid) and error.problems
+                else (Problem(path="", message=str(error)),)
+            )
+            self._rejected.append(
+                {"object": _names(document), "problems": [problem.as_document() for problem in problems]}
+            )
 
     async def _objects(self) -> list[Document]:
         """Everything that exists, by kind, namespace and name."""

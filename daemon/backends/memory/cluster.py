@@ -94,13 +94,13 @@ class MemoryCluster:
             if selector is None or matches(selector, stored.as_type(_Labelled).metadata.labels)
         ]
 
-    async def create(self, document: Document) -> Stored:
+    async def create(self, document: Document, *, manager: str = "") -> Stored:
         """Raises AlreadyExists, Invalid or Forbidden."""
-        return self.commit(self.prepare_create(document))
+        return self.commit(self.prepare_create(document, manager=manager))
 
-    async def update(self, document: Document) -> Stored:
+    async def update(self, document: Document, *, manager: str = "") -> Stored:
         """Replace all but the status. Raises NotFound, Conflict or Invalid."""
-        return self.commit(self.prepare_update(document))
+        return self.commit(self.prepare_update(document, manager=manager))
 
     async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
         """Mark for deletion, or remove with all that hangs on it. Raises NotFound or Conflict."""
@@ -135,19 +135,26 @@ class MemoryCluster:
         return self.commit(self.prepare_update(document))
 
     # ------------------------------------------------------------------------------------ writes in two steps
-    def prepare_create(self, document: Document) -> Draft:
+    def prepare_create(self, document: Document, *, manager: str = "") -> Draft:
         """Judge and complete a new object. Raises AlreadyExists, Invalid or Forbidden."""
-        draft = self._creation(document)
+        draft = self._creation(document, manager)
         if self._ledger.shelves.get(draft.ref) is not None:
             raise AlreadyExists(f"{draft.ref} already exists")
         self._check_namespace(draft.ref)
         return draft
 
-    def prepare_update(self, document: Document) -> Draft:
+    def prepare_update(self, document: Document, *, manager: str = "") -> Draft:
         """Judge and complete a new version. Raises NotFound, Conflict or Invalid."""
         ref = drafts.identified(document, self._admission)
         before = self._ledger.found(ref)
-        return drafts.replaced(document, before, self._ledger.document(ref), admission=self._admission)
+        return drafts.replaced(
+            document,
+            before,
+            self._ledger.document(ref),
+            admission=self._admission,
+            manager=manager,
+            timestamp=stamp(self._now()),
+        )
 
     def prepare_apply(self, document: Document) -> Draft:
         """Judge and complete what a user applies. Raises Invalid or Forbidden."""
@@ -179,9 +186,13 @@ class MemoryCluster:
         self._collector.adopt(draft.ref)
         return stored
 
-    def _creation(self, document: Document) -> Draft:
+    def _creation(self, document: Document, manager: str = "") -> Draft:
         return drafts.created(
-            document, admission=self._admission, uid=self._new_uid(), timestamp=stamp(self._now())
+            document,
+            admission=self._admission,
+            uid=self._new_uid(),
+            timestamp=stamp(self._now()),
+            manager=manager,
         )
 
     def _check_namespace(self, ref: ObjectRef) -> None:

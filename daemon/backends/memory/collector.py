@@ -1,12 +1,13 @@
 """Deletion and what follows from it: finalizers, contents of namespaces, objects whose owners are gone.
 
-A cluster has controllers for that, which run some moments later. Here it is part of the call that caused it,
-and its order is fixed: owner before owned, contents before namespace, and among equals the order of their
-references.
+A cluster has controllers for that, which run some moments later. Here it is part of the call that caused it, in
+a fixed order, and the cause goes last: a journal that fails in the middle, or a crash, leaves the cause standing,
+and the next try finds everything that is still to be done. Who reads the events sees owned objects go before
+their owner, other than in a cluster.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import Stored
@@ -23,44 +24,33 @@ class Collector:
         self._timestamp = timestamp
 
     def retire(self, ref: ObjectRef) -> None:
-        """Delete an object: mark it while something holds it, or remove it and then what hung on it."""
-        self._retire_all([ref])
+        """Delete an object: mark it while something holds it, or remove it with what hangs on it."""
+        document = self._ledger.document(ref)
+        if ref.group_kind == kinds.NAMESPACE:
+            self._mark(ref, document)
+            for stored in self._ledger.shelves.in_namespace(ref.name):
+                if self._ledger.shelves.get(stored.ref) is not None:
+                    self.retire(stored.ref)
+            self._end(ref.name)
+        elif self._held(ref, document):
+            self._mark(ref, document)
+        else:
+            self._remove(ref)
 
     def release(self, ref: ObjectRef, document: Document) -> Stored | None:
         """Remove an object that waited only for this, its last, change; None where something holds it."""
         if not metadata.is_being_deleted(document) or self._held(ref, document):
             return None
-        stored = self._ledger.remove(ref, document)
-        self._retire_all(self._consequences(stored))
-        return stored
+        return self._remove(ref, document)
 
     def adopt(self, ref: ObjectRef) -> None:
-        """Collect an object that was just written and belongs to an owner that is gone already."""
-        if self._ledger.owners.bereft(ref):
-            self._retire_all(self._orphans([ref]))
-
-    def _retire_all(self, refs: Iterable[ObjectRef]) -> None:
-        pending = deque(refs)
-        while pending:
-            ref = pending.popleft()
-            if self._ledger.shelves.get(ref) is not None:
-                pending.extend(self._retire_one(ref))
-
-    def _retire_one(self, ref: ObjectRef) -> Sequence[ObjectRef]:
-        """Mark or remove one object; returns what has to be retired next."""
-        document = self._ledger.document(ref)
-        marked = metadata.is_being_deleted(document)
-        namespace = ref.group_kind == kinds.NAMESPACE
-        if not marked and (namespace or self._held(ref, document)):
-            metadata.marked_for_deletion(document, timestamp=self._timestamp())
-            if namespace:
-                kinds.complete_namespace(document, "Terminating")
-            self._ledger.save(ref, document)
-            if namespace:
-                return [*(stored.ref for stored in self._ledger.shelves.in_namespace(ref.name)), ref]
-        if self._held(ref, document):
-            return ()
-        return self._consequences(self._ledger.remove(ref))
+        """Collect an object that was just written and belongs to owners that are gone already."""
+        if not self._ledger.owners.bereft(ref):
+            return
+        if self._ledger.owners.survive(ref, ()):
+            self._disown(ref)
+        else:
+            self.retire(ref)
 
     def _held(self, ref: ObjectRef, document: Document) -> bool:
         """Whether finalizers, or contents of a namespace, keep the object from going."""
@@ -68,22 +58,64 @@ class Collector:
             return True
         return ref.group_kind == kinds.NAMESPACE and not self._ledger.shelves.is_empty(ref.name)
 
-    def _consequences(self, removed: Stored) -> Sequence[ObjectRef]:
-        """What may go now that an object is gone: what it owned, and the namespace that waited for it."""
-        orphans = self._orphans(self._ledger.owners.bury(removed.uid))
-        if removed.ref.namespace in self._ledger.terminating:
-            return [*orphans, kinds.namespace_ref(removed.ref.namespace)]
-        return orphans
+    def _mark(self, ref: ObjectRef, document: Document) -> None:
+        if metadata.is_being_deleted(document):
+            return
+        metadata.marked_for_deletion(document, timestamp=self._timestamp())
+        if ref.group_kind == kinds.NAMESPACE:
+            kinds.complete_namespace(document, "Terminating")
+        self._ledger.save(ref, document)
 
-    def _orphans(self, refs: Iterable[ObjectRef]) -> Sequence[ObjectRef]:
-        """The objects that have no owner left; the others lose their references to owners that are gone."""
-        orphans: list[ObjectRef] = []
-        for ref in refs:
-            document = self._ledger.document(ref)
-            left = [r for r in owner_references(document) if not self._ledger.owners.is_gone(r["uid"])]
-            if left:
-                document["metadata"]["ownerReferences"] = left
-                self._ledger.save(ref, document)
-            else:
-                orphans.append(ref)
-        return orphans
+    def _remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
+        """Take an object away, after all that it owned; `last` is the change that let it go."""
+        doomed, held, shared = self._follow(ref)
+        for other in held:
+            self.retire(other)
+        for other in reversed(doomed[1:]):
+            self._ledger.remove(other)
+        stored = self._ledger.remove(ref, last)
+        for other in shared:
+            self._disown(other)
+        for namespace in dict.fromkeys(other.namespace for other in doomed):
+            self._end(namespace)
+        return stored
+
+    def _follow(self, ref: ObjectRef) -> tuple[Sequence[ObjectRef], Sequence[ObjectRef], Sequence[ObjectRef]]:
+        """What hangs on an object: what goes with it (itself first), what has to wait, what has other owners."""
+        owners = self._ledger.owners
+        doomed = {ref: self._ledger.found(ref).uid}
+        held: dict[ObjectRef, None] = {}
+        shared: dict[ObjectRef, None] = {}
+        uids = set(doomed.values())
+        pending = deque(uids)
+        while pending:
+            for other in owners.dependents(pending.popleft()):
+                if other in doomed or other in held:
+                    continue
+                if owners.survive(other, uids):
+                    shared[other] = None
+                elif other.group_kind == kinds.NAMESPACE or self._held(other, self._ledger.document(other)):
+                    held[other] = None
+                else:
+                    doomed[other] = uid = self._ledger.found(other).uid
+                    uids.add(uid)
+                    pending.append(uid)
+        return (
+            list(doomed),
+            list(held),
+            [other for other in shared if other not in doomed and other not in held],
+        )
+
+    def _disown(self, ref: ObjectRef) -> None:
+        """Strike out an object's owners that are gone."""
+        document = self._ledger.document(ref)
+        owners = [one for one in owner_references(document) if not self._ledger.owners.is_gone(one["uid"])]
+        document["metadata"]["ownerReferences"] = owners
+        self._ledger.save(ref, document)
+
+    def _end(self, namespace: str) -> None:
+        """Remove a namespace that waited only for its contents."""
+        if namespace in self._ledger.terminating:
+            ref = kinds.namespace_ref(namespace)
+            if not self._held(ref, self._ledger.document(ref)):
+                self._remove(ref)

@@ -8,7 +8,7 @@ import msgspec
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
 from syncret.daemon.backends.contract import Invalid, Stored
-from syncret.daemon.backends.memory import kinds, metadata, values
+from syncret.daemon.backends.memory import kinds, managers, metadata, values
 from syncret.daemon.backends.memory.hooks import Admission
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
@@ -64,7 +64,9 @@ def identified(document: Document, admission: Admission) -> ObjectRef:
     return ref
 
 
-def created(document: Document, *, admission: Admission, uid: str, timestamp: str) -> Draft:
+def created(
+    document: Document, *, admission: Admission, uid: str, timestamp: str, manager: str = ""
+) -> Draft:
     """The draft of a new object. Raises Invalid."""
     ref, document = _admitted(document, None, admission)
     if kinds.has_status_apart(ref.group_kind):
@@ -72,10 +74,20 @@ def created(document: Document, *, admission: Admission, uid: str, timestamp: st
     metadata.born(document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(ref.group_kind))
     if ref.group_kind == kinds.NAMESPACE:
         kinds.complete_namespace(document, "Active")
+    if manager:
+        managers.track(document, None, manager, timestamp=timestamp)
     return Draft(ref, document, None)
 
 
-def replaced(document: Document, before: Stored, previous: Document, *, admission: Admission) -> Draft:
+def replaced(
+    document: Document,
+    before: Stored,
+    previous: Document,
+    *,
+    admission: Admission,
+    manager: str = "",
+    timestamp: str = "",
+) -> Draft:
     """The draft of a new version of an object. Raises Conflict or Invalid.
 
     `previous` is the whole document of `before`.
@@ -92,12 +104,14 @@ def replaced(document: Document, before: Stored, previous: Document, *, admissio
         if "status" in previous:
             document["status"] = previous["status"]
     if kind == kinds.NAMESPACE:
-        kinds.complete_namespace(document, previous["status"]["phase"])
+        kinds.complete_namespace(document, previous.get("status", {}).get("phase", "Active"))
     metadata.inherited(document, previous)
     if encode(document) == encode(previous):
         return Draft(before.ref, previous, before, changed=False)
     if kinds.has_generation(kind) and encode(_content(document)) != encode(_content(previous)):
         document["metadata"]["generation"] = previous["metadata"].get("generation", 0) + 1
+    if manager or "managedFields" in previous["metadata"]:
+        managers.track(document, previous, manager, timestamp=timestamp)
     return Draft(before.ref, document, before)
 
 

@@ -30,8 +30,8 @@ def admit_all(document: Document, _: Document | None) -> Admitted:
 class Journal(Protocol):
     """Is told of every mutation before it is made; one that it raises from is not made.
 
-    All calls of one request (an owner, then what it owned) come without an await between them, so that what
-    is gathered until the next await can be made durable as one.
+    What one request causes comes without an await in between, and the cause of a removal comes last, so that a
+    failure or a crash in the middle leaves nothing that nobody looks for.
     """
 
     def saved(self, stored: Stored) -> None:

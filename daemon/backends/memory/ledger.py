@@ -73,6 +73,7 @@ class Ledger:
             self._journal.removed(ref)
         self.shelves.remove(ref)
         self.owners.enter(ref, ())
+        self.owners.bury(whole.uid)
         if ref.group_kind == kinds.NAMESPACE:
             self.terminating.discard(ref.name)
         self.hub.publish(Change(ChangeKind.DELETED, sealed))

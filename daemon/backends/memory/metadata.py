@@ -98,7 +98,7 @@ def born(document: Document, *, uid: str, timestamp: str, counted: bool) -> None
 def inherited(document: Document, previous: Document) -> None:
     """Keep what the server alone writes as the previous version has it."""
     metadata, old = document["metadata"], previous["metadata"]
-    for key in _SERVERS_OWN:
+    for key in (*_SERVERS_OWN, "managedFields"):
         metadata.pop(key, None)
         if key in old:
             metadata[key] = old[key]

@@ -1,7 +1,7 @@
 """Who belongs to whom, and which owners are gone: the memory of the garbage collector."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from syncret.config.meta import Document, ObjectRef
@@ -41,17 +41,24 @@ class Owners:
         if new:
             self._uids[ref] = new
 
-    def bury(self, uid: str) -> Sequence[ObjectRef]:
-        """Remember that an owner is gone; returns the objects that named it, in the order of references."""
+    def dependents(self, uid: str) -> Sequence[ObjectRef]:
+        """The objects that name the uid as an owner, in the order of their references."""
+        return sorted(self._dependents.get(uid, ()))
+
+    def bury(self, uid: str) -> None:
+        """Remember that an object is gone."""
         self._gone[uid] = None
         if len(self._gone) > _GRAVES:
             del self._gone[next(iter(self._gone))]
-        return sorted(self._dependents.get(uid, ()))
 
     def is_gone(self, uid: str) -> bool:
         """Whether an object with that uid existed here and is gone."""
         return uid in self._gone
 
     def bereft(self, ref: ObjectRef) -> bool:
-        """Whether the object named an owner that is gone."""
+        """Whether the object names an owner that is gone."""
         return any(uid in self._gone for uid in self._uids.get(ref, ()))
+
+    def survive(self, ref: ObjectRef, going: Collection[str]) -> bool:
+        """Whether the object has an owner that is neither gone nor going."""
+        return any(uid not in self._gone and uid not in going for uid in self._uids.get(ref, ()))

@@ -42,7 +42,9 @@ async def draw(world: World, kind: str, name: str, namespace: str) -> SecretMap:
     """New values. Raises SyncError where there is no such generator or it cannot draw."""
     found = generator_spec(world, kind, name, namespace)
     if found is None:
-        raise Malformed(f'unable to get generator: {kind} "{name}" does not exist', hint=f"create it in {namespace}")
+        raise Malformed(
+            f'unable to get generator: {kind} "{name}" does not exist', hint=f"create it in {namespace}"
+        )
     actual, document = found
     generator = world.registry.generator_type(actual)
     if generator.generate is None:

@@ -68,9 +68,12 @@ class ExternalSecretReconciler:
             return Outcome()
         if resource.spec.target.manifest is not None and not self._world.options.allow_generic_targets:
             disabled = Malformed(
-                "generic targets are disabled", hint="allow them with --allow-generic-targets, or leave target.manifest out"
+                "generic targets are disabled",
+                hint="allow them with --allow-generic-targets, or leave target.manifest out",
             )
-            return await self._verdicts.failed(resource, "SecretSyncedError", "invalid generic target", disabled, retry=False)
+            return await self._verdicts.failed(
+                resource, "SecretSyncedError", "invalid generic target", disabled, retry=False
+            )
         return await self._sync(resource, form_of(resource))
 
     def _is_others(self, resource: ExternalSecret) -> bool:
@@ -100,7 +103,9 @@ class ExternalSecretReconciler:
         except NotReadyYet:
             return Outcome()  # the verdict on the store wakes this object
         except SyncError as error:
-            return await self._verdicts.failed(resource, words.failed, "could not get secret data from provider", error)
+            return await self._verdicts.failed(
+                resource, words.failed, "could not get secret data from provider", error
+            )
         if not assembled.data and resource.spec.target.deletion_policy != "Merge":
             return await self._without_data(resource, form, assembled)
         try:
@@ -115,15 +120,21 @@ class ExternalSecretReconciler:
             return await self._verdicts.failed(resource, words.failed, "could not update secret", error)
         return await self._verdicts.done(resource, words.synced, "secret synced", assembled, bound=bound)
 
-    async def _without_data(self, resource: ExternalSecret, form: TargetForm, assembled: Assembled) -> Outcome:
+    async def _without_data(
+        self, resource: ExternalSecret, form: TargetForm, assembled: Assembled
+    ) -> Outcome:
         """The provider has nothing: keep what is there, or delete what we own."""
         words, target = form.wording, resource.spec.target
         if target.deletion_policy == "Retain":
             message = "secret retained due to DeletionPolicy=Retain"
             return await self._verdicts.done(resource, words.synced, message, assembled)
         if target.creation_policy != "Owner":
-            refusal = Malformed(f"creationPolicy={target.creation_policy} is not Owner", hint="only Owner may delete")
-            return await self._verdicts.failed(resource, words.failed, words.not_deleted, refusal, retry=False)
+            refusal = Malformed(
+                f"creationPolicy={target.creation_policy} is not Owner", hint="only Owner may delete"
+            )
+            return await self._verdicts.failed(
+                resource, words.failed, words.not_deleted, refusal, retry=False
+            )
         try:
             await self._writer.delete(resource, form.ref(resource))
         except (Invalid, TargetUnavailable) as error:

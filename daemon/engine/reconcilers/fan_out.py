@@ -87,7 +87,10 @@ class FanOutReconciler:
         namespaces = self._world.inventory.namespaces
         if self._fan is fan_out.EXTERNAL:
             spec = stored.as_type(ClusterExternalSecret).spec
-            selectors = [*([spec.namespace_selector] if spec.namespace_selector else []), *spec.namespace_selectors]
+            selectors = [
+                *([spec.namespace_selector] if spec.namespace_selector else []),
+                *spec.namespace_selectors,
+            ]
             return fan_out.chosen(spec.namespaces, selectors, namespaces)
         return fan_out.chosen((), stored.as_type(ClusterPushSecret).spec.namespace_selectors, namespaces)
 

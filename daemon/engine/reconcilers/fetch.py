@@ -29,7 +29,9 @@ async def fetch(world: World, needs: Iterable[Need], namespace: str) -> Mapping[
     sessions: list[tuple[Session, list[Asked]]] = []
     for name, asked in by_store.items():
         try:
-            sessions.append((world.sessions.session(usable_store(world, name, namespace, ready=True), namespace), asked))
+            sessions.append(
+                (world.sessions.session(usable_store(world, name, namespace, ready=True), namespace), asked)
+            )
         except NotReadyYet:
             raise
         except SyncError as error:

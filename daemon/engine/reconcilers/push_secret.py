@@ -71,7 +71,9 @@ class PushSecretReconciler:
         if resource.spec.deletion_policy == "Delete" and FINALIZER in resource.metadata.finalizers:
             left, error = await self._pusher.delete(resource, {})
             if error is not None:
-                return await self._verdicts.failed(resource, f"Failed to Delete Secrets from Provider: {error}", error, left)
+                return await self._verdicts.failed(
+                    resource, f"Failed to Delete Secrets from Provider: {error}", error, left
+                )
         await drop_finalizer(self._world, stored, FINALIZER)
         return Outcome()
 
@@ -83,7 +85,11 @@ class PushSecretReconciler:
         try:
             found = await sources(self._world, resource)
         except SourceMissing as error:
-            if resource.spec.selector.secret is not None and resource.spec.deletion_policy == "Delete" and resource.status.synced_push_secrets:
+            if (
+                resource.spec.selector.secret is not None
+                and resource.spec.deletion_policy == "Delete"
+                and resource.status.synced_push_secrets
+            ):
                 return await self._source_gone(resource)
             return await self._verdicts.failed(resource, "could not get source secret", error)
         except SyncError as error:
@@ -96,10 +102,14 @@ class PushSecretReconciler:
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
         if resource.spec.template is not None:
-            return await self._verdicts.failed(resource, NO_TEMPLATES, Malformed(NO_TEMPLATES, hint="leave spec.template out"))
+            return await self._verdicts.failed(
+                resource, NO_TEMPLATES, Malformed(NO_TEMPLATES, hint="leave spec.template out")
+            )
         return await self._push(resource, found, stores)
 
-    async def _push(self, resource: PushSecret, found: list[Source], stores: Mapping[push.Store, Stored]) -> Outcome:
+    async def _push(
+        self, resource: PushSecret, found: list[Source], stores: Mapping[push.Store, Stored]
+    ) -> Outcome:
         everything: Synced = {}
         for source in found:
             synced, error = await self._pusher.push(resource, source, stores)
@@ -109,7 +119,9 @@ class PushSecretReconciler:
             if resource.spec.deletion_policy == "Delete":
                 left, error = await self._pusher.delete(resource, synced)
                 if error is not None:
-                    return await self._verdicts.failed(resource, f"Failed to Delete Secrets from Provider: {error}", error, left)
+                    return await self._verdicts.failed(
+                        resource, f"Failed to Delete Secrets from Provider: {error}", error, left
+                    )
             everything = merged(everything, synced)
         return await self._verdicts.done(resource, everything)
 

@@ -32,11 +32,15 @@ async def sources(world: World, resource: PushSecret) -> list[Source]:
         data = {key: value.raw for key, value in values.items()}
         return [Source(_document(namespace, data), data)]
     if selector.secret is None:
-        raise Malformed("no secret selector provided", hint="set spec.selector.secret or spec.selector.generatorRef")
+        raise Malformed(
+            "no secret selector provided", hint="set spec.selector.secret or spec.selector.generatorRef"
+        )
     if selector.secret.name:
         stored = await world.target.get(ObjectRef("", "Secret", namespace, selector.secret.name))
         if stored is None:
-            raise SourceMissing(f'secret "{selector.secret.name}" not found', hint=f"create it in {namespace}")
+            raise SourceMissing(
+                f'secret "{selector.secret.name}" not found', hint=f"create it in {namespace}"
+            )
         found = [stored]
     else:
         found = list(await world.target.list(SECRET, namespace=namespace, selector=selector.secret.selector))

@@ -30,10 +30,16 @@ def _of(world: World, ref: PushStoreRef, namespace: str) -> list[Stored]:
     kind = ref.kind
     if ref.label_selector is not None:
         listed = world.inventory.list(GroupKind(GROUP, kind), None if kind == CLUSTER else namespace)
-        return [s for s in listed if selectors.matches(ref.label_selector, s.as_type(SecretStore).metadata.labels)]
+        return [
+            s for s in listed if selectors.matches(ref.label_selector, s.as_type(SecretStore).metadata.labels)
+        ]
     if not ref.name:
-        raise Malformed("refStore Name must be provided", hint="name the store in secretStoreRefs, or select it by labels")
+        raise Malformed(
+            "refStore Name must be provided", hint="name the store in secretStoreRefs, or select it by labels"
+        )
     stored = world.inventory.get(store_ref(StoreName(kind, ref.name), namespace))
     if stored is None:
-        raise Malformed(f'could not get {kind} "{ref.name}": it does not exist', hint="create it, or mend the name")
+        raise Malformed(
+            f'could not get {kind} "{ref.name}": it does not exist', hint="create it, or mend the name"
+        )
     return [stored]

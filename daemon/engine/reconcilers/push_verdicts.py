@@ -84,7 +84,9 @@ class PushVerdicts:
         self._world.events.event(resource.ref, warning=False, reason="SourceDeleted", message=message)
         return Outcome()
 
-    def _told(self, resource: PushSecret, now: float, reason: str, message: str, *, ok: bool) -> PushSecretStatus:
+    def _told(
+        self, resource: PushSecret, now: float, reason: str, message: str, *, ok: bool
+    ) -> PushSecretStatus:
         verdict = conditions.ready(ConditionStatus, status=ok, reason=reason, message=message)
         return msgspec.structs.replace(
             resource.status, conditions=conditions.put(resource.status.conditions, verdict, now=now)
@@ -92,4 +94,6 @@ class PushVerdicts:
 
     async def _report(self, resource: PushSecret, status: PushSecretStatus) -> None:
         if status != resource.status:
-            await self._world.status.report(resource.ref, msgspec.to_builtins(status), uid=resource.metadata.uid)
+            await self._world.status.report(
+                resource.ref, msgspec.to_builtins(status), uid=resource.metadata.uid
+            )

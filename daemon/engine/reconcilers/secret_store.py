@@ -80,7 +80,10 @@ class SecretStoreReconciler:
     def _probe_due(self, store: SecretStore, ref: ObjectRef) -> float:
         """When to probe. A store that an earlier life of the daemon found ready is taken at its word until then."""
         probed, now = self._probed.get(ref), self._world.clock.now()
-        if probed is not None and (probed.uid, probed.generation) == (store.metadata.uid, store.metadata.generation):
+        if probed is not None and (probed.uid, probed.generation) == (
+            store.metadata.uid,
+            store.metadata.generation,
+        ):
             return probed.due
         verdict = conditions.find(store.status.conditions)
         if probed is None and verdict is not None and verdict.status == "True":
@@ -101,18 +104,25 @@ class SecretStoreReconciler:
             return await self._failed(stored, store, error)
         if readiness == "unknown":
             verdict = conditions.ready(
-                ConditionStatus, status=True, reason="ValidationUnknown", message="could not determine validation status"
+                ConditionStatus,
+                status=True,
+                reason="ValidationUnknown",
+                message="could not determine validation status",
             )
             await self._report(store, stored.ref, verdict, store.status.capabilities)
         else:
-            verdict = conditions.ready(ConditionStatus, status=True, reason="Valid", message="store validated")
+            verdict = conditions.ready(
+                ConditionStatus, status=True, reason="Valid", message="store validated"
+            )
             await self._report(store, stored.ref, verdict, capabilities)
         self._world.facts.succeeded(stored.ref)
         now = self._world.clock.now()
         return Outcome(self._booked(store, stored.ref, now + self._interval(store)))
 
     async def _failed(self, stored: Stored, store: SecretStore, error: SyncError) -> Outcome:
-        verdict = conditions.ready(ConditionStatus, status=False, reason="InvalidProviderConfig", message="unable to validate store")
+        verdict = conditions.ready(
+            ConditionStatus, status=False, reason="InvalidProviderConfig", message="unable to validate store"
+        )
         await self._report(store, stored.ref, verdict, store.status.capabilities)
         self._world.facts.failed(stored.ref, Failure(self._world.clock.now(), str(error), error.hint))
         self._world.events.event(
@@ -120,7 +130,9 @@ class SecretStoreReconciler:
         )
         return Outcome(failure=error)
 
-    async def _report(self, store: SecretStore, ref: ObjectRef, verdict: ConditionStatus, capabilities: str) -> None:
+    async def _report(
+        self, store: SecretStore, ref: ObjectRef, verdict: ConditionStatus, capabilities: str
+    ) -> None:
         status = msgspec.structs.replace(
             store.status,
             conditions=conditions.put(store.status.conditions, verdict, now=self._world.clock.now()),

@@ -94,4 +94,6 @@ class TargetWriter:
 
 
 def _ref(resource: ExternalSecret) -> ObjectRef:
-    return ObjectRef("external-secrets.io", "ExternalSecret", resource.metadata.namespace, resource.metadata.name)
+    return ObjectRef(
+        "external-secrets.io", "ExternalSecret", resource.metadata.namespace, resource.metadata.name
+    )

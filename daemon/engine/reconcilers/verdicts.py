@@ -59,7 +59,9 @@ def _windows(resource: ExternalSecret) -> tuple[str, list[windows.Window]]:
     chosen = resource.spec.sync_windows
     if chosen is None:
         return "", []
-    return chosen.kind, [windows.Window(each.schedule, parse_duration(each.duration)) for each in chosen.windows]
+    return chosen.kind, [
+        windows.Window(each.schedule, parse_duration(each.duration)) for each in chosen.windows
+    ]
 
 
 def _slot_name(resource: ExternalSecret) -> str:
@@ -81,7 +83,13 @@ class Verdicts:
         self._world = world
 
     async def done(
-        self, resource: ExternalSecret, reason: str, message: str, assembled: Assembled, *, bound: str | None = None
+        self,
+        resource: ExternalSecret,
+        reason: str,
+        message: str,
+        assembled: Assembled,
+        *,
+        bound: str | None = None,
     ) -> Outcome:
         """It is in order; `bound` names the Secret it was written to."""
         now, ref = self._world.clock.now(), _ref(resource)
@@ -97,12 +105,23 @@ class Verdicts:
         self._world.facts.succeeded(ref, assembled.origins)
         for place in assembled.missing:
             self._world.events.event(
-                ref, warning=False, reason="MissingProviderSecret", message=f"secret does not exist at provider using {place}"
+                ref,
+                warning=False,
+                reason="MissingProviderSecret",
+                message=f"secret does not exist at provider using {place}",
             )
-        return Outcome(next_due(msgspec.structs.replace(resource, status=status), now, spread=self._world.options.spread))
+        return Outcome(
+            next_due(msgspec.structs.replace(resource, status=status), now, spread=self._world.options.spread)
+        )
 
     async def failed(
-        self, resource: ExternalSecret, reason: str, message: str, error: SyncError | BackendError | Refusal, *, retry: bool = True
+        self,
+        resource: ExternalSecret,
+        reason: str,
+        message: str,
+        error: SyncError | BackendError | Refusal,
+        *,
+        retry: bool = True,
     ) -> Outcome:
         """It is not in order, and `error` says why. Without `retry` only a change can mend it."""
         now, ref = self._world.clock.now(), _ref(resource)
@@ -116,11 +135,14 @@ class Verdicts:
         self._world.events.event(ref, warning=True, reason="UpdateFailed", message=f"{message}: {error}")
         if not retry or isinstance(error, Refusal):
             return Outcome()
-        return Outcome(failure=error)
+        interval = parse_duration(resource.spec.refresh_interval)
+        return Outcome(now + interval if interval > 0 else None, failure=error)
 
     async def _report(self, resource: ExternalSecret, status: ExternalSecretStatus) -> None:
         if status != resource.status:
-            await self._world.status.report(_ref(resource), msgspec.to_builtins(status), uid=resource.metadata.uid)
+            await self._world.status.report(
+                _ref(resource), msgspec.to_builtins(status), uid=resource.metadata.uid
+            )
 
 
 def _ref(resource: ExternalSecret) -> ObjectRef:

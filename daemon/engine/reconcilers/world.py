@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import Status, Target
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.reconcilers.events import Events
 from syncret.daemon.engine.reconcilers.facts import Facts
+from syncret.daemon.engine.sessions import Sessions
 from syncret.providers.registry import Registry
 
 
@@ -21,14 +21,6 @@ class Options:
     allow_generic_targets: bool = False
     store_interval: float = 300.0
     spread: bool = True
-
-
-class Events(Protocol):
-    """Hears what is worth telling about an object. Messages carry key names, never values."""
-
-    def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
-        """One thing that happened."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

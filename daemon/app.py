@@ -1,0 +1,99 @@
+"""The composition root: which parts make a running daemon, and who owns whom."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from syncret.config.settings import Settings
+from syncret.daemon.backends.contract import Backend, Target
+from syncret.daemon.core import fan_out
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.contract import Reconciler
+from syncret.daemon.engine.engine import Engine
+from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.observer import Faults, Observer
+from syncret.daemon.engine.reconcilers.events import Events, Unheard
+from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReconciler
+from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
+from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
+from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
+from syncret.daemon.engine.reconcilers.world import Options, World
+from syncret.daemon.engine.sessions import Sessions, Substitute
+from syncret.providers.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controllers:
+    """A running engine and what can be asked of it."""
+
+    engine: Engine
+    inventory: Inventory
+    world: World
+
+
+@asynccontextmanager
+async def controllers(
+    backend: Backend,
+    *,
+    registry: Registry,
+    settings: Settings,
+    clock: Clock,
+    target: Target | None = None,
+    observer: Observer | None = None,
+    events: Events | None = None,
+    faults: Faults | None = None,
+    substitute: Substitute | None = None,
+) -> AsyncGenerator[Controllers, None]:
+    """The engine with all its reconcilers on one home, running until the block is left; then it drains.
+
+    `target` stands before the home's own where somebody wants to see, or to keep back, what is written.
+    """
+    inventory = Inventory()
+    chosen: Target = backend if target is None else target
+    async with Sessions(
+        registry, chosen, settings, clock=clock, observer=observer, faults=faults, substitute=substitute
+    ) as sessions:
+        world = World(
+            inventory=inventory,
+            target=chosen,
+            status=backend,
+            sessions=sessions,
+            registry=registry,
+            clock=clock,
+            events=events or Unheard(),
+            options=Options(
+                controller_class=settings.controller_class,
+                allow_generic_targets=settings.allow_generic_targets,
+                store_interval=settings.store_interval,
+                spread=settings.spread,
+            ),
+            wrote=lambda ref, version, writer: engine.wrote(ref, version, writer),
+        )
+        engine = Engine(
+            backend,
+            reconcilers(world),
+            inventory=inventory,
+            clock=clock,
+            settings=settings,
+            observer=observer,
+            listeners=(sessions.notice,),
+        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(engine.run(), name="engine")
+            try:
+                yield Controllers(engine=engine, inventory=inventory, world=world)
+            finally:
+                engine.stop()
+
+
+def reconcilers(world: World) -> tuple[Reconciler, ...]:
+    """One for each kind that is acted upon."""
+    return (
+        SecretStoreReconciler(world, "SecretStore"),
+        SecretStoreReconciler(world, "ClusterSecretStore"),
+        ExternalSecretReconciler(world),
+        PushSecretReconciler(world),
+        FanOutReconciler(world, fan_out.EXTERNAL),
+        FanOutReconciler(world, fan_out.PUSH),
+    )

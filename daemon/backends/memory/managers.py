@@ -1,0 +1,80 @@
+"""Which manager wrote which key, as `metadata.managedFields` tells it, for the keys that our writers ask about.
+
+An API server tracks every field; here it is the entries of data, labels and annotations. A key belongs to whoever
+changed it last; a write without a manager's name takes the keys that it changes from everyone.
+"""
+
+from typing import Any, Final
+
+from syncret.config.meta import Document
+
+_PLACES: Final[tuple[tuple[str, ...], ...]] = (("data",), ("metadata", "labels"), ("metadata", "annotations"))
+
+
+def track(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:
+    """Bring the document's managedFields up to date with what this write changed."""
+    entries = [] if previous is None else list(previous["metadata"].get("managedFields") or ())
+    changed = {place: _changed(document, previous, place) for place in _PLACES}
+    kept: list[Document] = []
+    mine: Document = {}
+    for entry in entries:
+        fields = _without(entry["fieldsV1"], document, changed)
+        if entry["manager"] == manager:
+            mine = fields
+        elif fields:
+            kept.append({**entry, "fieldsV1": fields})
+    if manager:
+        mine = _with(mine, changed)
+        if mine:
+            kept.append(
+                {
+                    "manager": manager,
+                    "operation": "Update",
+                    "apiVersion": document["apiVersion"],
+                    "time": timestamp,
+                    "fieldsType": "FieldsV1",
+                    "fieldsV1": mine,
+                }
+            )
+    document["metadata"].pop("managedFields", None)
+    if kept:
+        document["metadata"]["managedFields"] = kept
+
+
+def _at(document: Document, place: tuple[str, ...]) -> dict[str, Any]:
+    value: Any = document
+    for step in place:
+        value = (value or {}).get(step)
+    return value if isinstance(value, dict) else {}
+
+
+def _changed(document: Document, previous: Document | None, place: tuple[str, ...]) -> frozenset[str]:
+    new, old = _at(document, place), {} if previous is None else _at(previous, place)
+    return frozenset(key for key, value in new.items() if key not in old or old[key] != value)
+
+
+def _without(
+    fields: Document, document: Document, changed: dict[tuple[str, ...], frozenset[str]]
+) -> Document:
+    """A manager's fields less those that are gone or that this write changed."""
+    left: Document = {}
+    for place in _PLACES:
+        owned = {key.removeprefix("f:") for key in _at(fields, tuple(f"f:{step}" for step in place))}
+        left = _put(left, place, (owned & _at(document, place).keys()) - changed[place])
+    return left
+
+
+def _with(fields: Document, changed: dict[tuple[str, ...], frozenset[str]]) -> Document:
+    for place, keys in changed.items():
+        owned = {key.removeprefix("f:") for key in _at(fields, tuple(f"f:{step}" for step in place))}
+        fields = _put(fields, place, owned | keys)
+    return fields
+
+
+def _put(fields: Document, place: tuple[str, ...], keys: frozenset[str] | set[str]) -> Document:
+    if not keys:
+        return fields
+    made: Any = {f"f:{key}": {} for key in sorted(keys)}
+    for step in reversed(place[1:]):
+        made = {**_at(fields, (f"f:{place[0]}",)), f"f:{step}": made}
+    return {**fields, f"f:{place[0]}": made}
