@@ -190,7 +190,7 @@ def _selector_end(path: str, start: int) -> int:
     return place
 
 
-def selectors(path: str) -> tuple[list[Selector], str] | None:
+def selectors(path: str) -> tuple[list[Selector] | None, str]:
     """The paths of the multipath at the start, and what follows it; None where it is not closed."""
     found: list[Selector] = []
     modifier = False
@@ -212,7 +212,7 @@ def selectors(path: str) -> tuple[list[Selector], str] | None:
         if depth == 0:
             return found, path[start:]
         place += 1
-    return None
+    return None, ""
 
 
 def last_name(path: str) -> str:

@@ -184,10 +184,11 @@ def items(result: Result) -> Iterator[tuple[str, Result]]:
         start = next_value(text, place)
         if start < 0:
             return
-        value, place, closed = value_at(text, start)
+        value, end, closed = value_at(text, start)
         if not closed:
             return
         yield key, value
+        place = end + 1  # a comma stands there
 
 
 def unescape(inner: str) -> str:

@@ -66,11 +66,12 @@ class Walk:
                     if made.rest[:1] in {".", "|"}
                     else parse(made.document)
                 )
-        if len(path) > 1 and path[0] in "[{":
-            selected = paths.selectors(path)
-            if selected is not None and selected[1][:1] in {"", ".", "|"}:
-                made_of = self._multipath(document, path[0], selected[0])
-                return self.get(made_of.raw, selected[1][1:]) if selected[1] else made_of
+        opening = path[:1]
+        if len(path) > 1 and opening in "[{":
+            chosen, path = paths.selectors(path)
+            if chosen is not None and path[:1] in {"", ".", "|"}:
+                made_of = self._multipath(document, opening, chosen)
+                return self.get(made_of.raw, path[1:]) if path else made_of
         found = _Found()
         if path.startswith(".."):
             self._array(found, document, 0, path[2:])
