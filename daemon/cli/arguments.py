@@ -39,7 +39,9 @@ def parser() -> ArgumentParser:
 
 def _add(commands: Commands, name: str, module: str, summary: str, detail: str = "") -> ArgumentParser:
     added: ArgumentParser = commands.add_parser(
-        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.\n\n{detail}".strip(),
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.\n\n{detail}".strip(),
         formatter_class=RawDescriptionHelpFormatter,
     )
     added.set_defaults(module=module)
@@ -58,7 +60,9 @@ def _manifests(command: ArgumentParser, *, required: bool = True) -> None:
 
 
 def _settings(command: ArgumentParser) -> None:
-    command.add_argument("--config", metavar="FILE", help="settings file (YAML); see `syncret export settings`")
+    command.add_argument(
+        "--config", metavar="FILE", help="settings file (YAML); see `syncret export settings`"
+    )
     command.add_argument(
         "--set",
         action="append",
@@ -69,11 +73,15 @@ def _settings(command: ArgumentParser) -> None:
 
 
 def _output(command: ArgumentParser, *choices: str) -> None:
-    command.add_argument("-o", "--output", choices=choices, default=choices[0], help=f"format (default: {choices[0]})")
+    command.add_argument(
+        "-o", "--output", choices=choices, default=choices[0], help=f"format (default: {choices[0]})"
+    )
 
 
 def _show_values(command: ArgumentParser) -> None:
-    command.add_argument("--show-values", action="store_true", help="print secret values instead of redacting them")
+    command.add_argument(
+        "--show-values", action="store_true", help="print secret values instead of redacting them"
+    )
 
 
 def _run(commands: Commands) -> None:
@@ -87,7 +95,9 @@ def _run(commands: Commands) -> None:
     _manifests(command, required=False)
     command.add_argument("--output-dir", metavar="DIR", help="where Secrets become folders of files")
     command.add_argument("--state", metavar="FILE", help="the state that survives a restart")
-    command.add_argument("--listen", metavar="ADDRESS", help="address of /metrics, /healthz, /readyz, /status")
+    command.add_argument(
+        "--listen", metavar="ADDRESS", help="address of /metrics, /healthz, /readyz, /status"
+    )
     _settings(command)
 
 
@@ -102,7 +112,9 @@ def _sync(commands: Commands) -> None:
     )
     _manifests(command)
     command.add_argument("--output-dir", metavar="DIR", help="where Secrets become folders of files")
-    command.add_argument("--state", metavar="FILE", help="the state that survives between passes (default: none)")
+    command.add_argument(
+        "--state", metavar="FILE", help="the state that survives between passes (default: none)"
+    )
     _output(command, "table", "json", "yaml")
     _show_values(command)
     _settings(command)
@@ -158,15 +170,21 @@ def _ask(commands: Commands) -> None:
         command = _add(commands, name, name, summary)
         if name != "status":
             command.add_argument("object", metavar="KIND/NAME", help="such as ExternalSecret/database")
-            command.add_argument("-n", "--namespace", default="default", help="its namespace (default: default)")
+            command.add_argument(
+                "-n", "--namespace", default="default", help="its namespace (default: default)"
+            )
         command.add_argument("--socket", metavar="PATH", help="the daemon's control socket")
         _output(command, "text", "json")
         _settings(command)
 
 
 def _tell(commands: Commands) -> None:
-    command = _add(commands, "export", "export", "things made of the code: schemas, settings, completion, man page")
-    command.add_argument("what", choices=("schema", "crds", "settings", "completion", "man"), help="what to print")
+    command = _add(
+        commands, "export", "export", "things made of the code: schemas, settings, completion, man page"
+    )
+    command.add_argument(
+        "what", choices=("schema", "crds", "settings", "completion", "man"), help="what to print"
+    )
     command.add_argument("name", nargs="?", help="schema: a kind; completion: bash, zsh or fish")
     command = _add(commands, "providers", "providers", "the table of providers and what each can do")
     _output(command, "text", "json")

@@ -5,10 +5,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from syncret.daemon.cli.arguments import parser
-
-EXIT_OK, EXIT_FAILED, EXIT_INVALID, EXIT_UNUSABLE = 0, 1, 2, 3
-"""All synced; some resource failed; an invalid manifest or usage; the state or the target cannot be used."""
-
+from syncret.daemon.cli.exits import OK
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -18,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = command.run(options)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has seen enough; Python would complain of it at exit
-        return EXIT_OK
+        return OK
     except KeyboardInterrupt:
         return 128 + 2
     return code

@@ -23,13 +23,19 @@ def run(options: Namespace) -> int:
     """Print the report; exit 2 where anything is an error."""
     registry = Registry()
     loaded = load(options.manifests)
-    judged = [judge(document.document, registry) if document.document is not None else Judged() for document in loaded]
+    judged = [
+        judge(document.document, registry) if document.document is not None else Judged()
+        for document in loaded
+    ]
     dangling = missing_references([each.document for each in judged if each.document is not None])
     reports = [
-        (document, verdict, _problems(document, verdict, dangling)) for document, verdict in zip(loaded, judged, strict=True)
+        (document, verdict, _problems(document, verdict, dangling))
+        for document, verdict in zip(loaded, judged, strict=True)
     ]
     if options.output == "json":
         _print_json(reports, show_values=options.show_values)
     else:
         _print_text(reports)
-    return EXIT_INVALID if any(problem.fatal for _, _, problems in reports for problem in problems) else EXIT_OK
+    return (
+        EXIT_INVALID if any(problem.fatal for _, _, problems in reports for problem in problems) else EXIT_OK
+    )

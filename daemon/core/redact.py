@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from syncret.config.meta import Document
-from syncret.daemon.core.labels import MANAGED
+from syncret.daemon.core.labels import DATA_HASH, MANAGED
 
 REDACTED: Final = "<redacted>"
 STORES: Final = ("SecretStore", "ClusterSecretStore")
@@ -25,8 +25,11 @@ def redacted(document: Document) -> Document:
     if not isinstance(metadata, dict):
         return shown
     annotations = metadata.get("annotations")
-    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-        shown["metadata"] = {**metadata, "annotations": {**annotations, LAST_APPLIED: REDACTED}}
+    telling = [
+        name for name in (LAST_APPLIED, DATA_HASH) if isinstance(annotations, dict) and name in annotations
+    ]
+    if telling:  # the former repeats the values, from the latter a short one can be guessed
+        shown["metadata"] = {**metadata, "annotations": {**annotations, **dict.fromkeys(telling, REDACTED)}}
     labels = metadata.get("labels")
     if kind != "Secret" and isinstance(labels, dict) and labels.get(MANAGED) == "true":
         for field in ("data", "binaryData", "spec"):

@@ -1,0 +1,34 @@
+"""How commands print: documents on stdout, problems on stderr as `file:line: path: message (hint)`."""
+
+import sys
+from typing import Any
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document
+
+
+def print_json(document: Document, *, indent: int = 0) -> None:
+    """One JSON document on one line, or (with `indent`) on several."""
+    encoded = msgspec.json.encode(document)
+    sys.stdout.write((msgspec.json.format(encoded, indent=indent) if indent else encoded).decode() + "\n")
+
+
+def print_yaml(document: Document) -> None:
+    """One YAML document."""
+    import yaml  # noqa: PLC0415  # only this format pays for it
+
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    sys.stdout.write("---\n" + yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True))
+
+
+def describe_problem(file: str, problem: Problem) -> str:
+    """`file:line: error: path: message (hint)`."""
+    place = f"{file}:{problem.line}" if problem.line else file
+    return f"{place}: {problem.severity}: {problem}"
+
+
+def report_problem(file: str, problem: Problem) -> None:
+    """One problem on stderr."""
+    sys.stderr.write(describe_problem(file, problem) + "\n")
