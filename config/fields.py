@@ -57,20 +57,20 @@ def _counts(names: tuple[str, ...], allowed: set[int], document: Document) -> bo
 
 def exactly_one(*names: str, message: str = "") -> Rule:
     """Exactly one of the named fields is set."""
-    tests = ", ".join(f"has(self.{name})" for name in names)
+    tests = ",".join(f"has(self.{name})" for name in names)
     return Rule(
         message or f"exactly one of the fields in [{' '.join(names)}] must be set",
-        f"[{tests}].filter(x, x == true).size() == 1",
+        f"[{tests}].filter(x,x==true).size() == 1",
         partial(_counts, names, {1}),
     )
 
 
 def at_most_one(*names: str, message: str = "") -> Rule:
     """No two of the named fields are set together."""
-    tests = ", ".join(f"has(self.{name})" for name in names)
+    tests = ",".join(f"has(self.{name})" for name in names)
     return Rule(
         message or f"at most one of the fields in [{' '.join(names)}] may be set",
-        f"[{tests}].filter(x, x == true).size() <= 1",
+        f"[{tests}].filter(x,x==true).size() <= 1",
         partial(_counts, names, {0, 1}),
     )
 

@@ -8,7 +8,15 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.fields import Model
 from syncret.config.meta import Document, GroupKind
-from syncret.config.resources import cluster, core, external_secret, generators, push_secret, secret_store
+from syncret.config.resources import (
+    cluster,
+    core,
+    external_secret,
+    external_secret_rules,
+    generators,
+    push_secret,
+    secret_store,
+)
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
 
 R = TypeVar("R", bound=Resource)
@@ -62,7 +70,7 @@ KINDS: Final = (
         "externalsecrets",
         namespaced=True,
         model=external_secret.ExternalSecret,
-        check=_alone(external_secret.check),
+        check=_alone(external_secret_rules.check),
         webhook=True,
     ),
     Kind(

@@ -1,0 +1,158 @@
+"""Files and folders to documents. Nothing here raises for what an author wrote: what is wrong is a Problem.
+
+Folders are read through, links followed; what begins with a dot is passed over, which hides the `..data`
+folders behind a mounted ConfigMap; and a file that is reached in two ways is read once.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, ObjectRef, is_object
+from syncret.config.yaml import LIMITS, Limits, Lines, Parsed, parse_text
+
+SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+
+
+class LoadedDocument(msgspec.Struct, frozen=True):
+    """One document and where it stands. It is None where nothing could be read; `problems` say why."""
+
+    file: str
+    line: int
+    document: Document | None
+    problems: tuple[Problem, ...] = ()
+    lines: Lines | None = None
+
+    def line_of(self, path: str) -> int:
+        """The line of a field, counted from 1, or of the nearest thing around it."""
+        return self.lines.of(path) if self.lines is not None else self.line
+
+    def located(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """The problems with their lines filled in."""
+        return tuple(
+            problem if problem.line else msgspec.structs.replace(problem, line=self.line_of(problem.path))
+            for problem in problems
+        )
+
+
+def load(paths: Iterable[str | Path], limits: Limits = LIMITS) -> list[LoadedDocument]:
+    """Every document of some files and folders, in the order of the paths and, in a folder, of the names."""
+    loaded: list[LoadedDocument] = []
+    seen: set[str] = set()
+    for path in paths:
+        for file in manifest_files(Path(path), seen):
+            loaded += load_file(file, limits)
+    return list(_unique(loaded))
+
+
+def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
+    """The documents of one file."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(limits.file + 1)
+    except (OSError, ValueError) as error:
+        return [_unreadable(file, error)]
+    return load_bytes(str(file), data, limits)
+
+
+def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> list[LoadedDocument]:
+    """The documents of a text, as if it stood in that file."""
+    parsed = parse_text(data, as_json=file.endswith(".json"), limits=limits)
+    return [document for each in parsed for document in _flattened(file, each)]
+
+
+def manifest_files(path: Path, seen: set[str]) -> Iterator[Path]:
+    """The files at a path that may hold manifests, each once: `seen` remembers their real paths."""
+    try:
+        real = os.path.realpath(path)
+        names = sorted(os.listdir(path)) if stat.S_ISDIR(path.stat().st_mode) else None  # noqa: PTH208  # names only
+    except (OSError, ValueError):
+        yield path  # reading it says what is wrong
+        return
+    if real in seen:
+        return
+    seen.add(real)
+    if names is None:
+        yield path
+        return
+    for entry in (path / name for name in names if not name.startswith(".")):
+        if entry.suffix in SUFFIXES or entry.is_dir():
+            yield from manifest_files(entry, seen)
+
+
+def _unreadable(file: Path, error: OSError | ValueError) -> LoadedDocument:
+    reason = error.strerror if isinstance(error, OSError) else "the name has a NUL"
+    missing = isinstance(error, FileNotFoundError)
+    message = "there is no such file or folder" if missing else f"cannot be read: {reason}"
+    return LoadedDocument(str(file), 0, None, (Problem(path="", message=message),))
+
+
+def _flattened(file: str, parsed: Parsed) -> Iterator[LoadedDocument]:
+    """One document, or all the items of a List."""
+    value, problems = parsed.value, parsed.problems
+    if value is None:
+        if problems:
+            yield LoadedDocument(file, parsed.line, None, problems, parsed.lines)
+        return
+    if not is_object(value):
+        problem = Problem(path="", message="must be an object with apiVersion and kind", line=parsed.line)
+        yield LoadedDocument(file, parsed.line, None, (*problems, problem), parsed.lines)
+        return
+    kind, items = value.get("kind"), value.get("items")
+    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list):
+        yield LoadedDocument(file, parsed.line, value, problems, parsed.lines)
+        return
+    common = {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")}
+    for place, item in enumerate(value["items"]):
+        lines = parsed.lines.below("items", place)
+        own, problems = _of_item(problems, f"items[{place}]")
+        if is_object(item):
+            document = item if kind == "List" or "kind" in item else {**common, **item}
+            yield LoadedDocument(file, lines.of(""), document, own, lines)
+        else:
+            problem = Problem(path="", message="must be an object with apiVersion and kind")
+            yield LoadedDocument(file, lines.of(""), None, (*own, problem), lines)
+    if problems:
+        yield LoadedDocument(file, parsed.line, None, problems, parsed.lines)
+
+
+def _of_item(problems: tuple[Problem, ...], prefix: str) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """The problems of one item, with paths of its own, and the others."""
+    own = tuple(
+        msgspec.structs.replace(problem, path=problem.path.removeprefix(f"{prefix}."))
+        for problem in problems
+        if problem.path.startswith(f"{prefix}.")
+    )
+    return own, tuple(problem for problem in problems if not problem.path.startswith(f"{prefix}."))
+
+
+def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
+    """Says of every object that was there before where that was."""
+    first: dict[ObjectRef, LoadedDocument] = {}
+    for each in loaded:
+        ref = _name(each.document)
+        if ref is None or first.setdefault(ref, each) is each:
+            yield each
+            continue
+        problem = Problem(
+            path="metadata.name",
+            message=f"{ref} stands at {first[ref].file}:{first[ref].line} already",
+            hint="remove one of them, or give it another name",
+        )
+        yield msgspec.structs.replace(each, problems=(*each.problems, *each.located([problem])))
+
+
+def _name(document: Document | None) -> ObjectRef | None:
+    """Which object a document is, as far as it says so; without a namespace, one in the default one."""
+    if document is None or not is_object(metadata := document.get("metadata")):
+        return None
+    version, kind, name = document.get("apiVersion"), document.get("kind"), metadata.get("name")
+    namespace = metadata.get("namespace") or "default"
+    if all(isinstance(part, str) and part for part in (version, kind, name, namespace)):
+        return ObjectRef(str(version).rpartition("/")[0], str(kind), str(namespace), str(name))
+    return None
