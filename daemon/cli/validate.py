@@ -3,39 +3,96 @@
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import msgspec
+from typing import Final, NamedTuple
 
 from syncret.config.decode import Judged, judge
 from syncret.config.errors import Problem
 from syncret.config.loader import LoadedDocument, load
-from syncret.config.meta import Document
+from syncret.config.meta import Document, ref_of
 from syncret.config.references import missing_references
-from syncret.daemon.cli.main import EXIT_INVALID, EXIT_OK
+from syncret.daemon.cli.exits import INVALID, OK
+from syncret.daemon.cli.output import describe_problem, print_json
 from syncret.daemon.core.redact import redacted
 from syncret.providers.registry import Registry
 
-API_VERSION = "syncret.dev/v1alpha1"
+API_VERSION: Final = "syncret.dev/v1alpha1"
+
+
+class _Item(NamedTuple):
+    """One document, what became of it, and all that is to be said."""
+
+    loaded: LoadedDocument
+    judged: Judged
+    problems: tuple[Problem, ...]
 
 
 def run(options: Namespace) -> int:
     """Print the report; exit 2 where anything is an error."""
-    registry = Registry()
-    loaded = load(options.manifests)
-    judged = [
-        judge(document.document, registry) if document.document is not None else Judged()
-        for document in loaded
-    ]
-    dangling = missing_references([each.document for each in judged if each.document is not None])
-    reports = [
-        (document, verdict, _problems(document, verdict, dangling))
-        for document, verdict in zip(loaded, judged, strict=True)
-    ]
+    items = judge_files(load(options.manifests))
     if options.output == "json":
-        _print_json(reports, show_values=options.show_values)
+        print_json(_report(items, show_values=options.show_values), indent=2)
     else:
-        _print_text(reports)
-    return (
-        EXIT_INVALID if any(problem.fatal for _, _, problems in reports for problem in problems) else EXIT_OK
-    )
+        _print_text(items)
+    return INVALID if any(problem.fatal for item in items for problem in item.problems) else OK
+
+
+def judge_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
+    """Every document with its verdict; references are looked for among all of them."""
+    registry = Registry()
+    judged = [Judged() if each.document is None else judge(each.document, registry) for each in loaded]
+    dangling = missing_references([each.document for each in judged if each.document is not None])
+    items = []
+    for each, verdict in zip(loaded, judged, strict=True):
+        found = [*each.problems, *verdict.problems]
+        if verdict.foreign is not None:
+            found.append(verdict.foreign)
+        elif verdict.kind is not None and verdict.document is not None and verdict.accepted:
+            found += dangling.get(ref_of(verdict.document), ())
+        items.append(_Item(each, verdict, each.located(found)))
+    return items
+
+
+def _report(items: Iterable[_Item], *, show_values: bool) -> Document:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ValidationReport",
+        "items": [_as_document(item, show_values=show_values) for item in items],
+    }
+
+
+def _as_document(item: _Item, *, show_values: bool) -> Document:
+    head = _head(item)
+    # what a kind of somebody else's holds is not known, so it cannot be redacted either
+    document = None if item.judged.foreign is not None and not show_values else item.judged.document
+    report: Document = {
+        "file": item.loaded.file,
+        "line": item.loaded.line,
+        **head,
+        "problems": [problem.as_document() for problem in item.problems],
+    }
+    if document is not None:
+        report["object"] = document if show_values else redacted(document)
+    return report
+
+
+def _head(item: _Item) -> Document:
+    """What the document calls itself, as far as it does."""
+    document = item.judged.document or item.loaded.document or {}
+    metadata = document.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    texts = {
+        "apiVersion": document.get("apiVersion"),
+        "kind": document.get("kind"),
+        "namespace": named.get("namespace"),
+        "name": named.get("name"),
+    }
+    return {key: text if isinstance(text, str) else "" for key, text in texts.items()}
+
+
+def _print_text(items: Sequence[_Item]) -> None:
+    problems = [(item.loaded.file, problem) for item in items for problem in item.problems]
+    for file, problem in problems:
+        sys.stdout.write(describe_problem(file, problem) + "\n")
+    errors = sum(problem.fatal for _, problem in problems)
+    summary = f"{len(items)} documents: {errors} errors, {len(problems) - errors} warnings\n"
+    sys.stderr.write(summary)
