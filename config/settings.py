@@ -1,25 +1,31 @@
-"""The daemon's own knobs: defaults < settings file < environment < command line, each documented where it stands."""
+"""The daemon's own knobs, each documented where it stands (`syncret.config.settings_layers` reads them)."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-from syncret.config.durations import DurationError, parse_duration
-from syncret.config.errors import ConfigError, Problem
-from syncret.config.yaml import load_mapping
+from syncret.config.durations import format_duration
+from syncret.config.fields import Json
 
 PREFIX: Final = "SYNCRET_"
 
-Seconds = Annotated[float, Meta(ge=0, extra={"duration": True})]
+TypeForm: TypeAlias = Any
+"""An annotated type, as msgspec reads it."""
+
+Seconds = Annotated[float, Meta(ge=0, extra={"form": "duration"})]
 Count = Annotated[int, Meta(ge=1)]
-Mode = Annotated[int, Meta(ge=0, le=0o777, extra={"octal": True})]
+Mode = Annotated[int, Meta(ge=0, le=0o777, extra={"form": "mode"})]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Everything that can be set. A duration is written as in Go (`1h30m`), a file mode in octal (`0640`)."""
+    """Everything that can be set: defaults < settings file < environment < command line.
+
+    A duration is written as in Go (`1h30m`) or as a number of seconds; a file mode in octal and in quotes,
+    such as "0640".
+    """
 
     manifests: Annotated[tuple[str, ...], Meta(description="Files and folders that hold the manifests.")] = ()
     output_dir: Annotated[
@@ -103,92 +109,66 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = False
 
 
-def describe() -> Iterator[tuple[str, str, str, str]]:
-    """Name in the file, environment variable, default and meaning of each setting."""
-    hints = get_type_hints(Settings, include_extras=True)
+class Setting(NamedTuple):
+    """One knob as people see it: `default` is written as YAML takes it, `form` says what may be written."""
+
+    name: str
+    attribute: str
+    variable: str
+    form: str
+    default: str
+    meaning: str
+
+
+def describe() -> Iterator[Setting]:
+    """Every setting, in the order of the class."""
     for field in msgspec.structs.fields(Settings):
-        text = next((m.description for m in _metas(hints[field.name]) if m.description), "")
-        yield field.encode_name, PREFIX + field.name.upper(), _written(hints[field.name], field.default), text
+        hint = type_of(field.name)
+        yield Setting(
+            name=field.encode_name,
+            attribute=field.name,
+            variable=PREFIX + field.name.upper(),
+            form=form_of(hint),
+            default=_written(hint, field.default),
+            meaning=" ".join(meta.description for meta in _metas(hint) if meta.description),
+        )
 
 
-def load_settings(file: Path | None, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
-    """The settings in force. Raises ConfigError naming the file, variable or flag of every wrong one."""
-    problems: list[Problem] = []
-    layers: list[tuple[str, Mapping[str, Any]]] = []
-    if file is not None:
-        document, found = load_mapping(file)
-        problems += found
-        layers.append((str(file), document))
-    names = {field.encode_name: field.name for field in msgspec.structs.fields(Settings)}
-    layers.append(("environment", _from_environ(environ, names)))
-    layers.append(("command line", {key: value for key, value in flags.items() if value is not None}))
-    values: dict[str, Any] = {}
-    for origin, layer in layers:
-        for name, value in layer.items():
-            if name not in names:
-                problems.append(
-                    Problem(
-                        path=name, message=f"{origin}: there is no such setting", hint=_nearest(name, names)
-                    )
-                )
-                continue
-            try:
-                values[name] = _read(names[name], value)
-            except (msgspec.ValidationError, DurationError, ValueError) as error:
-                problems.append(Problem(path=name, message=f"{origin}: {error}", hint=_hint(names[name])))
-    if problems:
-        raise ConfigError(problems)
-    return msgspec.convert(values, Settings)
+def type_of(attribute: str) -> TypeForm:
+    """The annotated type of a setting."""
+    return _types()[attribute]
 
 
-def _from_environ(environ: Mapping[str, str], names: Mapping[str, str]) -> dict[str, Any]:
-    variables = {PREFIX + attribute.upper(): name for name, attribute in names.items()}
-    return {variables[key]: value for key, value in environ.items() if key in variables}
+def form_of(hint: TypeForm) -> str:
+    """What may be written for a type: duration, mode, paths, text, number, true or false, or the choices."""
+    for meta in _metas(hint):
+        if meta.extra and "form" in meta.extra:
+            return str(meta.extra["form"])
+    bare = get_args(hint)[0]
+    if get_origin(bare) is Literal:
+        return ", ".join(get_args(bare))
+    return {bool: "true or false", int: "whole number", float: "number", str: "text"}.get(bare, "paths")
 
 
-def _metas(hint: Any) -> Iterator[Meta]:
+@lru_cache(maxsize=1)
+def _types() -> dict[str, TypeForm]:
+    return get_type_hints(Settings, include_extras=True)
+
+
+def _metas(hint: TypeForm) -> Iterator[Meta]:
     for part in get_args(hint)[1:]:
         if isinstance(part, Meta):
             yield part
 
 
-def _extra(hint: Any, name: str) -> bool:
-    return any(meta.extra and meta.extra.get(name) for meta in _metas(hint))
-
-
-def _read(attribute: str, value: Any) -> Any:
-    """One value as its type wants it; texts (of the environment, of flags) are read leniently."""
-    hint = get_type_hints(Settings, include_extras=True)[attribute]
-    if _extra(hint, "duration") and isinstance(value, str):
-        value = parse_duration(value)
-    elif _extra(hint, "octal") and isinstance(value, str):
-        value = int(value, 8)
-    elif attribute == "manifests" and isinstance(value, str):
-        value = [part for part in value.split(":") if part]
-    return msgspec.convert(value, hint, strict=not isinstance(value, str))
-
-
-def _written(hint: Any, default: Any) -> str:
-    if _extra(hint, "octal"):
-        return f"{default:04o}"
-    if _extra(hint, "duration"):
-        return f"{default:g}s"
+def _written(hint: TypeForm, default: Json) -> str:
+    form = form_of(hint)
+    if form == "mode":
+        return f'"{default:04o}"'
+    if form == "duration":
+        return format_duration(default)
     if isinstance(default, bool):
         return str(default).lower()
-    return " ".join(default) if isinstance(default, tuple) else str(default)
-
-
-def _hint(attribute: str) -> str:
-    hint = get_type_hints(Settings, include_extras=True)[attribute]
-    if _extra(hint, "duration"):
-        return "write a duration such as 30s or 1h30m"
-    if _extra(hint, "octal"):
-        return 'write a mode in octal and in quotes, such as "0640"'
-    return next((meta.description for meta in _metas(hint) if meta.description), "")
-
-
-def _nearest(name: str, names: Mapping[str, str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  # only a wrong name pays for it
-
-    close = get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]}?" if close else "`syncret run --help` lists the settings"
+    if isinstance(default, tuple):
+        return "[]"
+    return str(default) if default != "" else '""'

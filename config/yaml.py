@@ -97,22 +97,32 @@ def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -
         yield _yaml_document(chunk, line, limits)
 
 
-def load_mapping(file: Path, limits: Limits = LIMITS) -> tuple[Document, tuple[Problem, ...]]:
-    """The one mapping that a file holds (an empty one, if it is empty), and what is wrong with it."""
+class LoadedMapping(NamedTuple):
+    """The one mapping that a file holds, where its fields stand, and what is wrong with the file."""
+
+    value: Document
+    lines: Lines
+    problems: tuple[Problem, ...]
+
+
+def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
+    """Read a file that holds one mapping; an empty file is an empty mapping, and so is one that is wrong."""
     try:
         with file.open("rb") as stream:
             data = stream.read(limits.file + 1)
     except OSError as error:
-        return {}, (Problem(path=str(file), message=f"cannot be read: {error.strerror}"),)
+        return LoadedMapping(
+            {}, Lines("", 0), (Problem(path="", message=f"cannot be read: {error.strerror}"),)
+        )
     documents = list(parse_text(data, as_json=file.suffix == ".json", limits=limits))
     problems = [problem for parsed in documents for problem in parsed.problems]
     if len(documents) > 1:
-        problems.append(Problem(path=str(file), message="must hold one document", line=documents[1].line))
+        problems.append(Problem(path="", message="must hold one document", line=documents[1].line))
     elif documents and not problems and is_object(documents[0].value):
-        return documents[0].value, ()
+        return LoadedMapping(documents[0].value, documents[0].lines, ())
     elif documents and not problems:
-        problems.append(Problem(path=str(file), message="must hold a mapping", line=documents[0].line))
-    return {}, tuple(problems)
+        problems.append(Problem(path="", message="must hold a mapping", line=documents[0].line))
+    return LoadedMapping({}, Lines("", 0), tuple(problems))
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,137 @@
+"""Reads the settings in force: defaults < file < environment < command line, all problems at once."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from syncret.config.durations import DurationError, parse_duration
+from syncret.config.errors import ConfigError, Problem
+from syncret.config.fields import Json
+from syncret.config.settings import Setting, Settings, describe, type_of
+from syncret.config.spelling import did_you_mean
+from syncret.config.yaml import load_mapping
+
+_PLAIN_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
+_OCTAL: Final = re.compile(r"(0o?)?[0-7]{1,4}")
+_ADDRESS: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%a-z]+\]|[^:\[\]]*):(?P<port>[0-9]{1,5})")
+_HINTS: Final = {
+    "duration": "write a duration such as 30s or 1h30m",
+    "mode": 'write a mode in octal and in quotes, such as "0640"',
+    "paths": "write a list of files and folders",
+}
+
+
+class Given(NamedTuple):
+    """One value that somebody gave: `origin` is the file, the variable or the flag as it was written."""
+
+    origin: str
+    name: str
+    value: Any
+    line: int = 0
+
+
+class Address(NamedTuple):
+    """Where to listen; an empty host means every interface."""
+
+    host: str
+    port: int
+
+
+def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable[Given]) -> Settings:
+    """The settings in force. Raises ConfigError: each problem names the file and line, variable or flag."""
+    known = {setting.name: setting for setting in describe()}
+    given, problems = ([], []) if file is None else _from_file(file)
+    given += _from_environ(environ, known.values())
+    given += flags
+    values: dict[str, Any] = {}
+    origins: dict[str, Given] = {}
+    for each in given:
+        setting = known.get(each.name)
+        if setting is None:
+            problems.append(_problem(each, "there is no such setting", did_you_mean(each.name, list(known))))
+        elif each.value is not None:
+            try:
+                values[setting.attribute] = _read(setting, each.value)
+                origins[setting.attribute] = each
+            except (msgspec.ValidationError, ValueError) as error:
+                problems.append(_problem(each, str(error), _HINTS.get(setting.form, setting.meaning)))
+    settings = Settings(**values)
+    problems += _contradictions(settings, origins)
+    if problems:
+        raise ConfigError(problems)
+    return settings
+
+
+def address_of(listen: str) -> Address:
+    """`listen` taken apart: `127.0.0.1:9847`, `:9847`, `[::1]:9847`. Raises ValueError."""
+    match = _ADDRESS.fullmatch(listen)
+    if match is None or int(match["port"]) > 65535:  # noqa: PLR2004  # the largest port
+        raise ValueError("is no address and port; write 127.0.0.1:9847, or :9847 for every interface")
+    return Address(match["host"].strip("[]"), int(match["port"]))
+
+
+def _from_file(file: Path) -> tuple[list[Given], list[Problem]]:
+    loaded = load_mapping(file)
+    origin = str(file)
+    told = [
+        _problem(Given(origin, each.path, None, each.line), each.message, each.hint)
+        for each in loaded.problems
+    ]
+    given = [Given(origin, name, value, loaded.lines.of(name)) for name, value in loaded.value.items()]
+    return given, told
+
+
+def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[Given]:
+    """Other variables of that prefix are not judged: Kubernetes makes some for a Service named syncret."""
+    for setting in settings:
+        if setting.variable in environ:
+            yield Given(setting.variable, setting.name, environ[setting.variable])
+
+
+def _read(setting: Setting, value: Json) -> Json:
+    """One value as its type wants it; texts (of the environment, of flags) are read leniently."""
+    lenient = isinstance(value, str)
+    if setting.form == "duration" and isinstance(value, str):
+        value = float(value) if _PLAIN_NUMBER.fullmatch(value) else _duration(value)
+    elif setting.form == "mode":
+        if not (isinstance(value, str) and _OCTAL.fullmatch(value)):
+            raise ValueError(
+                "is no file mode"
+            )  # a number in YAML may be octal or decimal: 400 is neither told
+        value = int(value.removeprefix("0o"), 8)
+    elif setting.form == "paths" and isinstance(value, str):
+        value = [part for part in value.split(":") if part]
+    elif setting.name == "listen" and value and isinstance(value, str):
+        address_of(value)
+    try:
+        return msgspec.convert(value, type_of(setting.attribute), strict=not lenient)
+    except msgspec.ValidationError as error:
+        raise ValueError(_lowered(str(error))) from None
+
+
+def _duration(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except DurationError as error:
+        raise ValueError(str(error).removeprefix("time: ")) from None
+
+
+def _contradictions(settings: Settings, origins: Mapping[str, Given]) -> Iterator[Problem]:
+    if settings.retry_min > settings.retry_max:
+        nobody = Given("default", "", None)
+        given = origins.get("retry_max") or origins.get("retry_min") or nobody
+        message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
+        yield _problem(given._replace(name=""), message)
+
+
+def _problem(given: Given, message: str, hint: str = "") -> Problem:
+    where = f"{given.origin}:{given.line}" if given.line else given.origin
+    name = f"{given.name}: " if given.name else ""
+    return Problem(path=where, message=f"{name}{message}", hint=hint, line=given.line)
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]

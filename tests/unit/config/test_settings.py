@@ -1,0 +1,161 @@
+"""Settings: which layer wins, what may be written, and how clearly a wrong value is told."""
+
+from pathlib import Path
+
+import pytest
+
+from syncret.config.errors import ConfigError
+from syncret.config.settings import Settings, describe
+from syncret.config.settings_layers import Given, address_of, load_settings
+
+
+def flag(name: str, value: str) -> Given:
+    return Given(f"--set {name}", name, value)
+
+
+def problems_of(tmp_path: Path, text: str, environ: dict[str, str], *flags: Given) -> list[str]:
+    file = tmp_path / "syncret.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_settings(file, environ, flags)
+    return [str(problem).replace(str(file), "FILE") for problem in caught.value.problems]
+
+
+def test_later_layers_win(tmp_path: Path) -> None:
+    file = tmp_path / "syncret.yaml"
+    file.write_text("workers: 1\nburst: 1\nlisten: ''\nowner:\n")
+    environ = {"SYNCRET_WORKERS": "2", "SYNCRET_BURST": "2", "SYNCRET_SERVICE_HOST": "10.0.0.1"}
+    settings = load_settings(file, environ, [flag("workers", "3")])
+    assert (settings.workers, settings.burst, settings.listen, settings.owner) == (3, 2, "", "")
+
+
+def test_without_any_layer_the_defaults_hold() -> None:
+    assert load_settings(None, {}, []) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        pytest.param("rescanInterval", "1m30s", 90.0, id="duration"),
+        pytest.param("rescanInterval", "2.5", 2.5, id="seconds"),
+        pytest.param("fileMode", "0640", 0o640, id="mode"),
+        pytest.param("fileMode", "0o440", 0o440, id="mode-as-python-writes-it"),
+        pytest.param("fsync", "false", False, id="boolean"),
+        pytest.param("requestsPerSecond", "0.5", 0.5, id="number"),
+        pytest.param("manifests", "/a:/b", ("/a", "/b"), id="paths"),
+        pytest.param("manifests", "", (), id="no-paths"),
+        pytest.param("logLevel", "debug", "debug", id="choice"),
+    ],
+)
+def test_texts_are_read_by_the_type(name: str, text: str, expected: object) -> None:
+    attribute = next(setting.attribute for setting in describe() if setting.name == name)
+    assert getattr(load_settings(None, {}, [flag(name, text)]), attribute) == expected
+
+
+def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
+    file = tmp_path / "syncret.yaml"
+    file.write_text("manifests: [/a]\nfileMode: '0644'\nrescanInterval: 5\nretryMax: 1h\nfsync: no\n")
+    settings = load_settings(file, {}, [])
+    assert settings.manifests == ("/a",)
+    assert (settings.file_mode, settings.rescan_interval, settings.retry_max) == (0o644, 5.0, 3600.0)
+    assert settings.fsync is False
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "expected"),
+    [
+        pytest.param(
+            "\nworker: 3\n",
+            {},
+            "FILE:2: worker: there is no such setting (did you mean workers?)",
+            id="file-unknown-name",
+        ),
+        pytest.param(
+            "workers: 0\n",
+            {},
+            "FILE:1: workers: expected `int` >= 1 (How many objects are reconciled at the same time.)",
+            id="file-out-of-range",
+        ),
+        pytest.param(
+            "fileMode: 400\n",
+            {},
+            'FILE:1: fileMode: is no file mode (write a mode in octal and in quotes, such as "0640")',
+            id="mode-without-quotes",
+        ),
+        pytest.param(
+            "",
+            {"SYNCRET_RETRY_MAX": "5 minutes"},
+            'SYNCRET_RETRY_MAX: retryMax: unknown unit " minutes" in duration "5 minutes" '
+            "(write a duration such as 30s or 1h30m)",
+            id="variable",
+        ),
+        pytest.param(
+            "listen: 9847\n",
+            {},
+            "FILE:1: listen: expected `str`, got `int` "
+            "(Address of /metrics, /healthz, /readyz and /status; empty: none.)",
+            id="wrong-type",
+        ),
+        pytest.param(
+            "",
+            {"SYNCRET_LISTEN": "localhost"},
+            "SYNCRET_LISTEN: listen: is no address and port; write 127.0.0.1:9847, or :9847 for every interface "
+            "(Address of /metrics, /healthz, /readyz and /status; empty: none.)",
+            id="address-without-port",
+        ),
+        pytest.param(
+            "retryMin: 10m\n",
+            {},
+            "FILE:1: retryMin (600s) is longer than retryMax (300s)",
+            id="contradiction",
+        ),
+        pytest.param("- a\n", {}, "FILE:1: must hold a mapping", id="no-mapping"),
+        pytest.param("a: [\n", {}, None, id="no-yaml"),
+        pytest.param("workers: 1\nworkers: 2\n", {}, None, id="twice"),
+    ],
+)
+def test_problems_say_where_what_and_the_remedy(
+    tmp_path: Path, text: str, environ: dict[str, str], expected: str | None
+) -> None:
+    told = problems_of(tmp_path, text, environ)
+    assert len(told) == 1
+    assert told[0].startswith(("FILE", "SYNCRET_"))
+    if expected is not None:
+        assert told == [expected]
+
+
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    told = problems_of(tmp_path, "workers: no\n", {"SYNCRET_BURST": "x"}, flag("fsync", "maybe"))
+    assert [problem.split(": ")[0] for problem in told] == ["FILE:1", "SYNCRET_BURST", "--set fsync"]
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_settings(tmp_path / "none.yaml", {}, [])
+
+
+def test_every_setting_is_documented_and_its_default_can_be_written(tmp_path: Path) -> None:
+    settings = list(describe())
+    assert all(setting.meaning.endswith(".") for setting in settings)
+    file = tmp_path / "syncret.yaml"
+    file.write_text("".join(f"{setting.name}: {setting.default}\n" for setting in settings))
+    assert load_settings(file, {}, []) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("listen", "expected"),
+    [
+        pytest.param("127.0.0.1:9847", ("127.0.0.1", 9847), id="v4"),
+        pytest.param(":0", ("", 0), id="all-interfaces"),
+        pytest.param("[::1]:80", ("::1", 80), id="v6"),
+        pytest.param("localhost:1", ("localhost", 1), id="name"),
+    ],
+)
+def test_addresses(listen: str, expected: tuple[str, int]) -> None:
+    assert address_of(listen) == expected
+
+
+@pytest.mark.parametrize("listen", ["9847", "::1:80", "a:99999", "a:-1", "a:b", ""])
+def test_what_is_no_address(listen: str) -> None:
+    with pytest.raises(ValueError, match="is no address"):
+        address_of(listen)
