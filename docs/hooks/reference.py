@@ -1,0 +1,67 @@
+"""Writes the reference pages from the code while the site is built, so that they cannot fall behind it."""
+
+import argparse
+from collections.abc import Iterator
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from syncret.config.settings import describe
+from syncret.daemon.cli.arguments import parser
+
+COMMAND_LINE = """\
+# Command line
+
+Exit codes are a contract: 0 all synced, 1 some resource failed, 2 invalid manifest or usage, 3 the
+state or the target cannot be used.
+
+"""
+
+SETTINGS = """\
+# Settings
+
+A setting comes from the settings file (`--config`), over it the environment, over that the
+command line. A duration is written as `30s` or `1h30m`, a file mode in octal and in quotes, as `"0640"`.
+SIGHUP reads the file again.
+
+| in the file | in the environment | default | meaning |
+|---|---|---|---|
+"""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that stand in no folder."""
+    pages = {"cli": COMMAND_LINE + "".join(_commands(parser())), "settings": SETTINGS + "".join(_settings())}
+    for name, text in pages.items():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    return files
+
+
+def _commands(top: argparse.ArgumentParser) -> Iterator[str]:
+    yield f"```text\n{_help(top)}```\n"
+    for action in top._actions:  # noqa: SLF001  # argparse has no other way to its sub-commands
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for name, command in action.choices.items():
+                yield f"\n## {name}\n\n```text\n{_help(command)}```\n"
+
+
+def _help(command: argparse.ArgumentParser) -> str:
+    command.formatter_class = _wide(command.formatter_class)
+    return command.format_help()
+
+
+def _wide(formatter: type[argparse.HelpFormatter]) -> type[argparse.HelpFormatter]:
+    """The same formatter, but the page's width instead of the terminal's."""
+
+    class Wide(formatter):  # type: ignore[misc,valid-type]
+        def __init__(self, prog: str) -> None:
+            super().__init__(prog, width=100)
+
+    return Wide
+
+
+def _settings() -> Iterator[str]:
+    for setting in describe():
+        default = f"`{setting.default}`" if setting.default else ""
+        meaning = setting.meaning.replace("<", "&lt;").replace("|", "\\|")
+        yield f"| `{setting.name}` | `{setting.variable}` | {default} | {meaning} |\n"
