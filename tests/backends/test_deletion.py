@@ -274,3 +274,23 @@ async def test_a_deletion_is_told_in_a_fixed_order(backend: Backend) -> None:
         changes = await take(watch, 6)
     assert told(changes) == ["deleted y", "deleted z", "deleted last", "deleted owner"]
     assert [changes[0].kind, changes[-1].kind] == [ChangeKind.MODIFIED, ChangeKind.DELETED]
+
+
+async def test_an_object_may_own_the_namespace_it_is_in(backend: Backend) -> None:
+    owner = await backend.create(manifest(namespace="n"))
+    await backend.update(manifest(NAMESPACE, "n", "", meta=owned_by(owner)))
+    await backend.create(manifest(SECRET, "s", "n", meta=owned_by(owner)))
+    await backend.delete(owner.ref)
+    assert await backend.list(NAMESPACE) == []
+    assert await backend.list(OURS) == []
+
+
+async def test_a_namespace_goes_with_its_owner(backend: Backend) -> None:
+    owner = await backend.create(manifest(namespace="home"))
+    await backend.create(manifest(NAMESPACE, "n", "", meta=owned_by(owner)))
+    await backend.create(manifest(namespace="n", meta=owned_by(owner)))
+    await backend.create(manifest(namespace="n", name="held", meta=HELD))
+    await backend.delete(owner.ref)
+    assert [stored.ref.name for stored in await backend.list(OURS)] == ["held"]
+    await backend.update(manifest(namespace="n", name="held"))
+    assert [stored.ref.name for stored in await backend.list(NAMESPACE)] == ["home"]

@@ -81,6 +81,7 @@ class Book:
         self.standing: dict[ObjectRef, Stored] = {}
         self.entries: list[str] = []
         self.broken = False
+        self.stuck = ""
 
     def saved(self, stored: Stored) -> None:
         if self.broken:
@@ -89,6 +90,8 @@ class Book:
         self.entries.append(f"saved {stored.ref}")
 
     def removed(self, ref: ObjectRef) -> None:
+        if ref.name == self.stuck:
+            raise TargetUnavailable("the folder is someone else's")
         del self.standing[ref]
         self.entries.append(f"removed {ref}")
 
@@ -111,8 +114,8 @@ async def test_the_journal_is_told_of_every_mutation() -> None:
         "saved ExternalSecret/default/a",
         "saved Secret/default/s",
         "saved ExternalSecret/default/a",
-        "removed ExternalSecret/default/a",
         "removed Secret/default/s",
+        "removed ExternalSecret/default/a",
     ]
 
 
@@ -129,6 +132,22 @@ async def test_what_the_journal_refuses_has_not_happened() -> None:
         book.broken = False
         stored = await cluster.update(manifest(spec={}))
         assert [change.stored for change in await take(watch, 1)] == [stored]
+
+
+async def test_a_removal_that_fails_in_the_middle_can_be_tried_again() -> None:
+    book = Book()
+    cluster = MemoryCluster(now=lambda: START, journal=book)
+    owner = await cluster.create(manifest())
+    for name in ("s", "t"):
+        await cluster.create(secret(name, meta=owned_by(owner)))
+    book.stuck = "s"
+    with pytest.raises(TargetUnavailable):
+        await cluster.delete(owner.ref)
+    assert [stored.ref.name for stored in await cluster.list(SECRET)] == ["s"]
+    await existing(cluster, owner.ref)
+    book.stuck = ""
+    await cluster.delete(owner.ref)
+    assert {stored.ref.kind for stored in book.standing.values()} == {"Namespace"}
 
 
 async def test_a_cluster_comes_back_from_its_journal() -> None:

@@ -1,9 +1,9 @@
 """Deletion and what follows from it: finalizers, contents of namespaces, objects whose owners are gone.
 
-A cluster has controllers for that, which run some moments later. Here it is part of the call that caused it, in
-a fixed order, and the cause goes last: a journal that fails in the middle, or a crash, leaves the cause standing,
-and the next try finds everything that is still to be done. Who reads the events sees owned objects go before
-their owner, other than in a cluster.
+A cluster has controllers for that, which run some moments later. Here it is part of the call that caused it,
+in a fixed order, and the cause goes last: a journal that fails in the middle, or a crash, leaves the cause
+standing, and the next try finds all that is still to be done. So, other than in a cluster, watchers see an
+object go before its owner.
 """
 
 from collections import deque
@@ -22,15 +22,14 @@ class Collector:
     def __init__(self, ledger: Ledger, timestamp: Callable[[], str]) -> None:
         self._ledger = ledger
         self._timestamp = timestamp
+        self._ending: set[str] = set()  # namespaces whose contents this very call is retiring
 
     def retire(self, ref: ObjectRef) -> None:
         """Delete an object: mark it while something holds it, or remove it with what hangs on it."""
         document = self._ledger.document(ref)
         if ref.group_kind == kinds.NAMESPACE:
             self._mark(ref, document)
-            for stored in self._ledger.shelves.in_namespace(ref.name):
-                if self._ledger.shelves.get(stored.ref) is not None:
-                    self.retire(stored.ref)
+            self._empty(ref.name)
             self._end(ref.name)
         elif self._held(ref, document):
             self._mark(ref, document)
@@ -58,6 +57,18 @@ class Collector:
             return True
         return ref.group_kind == kinds.NAMESPACE and not self._ledger.shelves.is_empty(ref.name)
 
+    def _empty(self, namespace: str) -> None:
+        """Retire what is in a namespace; once, even where an object owns the namespace that it is in."""
+        if namespace in self._ending:
+            return
+        self._ending.add(namespace)
+        try:
+            for stored in self._ledger.shelves.in_namespace(namespace):
+                if stored.ref in self._ledger.shelves:
+                    self.retire(stored.ref)
+        finally:
+            self._ending.remove(namespace)
+
     def _mark(self, ref: ObjectRef, document: Document) -> None:
         if metadata.is_being_deleted(document):
             return
@@ -68,20 +79,23 @@ class Collector:
 
     def _remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
         """Take an object away, after all that it owned; `last` is the change that let it go."""
+        shelves, stood = self._ledger.shelves, self._ledger.found(ref)
         doomed, held, shared = self._follow(ref)
         for other in held:
             self.retire(other)
         for other in reversed(doomed[1:]):
-            self._ledger.remove(other)
-        stored = self._ledger.remove(ref, last)
+            if other in shelves:  # it may have gone with a namespace among `held`
+                self._ledger.remove(other)
+        stored = self._ledger.remove(ref, last) if ref in shelves else self._ledger.whole(stood)
         for other in shared:
-            self._disown(other)
+            if other in shelves:
+                self._disown(other)
         for namespace in dict.fromkeys(other.namespace for other in doomed):
             self._end(namespace)
         return stored
 
-    def _follow(self, ref: ObjectRef) -> tuple[Sequence[ObjectRef], Sequence[ObjectRef], Sequence[ObjectRef]]:
-        """What hangs on an object: what goes with it (itself first), what has to wait, what has other owners."""
+    def _follow(self, ref: ObjectRef) -> tuple[Sequence[ObjectRef], ...]:
+        """What goes with an object (itself first), what of its own has to wait, what has other owners."""
         owners = self._ledger.owners
         doomed = {ref: self._ledger.found(ref).uid}
         held: dict[ObjectRef, None] = {}
@@ -92,6 +106,7 @@ class Collector:
             for other in owners.dependents(pending.popleft()):
                 if other in doomed or other in held:
                     continue
+                shared.pop(other, None)
                 if owners.survive(other, uids):
                     shared[other] = None
                 elif other.group_kind == kinds.NAMESPACE or self._held(other, self._ledger.document(other)):
@@ -100,11 +115,7 @@ class Collector:
                     doomed[other] = uid = self._ledger.found(other).uid
                     uids.add(uid)
                     pending.append(uid)
-        return (
-            list(doomed),
-            list(held),
-            [other for other in shared if other not in doomed and other not in held],
-        )
+        return tuple(doomed), tuple(held), tuple(shared)
 
     def _disown(self, ref: ObjectRef) -> None:
         """Strike out an object's owners that are gone."""

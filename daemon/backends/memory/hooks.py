@@ -30,7 +30,7 @@ def admit_all(document: Document, _: Document | None) -> Admitted:
 class Journal(Protocol):
     """Is told of every mutation before it is made; one that it raises from is not made.
 
-    What one request causes comes without an await in between, and the cause of a removal comes last, so that a
+    What one request causes comes without an await in between, and the cause of a removal comes last: a
     failure or a crash in the middle leaves nothing that nobody looks for.
     """
 

@@ -1,20 +1,22 @@
-"""Which manager wrote which key, as `metadata.managedFields` tells it, for the keys that our writers ask about.
+"""Which manager wrote which key, as `metadata.managedFields` tells it.
 
-An API server tracks every field; here it is the entries of data, labels and annotations. A key belongs to whoever
-changed it last; a write without a manager's name takes the keys that it changes from everyone.
+An API server tracks every field; here it is the entries of data, labels and annotations, which our writers
+ask about. A key belongs to whoever changed it last; a write without a manager's name takes the keys that it
+changes from everyone.
 """
 
-from typing import Any, Final
+from typing import Final, TypeAlias
 
-from syncret.config.meta import Document
+from syncret.config.meta import Document, is_object
 
-_PLACES: Final[tuple[tuple[str, ...], ...]] = (("data",), ("metadata", "labels"), ("metadata", "annotations"))
+_Place: TypeAlias = tuple[str, ...]
+_PLACES: Final[tuple[_Place, ...]] = (("data",), ("metadata", "labels"), ("metadata", "annotations"))
 
 
 def track(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:
     """Bring the document's managedFields up to date with what this write changed."""
     entries = [] if previous is None else list(previous["metadata"].get("managedFields") or ())
-    changed = {place: _changed(document, previous, place) for place in _PLACES}
+    changed: dict[_Place, frozenset[str]] = {place: _changed(document, previous, place) for place in _PLACES}
     kept: list[Document] = []
     mine: Document = {}
     for entry in entries:
@@ -41,21 +43,19 @@ def track(document: Document, previous: Document | None, manager: str, *, timest
         document["metadata"]["managedFields"] = kept
 
 
-def _at(document: Document, place: tuple[str, ...]) -> dict[str, Any]:
-    value: Any = document
+def _at(document: Document, place: _Place) -> Document:
     for step in place:
-        value = (value or {}).get(step)
-    return value if isinstance(value, dict) else {}
+        value = document.get(step)
+        document = value if is_object(value) else {}
+    return document
 
 
-def _changed(document: Document, previous: Document | None, place: tuple[str, ...]) -> frozenset[str]:
+def _changed(document: Document, previous: Document | None, place: _Place) -> frozenset[str]:
     new, old = _at(document, place), {} if previous is None else _at(previous, place)
     return frozenset(key for key, value in new.items() if key not in old or old[key] != value)
 
 
-def _without(
-    fields: Document, document: Document, changed: dict[tuple[str, ...], frozenset[str]]
-) -> Document:
+def _without(fields: Document, document: Document, changed: dict[_Place, frozenset[str]]) -> Document:
     """A manager's fields less those that are gone or that this write changed."""
     left: Document = {}
     for place in _PLACES:
@@ -64,17 +64,17 @@ def _without(
     return left
 
 
-def _with(fields: Document, changed: dict[tuple[str, ...], frozenset[str]]) -> Document:
+def _with(fields: Document, changed: dict[_Place, frozenset[str]]) -> Document:
     for place, keys in changed.items():
         owned = {key.removeprefix("f:") for key in _at(fields, tuple(f"f:{step}" for step in place))}
         fields = _put(fields, place, owned | keys)
     return fields
 
 
-def _put(fields: Document, place: tuple[str, ...], keys: frozenset[str] | set[str]) -> Document:
+def _put(fields: Document, place: _Place, keys: frozenset[str] | set[str]) -> Document:
     if not keys:
         return fields
-    made: Any = {f"f:{key}": {} for key in sorted(keys)}
+    made: Document = {f"f:{key}": {} for key in sorted(keys)}
     for step in reversed(place[1:]):
         made = {**_at(fields, (f"f:{place[0]}",)), f"f:{step}": made}
     return {**fields, f"f:{place[0]}": made}

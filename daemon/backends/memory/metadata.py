@@ -20,6 +20,7 @@ _SERVERS_OWN: Final = (
     "creationTimestamp",
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
+    "managedFields",
 )
 _NOT_KEPT: Final = ("managedFields", "selfLink")
 _UNSAFE_NAMES: Final = (".", "..")
@@ -98,7 +99,7 @@ def born(document: Document, *, uid: str, timestamp: str, counted: bool) -> None
 def inherited(document: Document, previous: Document) -> None:
     """Keep what the server alone writes as the previous version has it."""
     metadata, old = document["metadata"], previous["metadata"]
-    for key in (*_SERVERS_OWN, "managedFields"):
+    for key in _SERVERS_OWN:
         metadata.pop(key, None)
         if key in old:
             metadata[key] = old[key]

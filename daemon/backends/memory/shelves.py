@@ -17,6 +17,9 @@ class Shelves:
         for kind in sorted(self._kinds):
             yield from self.of_kind(kind)
 
+    def __contains__(self, ref: ObjectRef) -> bool:
+        return self.get(ref) is not None
+
     def kinds(self) -> Collection[GroupKind]:
         """The kinds of which there is an object."""
         return tuple(sorted(self._kinds))
