@@ -27,9 +27,7 @@ def simulated(provider: Provider[Any], seeds: Iterable[Seed] | None) -> Provider
 
     @asynccontextmanager
     async def serve(_spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
-        manager = context.keep.setdefault("manager", SecretManager())
-        manager.seed(entries)
-        yield FakeClient(manager)
+        yield FakeClient(context.keep.setdefault("manager", SecretManager(entries)))
 
     return replace(provider, open=serve, batch_size=fake.PROVIDER.batch_size)
 
@@ -38,6 +36,7 @@ def simulated(provider: Provider[Any], seeds: Iterable[Seed] | None) -> Provider
 async def _unreachable(_spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
     if context.store.name:
         raise Malformed(
-            f"{context.store} is not part of the simulation", hint="give its values in spec.providers of the scenario"
+            f"{context.store} is not part of the simulation",
+            hint="give its values in spec.providers of the scenario",
         )
     yield object()

@@ -1,6 +1,6 @@
 """A secret manager in memory: for `fake` stores, and for any store of a simulation."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from syncret.providers.errors import Malformed
@@ -19,78 +19,72 @@ class Seed(NamedTuple):
 
 
 class SecretManager:
-    """Entries by key and version. Seeded ones cannot be changed; pushed ones live as long as the object.
+    """Entries by key and version. A value is bytes; if it is a JSON object, its members are its properties.
 
-    A value is bytes. Properties are the members of a value that is a JSON object.
+    What it is made with, and what is pushed, lives as long as the manager and can be changed. Seeded entries
+    are the ones of a store's own spec: they come and go with it, and nobody else changes them.
     """
 
-    def __init__(self, seeds: Iterable[Seed] = ()) -> None:
-        self._pushed: dict[str, bytes] = {}
-        self._seeded: Mapping[tuple[str, str], bytes] = {}
-        self.seed(seeds)
+    def __init__(self, entries: Iterable[Seed] = ()) -> None:
+        self._values = _by_version(entries)
+        self._seeded: frozenset[tuple[str, str]] = frozenset()
 
     def __repr__(self) -> str:
-        return f"<SecretManager {len(self._seeded)} seeded, {len(self._pushed)} pushed>"
+        return f"<SecretManager {len(self._values)} entries, {len(self._seeded)} of them seeded>"
 
     def seed(self, seeds: Iterable[Seed]) -> None:
-        """Replace all seeded entries. What was pushed stays, unless a seed takes its key."""
-        self._seeded = {(seed.key, seed.version): seed.value.encode() for seed in seeds}
-        for key, _ in self._seeded:
-            self._pushed.pop(key, None)
+        """Replace all seeded entries. What was pushed stays, unless a seed takes its place."""
+        for old in self._seeded:
+            del self._values[old]
+        entries = _by_version(seeds)
+        self._values |= entries
+        self._seeded = frozenset(entries)
 
     def get(self, key: str, version: str = _LATEST) -> bytes | None:
         """The value of one version; None where there is none."""
-        if version == _LATEST and key in self._pushed:
-            return self._pushed[key]
-        return self._seeded.get((key, version))
+        return self._values.get((key, version))
 
     def find(self, wanted: Callable[[str], bool]) -> dict[str, bytes]:
         """The values of all keys that are wanted, each in the version that sorts last."""
-        found: dict[str, tuple[str, bytes]] = {}
-        for key, version, value in self._entries():
-            if wanted(key) and (key not in found or found[key][0] < version):
-                found[key] = (version, value)
-        return {key: value for key, (_, value) in sorted(found.items())}
+        return {key: self._values[key, version] for key, version in sorted(self._values) if wanted(key)}
 
     def put(self, key: str, value: bytes, name: str = "") -> bool:
         """Store a value, or one property of it; says whether anything changed.
 
         Raises Malformed for a seeded key, and for a property of a value that is no JSON object.
         """
-        if (key, _LATEST) in self._seeded:
-            raise Malformed(
-                "key already exists", hint="the store's own spec holds this key: push to another one"
-            )
+        place = (key, _LATEST)
+        if place in self._seeded:
+            hint = "the store's own spec holds this key: push to another one"
+            raise Malformed("key already exists", hint=hint)
         new = self._with_property(key, name, value) if name else value
-        if self._pushed.get(key) == new:
+        if self._values.get(place) == new:
             return False
-        self._pushed[key] = new
+        self._values[place] = new
         return True
 
     def remove(self, key: str, name: str = "") -> bool:
-        """Remove a pushed entry, or one property of it; says whether anything was there. Seeded ones stay."""
-        if not name:
-            return self._pushed.pop(key, None) is not None
-        fields = _fields(self._pushed.get(key))
-        if fields is None or name not in fields:
+        """Remove an entry, or one property of it; says whether anything was there. Seeded ones stay."""
+        place = (key, _LATEST)
+        fields = (_fields(self._values.get(place)) or {}) if name else {}
+        if place in self._seeded or place not in self._values or (name and name not in fields):
             return False
-        del fields[name]
+        fields.pop(name, None)
         if fields:
-            self._pushed[key] = _join(fields)
+            self._values[place] = _join(fields)
         else:
-            del self._pushed[key]
+            del self._values[place]
         return True
 
     def has(self, key: str, name: str = "") -> bool:
-        """Whether the entry is there, and of a pushed one the property. Seeded ones count as a whole."""
-        if (key, _LATEST) in self._seeded:
-            return True
-        if not name:
-            return key in self._pushed
-        return name in (_fields(self._pushed.get(key)) or ())
+        """Whether the entry, or the property, is there. A seeded one counts as a whole: it is closed."""
+        place = (key, _LATEST)
+        if name and place not in self._seeded:
+            return name in (_fields(self._values.get(place)) or ())
+        return place in self._values
 
     def _with_property(self, key: str, name: str, value: bytes) -> bytes:
-        fields = _fields(self._pushed.get(key, b"{}"))
+        fields = _fields(self._values.get((key, _LATEST), b"{}"))
         if fields is None:
             raise Malformed(
                 f"the value of {key} is not a JSON object, so it has no properties",
@@ -99,19 +93,15 @@ class SecretManager:
         fields[name] = gojson.quote(gojson.text(value), escape_html=False)
         return _join(fields)
 
-    def _entries(self) -> Iterator[tuple[str, str, bytes]]:
-        for (key, version), value in self._seeded.items():
-            yield key, version, value
-        for key, value in self._pushed.items():
-            yield key, _LATEST, value
+
+def _by_version(entries: Iterable[Seed]) -> dict[tuple[str, str], bytes]:
+    return {(entry.key, entry.version): entry.value.encode() for entry in entries}
 
 
 def _fields(value: bytes | None) -> dict[str, str] | None:
     """The members of a JSON object as raw text; None where there is no object."""
-    if value is None:
-        return None
     try:
-        return gojson.raw_fields(value)
+        return None if value is None else gojson.raw_fields(value)
     except Malformed:
         return None
 
