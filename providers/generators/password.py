@@ -4,7 +4,9 @@ import base64
 import secrets
 import string
 from collections.abc import Iterable
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Defaulted, Model
@@ -32,7 +34,7 @@ class PasswordSpec(Model):
     no_upper: Defaulted[bool] = False
     allow_repeat: Defaulted[bool] = False
     encoding: Encoding = "raw"
-    secret_keys: tuple[str, ...] = ()
+    secret_keys: Annotated[tuple[str, ...], Meta(min_length=1)] = ()
     """Each gets a password of its own; none means one under `password`."""
 
 
