@@ -140,7 +140,10 @@ class Target(Protocol):
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:
-        """Objects of a kind, in the order of their namespaces and names."""
+        """Objects of a kind, in the order of their namespaces and names.
+
+        Raises Malformed for a selector that Kubernetes would refuse.
+        """
         ...
 
     async def create(self, document: Document, *, manager: str = "") -> Stored:

@@ -7,6 +7,7 @@ import pytest
 from syncret.config.fields import LabelRequirement, LabelSelector
 from syncret.config.meta import Document, GroupKind
 from syncret.daemon.backends.contract import AlreadyExists, Backend, Conflict, Invalid, NotFound
+from syncret.providers.errors import Malformed
 from tests.backends.objects import OURS, SECRET, THING, document_of, existing, manifest, ref, secret
 
 
@@ -227,7 +228,6 @@ def _expression(operator: str, *values: str) -> LabelSelector:
         pytest.param(_expression("NotIn", "back"), ["front", "none"], id="NotIn"),
         pytest.param(_expression("Exists"), ["back", "front"], id="Exists"),
         pytest.param(_expression("DoesNotExist"), ["none"], id="DoesNotExist"),
-        pytest.param(_expression("Like", "back"), [], id="unknown operator"),
     ],
 )
 async def test_a_list_takes_a_label_selector(
@@ -237,6 +237,11 @@ async def test_a_list_takes_a_label_selector(
     for tier in ("front", "back"):
         await backend.create(manifest(name=tier, meta={"labels": {"tier": tier}}))
     assert [stored.ref.name for stored in await backend.list(OURS, selector=selector)] == names
+
+
+async def test_a_selector_that_is_none_is_refused(backend: Backend) -> None:
+    with pytest.raises(Malformed):
+        await backend.list(OURS, selector=_expression("Like", "back"))
 
 
 @pytest.mark.parametrize(

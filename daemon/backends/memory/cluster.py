@@ -21,8 +21,8 @@ from syncret.daemon.backends.memory.hooks import Admission, Journal, Vault, admi
 from syncret.daemon.backends.memory.ledger import Ledger
 from syncret.daemon.backends.memory.metadata import is_named, random_uid
 from syncret.daemon.backends.memory.patch import merged
-from syncret.daemon.backends.memory.selectors import matches
 from syncret.daemon.backends.memory.watch import Watch
+from syncret.daemon.core.selectors import check, matches
 from syncret.daemon.core.timestamps import stamp
 
 
@@ -87,7 +87,9 @@ class MemoryCluster:
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:
-        """Objects of a kind, in the order of their names."""
+        """Objects of a kind, in the order of their namespaces and names. Raises Malformed for a bad selector."""
+        if selector is not None:
+            check(selector)
         return [
             self._ledger.whole(stored)
             for stored in self._ledger.shelves.of_kind(group_kind, namespace)
