@@ -15,17 +15,18 @@ from collections.abc import Mapping
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.names import TEMPORARY, check_keys, folder_of, is_key, secret_name
+from syncret.daemon.backends.filesystem.refusals import foreign, unavailable
 from syncret.daemon.backends.filesystem.syscalls import exchange
 from syncret.daemon.backends.filesystem.tree import (
     CREATE_FILE,
     OPEN_FOLDER,
     OutputTree,
     listed,
-    unavailable,
     write_all,
 )
 
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO that somebody put there must not hang us
+_TRIES = 100
 _MAX_BYTES = 4 << 20  # of one file: more than any Secret may hold, so a longer one is not ours anyway
 
 
@@ -66,23 +67,29 @@ class SecretFolder:
         except OSError as error:
             raise unavailable(error, self._path(ref)) from error
 
+    def exists(self, ref: ObjectRef) -> bool:
+        """Whether there is a folder of ours under that name."""
+        return self._tree.holds(folder_of(ref), secret_name(ref), stat.S_ISDIR)
+
     def load(self, ref: ObjectRef) -> dict[str, bytes] | None:
         """What the folder holds now, or None where there is none. What cannot be a key is passed over."""
+        name = secret_name(ref)
         try:
             namespace = self._tree.open_namespace(folder_of(ref), create=False)
             try:
-                folder = os.open(secret_name(ref), OPEN_FOLDER, dir_fd=namespace)
+                for _ in range(_TRIES):
+                    data, whole = self._load(namespace, name, self._path(ref))
+                    if whole:
+                        return data
             finally:
                 os.close(namespace)
-            try:
-                self._check_ours(folder, self._path(ref))
-                return {name: content for name, (_, content) in _files(folder).items() if is_key(name)}
-            finally:
-                os.close(folder)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise unavailable(error, self._path(ref)) from error
+        raise TargetUnavailable(
+            f"{self._path(ref)}: the folder is swapped all the time", hint="find out who does"
+        )
 
     def remove(self, ref: ObjectRef) -> bool:
         """Take the whole set away at once; False where there is none."""
@@ -112,13 +119,21 @@ class SecretFolder:
     def _path(self, ref: ObjectRef) -> str:
         return f"{self._tree.path}/{ref.namespace}/{ref.name}"
 
+    def _load(self, namespace: int, name: str, path: str) -> tuple[dict[str, bytes], bool]:
+        """The data, and whether the folder stood under its name all the while: a swap removes the old one."""
+        folder = os.open(name, OPEN_FOLDER, dir_fd=namespace)
+        try:
+            opened = self._check_ours(folder, path)
+            data = {key: content for key, (_, content) in _files(folder).items() if is_key(key)}
+        finally:
+            os.close(folder)
+        found = os.stat(name, dir_fd=namespace, follow_symlinks=False)
+        return data, (found.st_ino, found.st_dev) == (opened.st_ino, opened.st_dev)
+
     def _check_ours(self, folder: int, path: str) -> os.stat_result:
         status = os.fstat(folder)
         if status.st_uid not in self._tree.owners:
-            raise TargetUnavailable(
-                f"{path}: the folder belongs to another user (uid {status.st_uid})",
-                hint=f"remove it, or give it to uid {os.geteuid()} that syncret runs as",
-            )
+            raise foreign(path, status.st_uid)
         return status
 
     def _create(self, namespace: int, name: str, data: Mapping[str, bytes]) -> None:

@@ -4,41 +4,21 @@ Everything below the output folder is reached through open folders (`openat`) wi
 a symbolic link that somebody puts underneath cannot lead a write, a read or a removal anywhere else.
 """
 
-import errno
 import fcntl
 import itertools
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.names import TEMPORARY
+from syncret.daemon.backends.filesystem.refusals import foreign, unavailable
 from syncret.daemon.backends.filesystem.syscalls import exchange
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CREATE_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-
-_REMEDIES = {
-    errno.ENOSPC: (
-        "no space is left on the file system",
-        "free some space; the last complete set stays in place",
-    ),
-    errno.EDQUOT: ("the disk quota is used up", "raise the quota; the last complete set stays in place"),
-    errno.EFBIG: (
-        "a file would be larger than this process may write",
-        "raise the limit (LimitFSIZE=, ulimit -f)",
-    ),
-    errno.EROFS: ("the file system is read-only", "mount it writable, or choose another output folder"),
-    errno.EACCES: ("permission denied", "let the user that syncret runs as write there"),
-    errno.EPERM: ("not permitted", "let the user that syncret runs as write there and give files away"),
-    errno.ELOOP: ("a symbolic link stands where a folder should be", "remove the link"),
-    errno.ENOTDIR: ("something that is no folder stands in the way", "move it away"),
-    errno.EISDIR: ("a folder stands where a file should be", "move it away"),
-    errno.ENAMETOOLONG: ("the name is too long for this file system", "choose a shorter name"),
-    errno.EMFILE: ("too many files are open", "raise the limit (LimitNOFILE=, ulimit -n)"),
-    errno.EIO: ("the disk failed", "look at the kernel's log, and check the disk"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +32,6 @@ class OutputSettings:
     fsync: bool = True
     exchange: bool = True
     """Whether whole folders may be swapped; False is for file systems that claim to and fail."""
-
-
-def unavailable(error: OSError, path: str) -> TargetUnavailable:
-    """What the disk refused, in words that say what to do."""
-    message, hint = _REMEDIES.get(
-        error.errno or 0, (os.strerror(error.errno or errno.EIO), "check the output folder")
-    )
-    return TargetUnavailable(f"{path}: {message}", hint=hint)
 
 
 def listed(fd: int) -> list[str]:
@@ -80,8 +52,11 @@ class OutputTree:
     Safe to use from several threads, as long as each object has one writer at a time.
     """
 
-    def __init__(self, path: str, settings: OutputSettings) -> None:
-        """Open (and where it is missing, make) the folder. Raises TargetUnavailable."""
+    def __init__(self, path: str, settings: OutputSettings, *, read_only: bool = False) -> None:
+        """Open the folder, and make it where it is missing. Raises TargetUnavailable.
+
+        One that is read only is neither made nor locked nor swept, and has to be there.
+        """
         self.path = str(Path(path).absolute())
         self.settings = settings
         self._serial = itertools.count()
@@ -89,14 +64,20 @@ class OutputTree:
         self._trusted = {0, os.geteuid(), settings.uid}
         self.owners = {os.geteuid(), settings.uid}
         """Whose folders may be replaced or removed."""
-        self._root = -1
-        self._open_root()
+        self._root = self._open_root(make=not read_only)
+        self.swaps = False
+        if read_only:
+            return
         try:
+            self._lock()
             self.swaps = settings.exchange and self._probe()
             self._sweep()
         except OSError as error:
             os.close(self._root)
             raise unavailable(error, self.path) from error
+        except TargetUnavailable:
+            os.close(self._root)
+            raise
 
     def close(self) -> None:
         """Let go of the folder and its lock."""
@@ -139,8 +120,22 @@ class OutputTree:
         owner = os.fstat(fd).st_uid
         if owner not in self._trusted:
             os.close(fd)
-            raise _foreign(f"{self.path}/{name}", owner)
+            raise foreign(f"{self.path}/{name}", owner)
         return fd
+
+    def holds(self, namespace: str, name: str, sort: Callable[[int], bool]) -> bool:
+        """Whether something of ours, and of that sort, stands under a name; nothing is opened."""
+        try:
+            fd = self.open_namespace(namespace, create=False)
+            try:
+                status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            finally:
+                os.close(fd)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise unavailable(error, f"{self.path}/{namespace}/{name}") from error
+        return sort(status.st_mode) and status.st_uid in self.owners
 
     def _make_namespace(self, name: str) -> int:
         try:
@@ -149,7 +144,8 @@ class OutputTree:
             return os.open(name, OPEN_FOLDER, dir_fd=self._root)
         except FileNotFoundError:  # the output folder itself was removed under us
             os.close(self._root)
-            self._open_root()
+            self._root = self._open_root(make=True)
+            self._lock()
             os.mkdir(name, 0o700, dir_fd=self._root)
         fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
         self.own(fd, self.settings.folder_mode)
@@ -157,33 +153,32 @@ class OutputTree:
             os.fsync(self._root)
         return fd
 
-    def _open_root(self) -> None:
+    def _open_root(self, *, make: bool) -> int:
+        path = Path(self.path)
         try:
-            path = Path(self.path)
-            if not path.exists() and not path.is_symlink():
+            fresh = make and not path.exists() and not path.is_symlink()
+            if fresh:
                 path.mkdir(self.settings.folder_mode, parents=True)
-                self._root = os.open(self.path, OPEN_FOLDER)
-                self.own(self._root, self.settings.folder_mode)
-            else:
-                self._root = os.open(self.path, OPEN_FOLDER)
+            root = os.open(self.path, OPEN_FOLDER)
+            if fresh:
+                self.own(root, self.settings.folder_mode)
         except OSError as error:
-            if Path(self.path).is_symlink():
+            if path.is_symlink():
                 raise TargetUnavailable(
                     f"{self.path}: the output folder is a symbolic link",
-                    hint=f"name the folder that it leads to: {Path(self.path).resolve()}",
+                    hint=f"name the folder that it leads to: {path.resolve()}",
                 ) from error
             raise unavailable(error, self.path) from error
-        owner = os.fstat(self._root).st_uid
+        owner = os.fstat(root).st_uid
         if owner not in self._trusted:
-            os.close(self._root)
-            raise _foreign(self.path, owner)
-        self._lock()
+            os.close(root)
+            raise foreign(self.path, owner)
+        return root
 
     def _lock(self) -> None:
         try:
             fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            os.close(self._root)
             raise TargetUnavailable(
                 f"{self.path}: another syncret writes to this folder",
                 hint="stop it, or give each its own output folder",
@@ -250,10 +245,3 @@ class OutputTree:
         finally:
             os.close(fd)
         os.rmdir(name, dir_fd=parent)
-
-
-def _foreign(path: str, owner: int) -> TargetUnavailable:
-    return TargetUnavailable(
-        f"{path}: the folder belongs to another user (uid {owner})",
-        hint=f"give it to the user that syncret runs as (chown {os.geteuid()}), or choose another folder",
-    )

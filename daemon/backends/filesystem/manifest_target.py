@@ -12,13 +12,14 @@ import yaml
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.names import folder_of, manifest_name
-from syncret.daemon.backends.filesystem.tree import CREATE_FILE, OutputTree, unavailable, write_all
+from syncret.daemon.backends.filesystem.refusals import unavailable
+from syncret.daemon.backends.filesystem.tree import CREATE_FILE, OutputTree, write_all
 
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAX_BYTES = 8 << 20
 
 
-class ManifestFiles:
+class ManifestTarget:
     """Writes, reads and removes manifests. One writer at a time for each object."""
 
     def __init__(self, tree: OutputTree) -> None:
@@ -39,6 +40,10 @@ class ManifestFiles:
         except OSError as error:
             raise unavailable(error, self._path(ref)) from error
         return True
+
+    def exists(self, ref: ObjectRef) -> bool:
+        """Whether there is a file of ours under that name."""
+        return self._tree.holds(folder_of(ref), manifest_name(ref), stat.S_ISREG)
 
     def load(self, ref: ObjectRef) -> Document | None:
         """What the file holds now; None where there is none, or what stands there is no YAML mapping."""

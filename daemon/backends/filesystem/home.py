@@ -1,0 +1,205 @@
+"""The host home: a simulated cluster whose wanted objects come from folders and whose written ones are files.
+
+All semantics (versions, conflicts, admission, owners, finalizers) are those of `MemoryCluster`. What is added
+here: where objects come from (`wanted`), where Secrets and other written objects go (`outputs`), and what
+survives the process (`state`).
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from syncret.config.catalog import Catalog
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.daemon.backends.contract import Changes, Stored
+from syncret.daemon.backends.filesystem.credentials import read_credentials
+from syncret.daemon.backends.filesystem.journal import StateJournal
+from syncret.daemon.backends.filesystem.manifests import ManifestFolders, Snapshot
+from syncret.daemon.backends.filesystem.outputs import Outputs
+from syncret.daemon.backends.filesystem.reading import FileProblem, Reader
+from syncret.daemon.backends.filesystem.records import Record, unpack
+from syncret.daemon.backends.filesystem.source import looks
+from syncret.daemon.backends.filesystem.state import State
+from syncret.daemon.backends.filesystem.state_file import read_state
+from syncret.daemon.backends.filesystem.tree import OutputSettings, OutputTree
+from syncret.daemon.backends.filesystem.wanted import Wanted
+from syncret.daemon.backends.filesystem.writer import Writer
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.backends.memory.hooks import Admission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSettings:
+    """Where a host home reads and writes. Without output folder or state file, that part is in memory."""
+
+    manifests: Sequence[str]
+    output_dir: str | None = None
+    state_file: str | None = None
+    output: OutputSettings = field(default_factory=OutputSettings)
+    credentials: str | None = None
+    """Systemd's `$CREDENTIALS_DIRECTORY`."""
+    rescan: float = 45.0
+    debounce: float = 0.1
+    dry: bool = False
+    """Start from the state and the files that are there, and write neither."""
+
+
+class HostHome:
+    """Implements `Backend`. Use it as an async context, and let a task `run()` it to follow the folders."""
+
+    def __init__(
+        self,
+        settings: HostSettings,
+        *,
+        catalog: Catalog,
+        admission: Admission,
+        now: Callable[[], float],
+        on_problems: Callable[[Sequence[FileProblem]], None],
+    ) -> None:
+        """`on_problems` is given all problems of all files whenever they are not the same as before."""
+        self._settings = replace(
+            settings, manifests=[str(Path(path).absolute()) for path in settings.manifests]
+        )
+        self._folders = ManifestFolders(self._settings.manifests, Reader(catalog))
+        self._admission = admission
+        self._now = now
+        self._on_problems = on_problems
+        self._problems: Sequence[FileProblem] = ()
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Take over the former life, and apply the folders. Raises StateError and TargetUnavailable."""
+        async with AsyncExitStack() as stack:
+            state, rows = await self._open_state(stack)
+            tree = self._open_tree(stack)
+            self._outputs = Outputs(tree, writes=not self._settings.dry)
+            self._journal = StateJournal(state, self._outputs)
+            self._cluster = MemoryCluster(
+                now=self._now, admission=self._admission, journal=self._journal, vault=self._outputs
+            )
+            threads = tree is not None and self._settings.output.fsync
+            self._writer = Writer(self._cluster, self._outputs, self._journal, threads=threads)
+            salt = state.salt() if state is not None else b""
+            self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer, salt)
+            snapshot = await asyncio.to_thread(self._scan, ())
+            self._forget_credentials(snapshot)
+            self._wanted.restore(rows, snapshot)
+            await self._apply(snapshot)
+            await self._journal.settled()
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Write what is left, and give files and locks free."""
+        await self._stack.aclose()
+
+    @property
+    def swaps(self) -> bool:
+        """Whether a set of files is replaced at once; where not, readers may find a mixture: say so."""
+        return self._outputs.swaps
+
+    # ------------------------------------------------------------------------------------------------ folders
+    async def run(self) -> None:
+        """Follow the folders until cancelled."""
+        settings = self._settings
+        async with aclosing(
+            looks(settings.manifests, rescan=settings.rescan, debounce=settings.debounce)
+        ) as times:
+            async for touched in times:
+                await self.look(touched)
+
+    async def look(self, touched: Collection[str] = ()) -> None:
+        """Look at the folders now, and apply what changed; all of it is durable then.
+
+        What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
+        """
+        touched = {*touched, *self._wanted.stale}
+        self._wanted.stale.clear()
+        snapshot = await asyncio.to_thread(self._scan, touched)
+        if self._wanted.gone(snapshot):
+            await asyncio.sleep(self._settings.debounce)
+            snapshot = await asyncio.to_thread(self._scan, touched)
+        self._forget_credentials(snapshot)
+        await self._apply(snapshot)
+        await self._journal.settled()
+
+    def _scan(self, touched: Collection[str]) -> Snapshot:
+        snapshot = self._folders.scan(touched)
+        folder = self._settings.credentials
+        return snapshot if folder is None else snapshot.joined(folder, *read_credentials(folder))
+
+    def _forget_credentials(self, snapshot: Snapshot) -> None:
+        folder = self._settings.credentials
+        self._journal.forgotten = {ref for ref, one in snapshot.manifests.items() if one.file == folder}
+
+    async def _apply(self, snapshot: Snapshot) -> None:
+        problems = [*snapshot.problems, *await self._wanted.apply(snapshot)]
+        self._folders.release(self._wanted.applied(snapshot))
+        if problems != self._problems:
+            self._problems = problems
+            self._on_problems(problems)
+
+    async def _open_state(
+        self, stack: AsyncExitStack
+    ) -> tuple[State | None, Sequence[tuple[ObjectRef, Record]]]:
+        path = self._settings.state_file
+        if path is None:
+            return None, ()
+        if self._settings.dry:
+            return None, [(ref, unpack(row)) for ref, row in read_state(path)]
+        state = State(path)
+        stack.push_async_callback(state.aclose)
+        return state, [(ref, unpack(row)) for ref, row in state.rows()]
+
+    def _open_tree(self, stack: AsyncExitStack) -> OutputTree | None:
+        path, dry = self._settings.output_dir, self._settings.dry
+        if path is None or (dry and not Path(path).exists()):
+            return None
+        tree = OutputTree(path, self._settings.output, read_only=dry)
+        stack.callback(tree.close)
+        return tree
+
+    # ------------------------------------------------------------------------------------------------ backend
+    def kinds(self) -> Collection[GroupKind]:
+        """As `Backend` says: any kind."""
+        return self._cluster.kinds()
+
+    def watch(self) -> Changes:
+        """As `Source` says."""
+        return self._cluster.watch()
+
+    async def get(self, ref: ObjectRef) -> Stored | None:
+        """As `Target` says; the data of a written Secret is what its files hold now."""
+        return await self._cluster.get(ref)
+
+    async def list(
+        self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[Stored]:
+        """As `Target` says."""
+        return await self._cluster.list(group_kind, namespace=namespace, selector=selector)
+
+    async def create(self, document: Document, *, manager: str = "") -> Stored:
+        """As `Target` says; the files are there when it returns."""
+        return await self._writer.write(document, partial(self._cluster.prepare_create, manager=manager))
+
+    async def update(self, document: Document, *, manager: str = "") -> Stored:
+        """As `Target` says; a Secret of a manifest that is updated becomes files, too."""
+        return await self._writer.write(document, partial(self._cluster.prepare_update, manager=manager))
+
+    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
+        """As `Target` says; the files are gone when it returns."""
+        await self._writer.delete(ref, uid=uid)
+
+    async def report(self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str) -> Stored | None:
+        """As `Status` says; it is on the disk when this returns."""
+        stored = await self._cluster.report(ref, status, uid=uid)
+        await self._journal.settled()
+        return stored

@@ -1,0 +1,53 @@
+"""The cluster's journal on a host: versions go to the state file, and files go when their object does."""
+
+from collections.abc import Collection
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.backends.contract import Stored, TargetUnavailable
+from syncret.daemon.backends.filesystem.outputs import Outputs
+from syncret.daemon.backends.filesystem.records import Applied, pack
+from syncret.daemon.backends.filesystem.state import State
+from syncret.daemon.backends.filesystem.state_file import StateError
+
+
+class StateJournal:
+    """Implements `Journal`. `applied` tells which manifest an object came from; the source keeps it."""
+
+    def __init__(self, state: State | None, outputs: Outputs) -> None:
+        """Without a state nothing is remembered."""
+        self._state = state
+        self._outputs = outputs
+        self.applied: dict[ObjectRef, Applied] = {}
+        self.forgotten: Collection[ObjectRef] = frozenset()
+        """Objects that are never remembered, not even their names: Secrets from credentials."""
+
+    def saved(self, stored: Stored) -> None:
+        """Remember this version."""
+        self.record(stored, output=stored.ref in self._outputs)
+
+    def record(self, stored: Stored, *, output: bool) -> None:
+        """Remember this version, and whether its content is (or is about to be) in files."""
+        if self._state is None or stored.ref in self.forgotten:
+            return
+        self._state.put(stored.ref, pack(stored, applied=self.applied.get(stored.ref), output=output))
+
+    def removed(self, ref: ObjectRef) -> None:
+        """Take the files away, then forget the object. Raises TargetUnavailable, and nothing is removed."""
+        if ref in self._outputs:
+            self._outputs.remove(ref)
+        self.forget(ref)
+
+    def forget(self, ref: ObjectRef) -> None:
+        """Remember the object no longer; it comes back if its manifest is still there at the next look."""
+        self.applied.pop(ref, None)
+        if self._state is not None:
+            self._state.remove(ref)
+
+    async def settled(self) -> None:
+        """Return once everything told so far is on the disk. Raises TargetUnavailable."""
+        if self._state is None:
+            return
+        try:
+            await self._state.durable()
+        except StateError as error:
+            raise TargetUnavailable(str(error), hint=error.hint) from error

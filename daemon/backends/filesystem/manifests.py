@@ -1,0 +1,218 @@
+"""What folders of manifests say right now, judged file by file against what they said before.
+
+A file that cannot be read, or a document in it that is wrong, changes nothing: what that file said last stays
+in force until it can be read again, or until it no longer says it. So does everything below a path that has
+vanished: an unmounted disk or a checkout in progress must not look like the wish to delete every secret.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from syncret.config.errors import Problem
+from syncret.config.loader import SUFFIXES
+from syncret.config.meta import ObjectRef
+from syncret.config.yaml import LIMITS
+from syncret.daemon.backends.filesystem.reading import FileContent, FileProblem, Manifest, Reader, twice
+
+_SUFFIXES = tuple(SUFFIXES)
+_RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What all files say together.
+
+    `troubled` are files and folders that could not be read whole: what came from them (or from below them)
+    before is not gone. `refused` are objects whose newest version is wrong.
+    """
+
+    manifests: Mapping[ObjectRef, Manifest]
+    problems: Sequence[FileProblem]
+    troubled: Collection[str]
+    refused: Collection[ObjectRef]
+
+    def joined(
+        self, folder: str, manifests: Sequence[Manifest], problems: Sequence[FileProblem]
+    ) -> "Snapshot":
+        """This, and what another folder gives; that one's stays in force where both give an object."""
+        theirs = {manifest.ref: manifest for manifest in manifests}
+        both = [
+            FileProblem(mine.file, twice(ref, mine.line, theirs[ref]))
+            for ref, mine in self.manifests.items()
+            if ref in theirs
+        ]
+        unread = any(problem.file == folder for problem in problems)
+        return Snapshot(
+            {**self.manifests, **theirs},
+            [*self.problems, *problems, *both],
+            [*self.troubled, folder] if unread else self.troubled,
+            self.refused,
+        )
+
+    def is_gone(self, ref: ObjectRef, file: str) -> bool:
+        """Whether an object that came from this file is wanted no more."""
+        if ref in self.manifests or ref in self.refused:
+            return False
+        return not any(file == path or file.startswith(path.rstrip("/") + "/") for path in self.troubled)
+
+
+@dataclass(slots=True)
+class _Known:
+    signature: tuple[int, ...] | None
+    content: FileContent
+    last_good: dict[ObjectRef, Manifest]
+
+
+class ManifestFolders:
+    """Reads manifests, and only those again that changed. Blocking: call it in a thread."""
+
+    def __init__(self, paths: Sequence[str], reader: Reader) -> None:
+        self._paths = paths
+        self._reader = reader
+        self._known: dict[str, _Known] = {}
+        self._folders: dict[str, tuple[int, int]] = {}
+        self._incumbent: dict[ObjectRef, str] = {}
+
+    def scan(self, touched: Collection[str] = ()) -> Snapshot:
+        """Look at everything; files in `touched` are read even where their times did not move."""
+        problems: list[FileProblem] = []
+        troubled: list[str] = []
+        files: dict[str, os.stat_result] = {}
+        for path in self._paths:
+            found = self._found(path)
+            if isinstance(found, Problem):
+                problems.append(FileProblem(path, found))
+                troubled.append(path)
+            else:
+                files |= found
+        vanished = [file for file in self._known if file not in files]
+        for file in vanished:
+            if not _below(file, troubled):
+                del self._known[file]
+        for file, status in files.items():
+            self._refresh(file, status, forced=file in touched)
+        return self._merged(problems, troubled)
+
+    def release(self, applied: Collection[Manifest]) -> None:
+        """Let go of documents that were applied: names and digests are enough to tell what changes."""
+        for manifest in applied:
+            known = self._known.get(manifest.file)
+            if known is not None and known.last_good.get(manifest.ref) is manifest:
+                known.last_good[manifest.ref] = replace(manifest, loaded=None)
+                known.content = FileContent(
+                    (), known.content.problems, known.content.refused, known.content.torn
+                )
+
+    def _found(self, path: str) -> dict[str, os.stat_result] | Problem:
+        """The manifest files at a path given by the operator, or why there are none to be trusted."""
+        try:
+            root = Path(path).stat()
+            if not Path(path).is_dir():
+                return {path: root}
+            files = dict(_walk(path, {(root.st_dev, root.st_ino)}))
+        except OSError as error:
+            return Problem(
+                path="",
+                message=f"cannot be read: {error.strerror}",
+                hint="what it said last stays in force; take the path out of the settings to delete that",
+            )
+        device = (root.st_dev, root.st_ino)
+        if not files and self._folders.get(path, device)[0] != device[0]:
+            return Problem(
+                path="",
+                message="another, empty file system is mounted here now",
+                hint="what the folder said last stays in force until it is back",
+            )
+        self._folders[path] = device
+        return files
+
+    def _refresh(self, file: str, status: os.stat_result, *, forced: bool) -> None:
+        known = self._known.get(file)
+        signature: tuple[int, ...] | None = (
+            status.st_dev,
+            status.st_ino,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+        )
+        if known is not None and known.signature == signature and not forced:
+            return
+        if abs(time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)) < _RACY_NS:
+            signature = None
+        last_good = known.last_good if known is not None else {}
+        content = self._read(file)
+        good = {manifest.ref: manifest for manifest in content.manifests}
+        for ref, manifest in last_good.items():
+            if ref not in good and (content.torn or ref in content.refused):
+                good[ref] = manifest
+        self._known[file] = _Known(signature, content, good)
+
+    def _read(self, file: str) -> FileContent:
+        try:
+            return self._reader.read(file, _bytes_of(file))
+        except OSError as error:
+            problem = Problem(
+                path="",
+                message=f"cannot be read: {error.strerror}",
+                hint="what it said last stays in force; let the user that syncret runs as read it",
+            )
+            return FileContent(problems=[problem], torn=True)
+
+    def _merged(self, problems: list[FileProblem], troubled: list[str]) -> Snapshot:
+        claims: dict[ObjectRef, list[Manifest]] = {}
+        refused: set[ObjectRef] = set()
+        for file in sorted(self._known):
+            known = self._known[file]
+            problems += (FileProblem(file, problem) for problem in known.content.problems)
+            refused.update(known.content.refused)
+            if known.content.torn:
+                troubled.append(file)
+            for ref, manifest in known.last_good.items():
+                claims.setdefault(ref, []).append(manifest)
+        manifests: dict[ObjectRef, Manifest] = {}
+        for ref, claimants in claims.items():
+            winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
+            manifests[ref] = winner
+            problems += (
+                FileProblem(one.file, twice(ref, one.line, winner)) for one in claimants if one is not winner
+            )
+        self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
+        return Snapshot(manifests, problems, troubled, refused)
+
+
+def _below(file: str, folders: Collection[str]) -> bool:
+    return any(file == folder or file.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+def _bytes_of(file: str) -> bytes:
+    with Path(file).open("rb") as stream:
+        return stream.read(LIMITS.file + 1)
+
+
+def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, os.stat_result]]:
+    """Manifest files below a folder in the order of their names, each once; links are followed.
+
+    Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
+    """
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.name.startswith("."):
+            continue
+        try:
+            status = entry.stat()
+        except FileNotFoundError:  # gone since it was listed, or a link to nothing
+            continue
+        identity = (status.st_dev, status.st_ino)
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if identity in seen or not (is_folder or entry.name.endswith(_SUFFIXES)):
+            continue
+        seen.add(identity)
+        if is_folder:
+            yield from _walk(entry.path, seen)
+        elif stat.S_ISREG(status.st_mode):
+            yield entry.path, status

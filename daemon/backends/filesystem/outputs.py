@@ -1,0 +1,133 @@
+"""What controllers write becomes files, and is nowhere else: a vault for the simulated cluster.
+
+The cluster keeps the face of a written object (its metadata); its content is in the files, and is read from
+there whenever somebody asks for the object. So an edited or deleted file is what a controller observes, and
+repairs.
+"""
+
+import binascii
+from base64 import b64decode, b64encode
+from typing import Final
+
+import msgspec
+
+from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
+from syncret.daemon.backends.filesystem.manifest_target import ManifestTarget
+from syncret.daemon.backends.filesystem.records import face, is_ours
+from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
+from syncret.daemon.backends.filesystem.tree import OutputTree
+
+_SECRET: Final = GroupKind("", "Secret")
+_SHOWN: Final = ("name", "namespace", "labels", "annotations")
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Outputs:
+    """The written objects, by name. Implements `Vault`; writes block, and come between judging and commit."""
+
+    def __init__(self, tree: OutputTree | None, *, writes: bool = True) -> None:
+        """Where nothing may be written, or there is no tree, all content stays in memory."""
+        self._writes = writes
+        self._secrets = SecretFolder(tree) if tree is not None else None
+        self._manifests = ManifestTarget(tree) if tree is not None else None
+        self._refs: set[ObjectRef] = set()
+
+    @property
+    def swaps(self) -> bool:
+        """Whether the set of a Secret's files is replaced at once."""
+        return self._secrets is None or self._secrets.swaps
+
+    def __contains__(self, ref: ObjectRef) -> bool:
+        return ref in self._refs
+
+    def takes(self, kind: GroupKind) -> bool:
+        """Whether objects of this kind become files when a controller writes them."""
+        return self._writes and self._secrets is not None and not is_ours(kind)
+
+    def enter(self, ref: ObjectRef) -> None:
+        """From now on the content of this object is in the files."""
+        self._refs.add(ref)
+
+    def leave(self, ref: ObjectRef) -> None:
+        """The content of this object is not in the files, or no longer."""
+        self._refs.discard(ref)
+
+    def exists(self, ref: ObjectRef) -> bool:
+        """Whether there are files for this object."""
+        if self._secrets is None or self._manifests is None:
+            return False
+        return (self._secrets if ref.group_kind == _SECRET else self._manifests).exists(ref)
+
+    def load(self, ref: ObjectRef) -> Document | None:
+        """The content that the files hold: some members of the document; None where there are no files."""
+        if self._secrets is None or self._manifests is None:
+            return None
+        if ref.group_kind != _SECRET:
+            return self._manifests.load(ref)
+        data = self._secrets.load(ref)
+        if data is None:
+            return None
+        return {"data": {key: b64encode(data[key]).decode() for key in sorted(data)}} if data else {}
+
+    def write(self, ref: ObjectRef, document: Document) -> None:
+        """Make the files hold the content of this document. Raises Invalid and TargetUnavailable."""
+        if self._secrets is None or self._manifests is None:
+            return
+        if ref.group_kind == _SECRET:
+            self._secrets.write(ref, _values(ref, document))
+            return
+        metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
+        content = {key: value for key, value in document.items() if key != "status"}
+        self._manifests.write(ref, {**content, "metadata": metadata})
+
+    def adopted(self, ref: ObjectRef, sealed: Document) -> Document | None:
+        """The object of a former life whose content is in files: as the cluster is to hold it.
+
+        None where the files cannot be read.
+        """
+        if self.takes(ref.group_kind):
+            self.enter(ref)
+            return sealed
+        try:
+            return {**(self.load(ref) or {}), **sealed}
+        except TargetUnavailable:
+            return None
+
+    def remove(self, ref: ObjectRef) -> None:
+        """Take the files away. Raises TargetUnavailable."""
+        if self._secrets is None or self._manifests is None:
+            return
+        if ref.group_kind == _SECRET:
+            self._secrets.remove(ref)
+        else:
+            self._manifests.remove(ref)
+        self.leave(ref)
+
+    def seal(self, stored: Stored) -> Stored:
+        """The version without what is in the files."""
+        if stored.ref not in self._refs:
+            return stored
+        return msgspec.structs.replace(stored, data=_ENCODER.encode(face(stored.document)))
+
+    def unseal(self, stored: Stored) -> Stored:
+        """The version with what the files hold now; without, where they are gone or somebody else's.
+
+        Whoever then tries to write is told what is wrong with them.
+        """
+        if stored.ref not in self._refs:
+            return stored
+        try:
+            content = self.load(stored.ref)
+        except TargetUnavailable:
+            return stored
+        if not content:
+            return stored
+        return msgspec.structs.replace(stored, data=_ENCODER.encode({**content, **stored.document}))
+
+
+def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:
+    try:
+        return {key: b64decode(value, validate=True) for key, value in document.get("data", {}).items()}
+    except (binascii.Error, TypeError, ValueError):
+        raise Invalid(f"{ref}: a value in data is not base64") from None

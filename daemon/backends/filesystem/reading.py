@@ -1,0 +1,116 @@
+"""One file's bytes as manifests: which objects it gives, which of them are wrong, and what cannot even be told."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import msgspec
+
+from syncret.config.catalog import Catalog
+from syncret.config.decode import DEFAULT_NAMESPACE, Judge
+from syncret.config.errors import Problem
+from syncret.config.loader import LoadedDocument, load_bytes
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, ref_of
+from syncret.config.resources.kinds import Kinds
+
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class FileProblem(NamedTuple):
+    """One problem, and the file it is in; `problem.line` is the line."""
+
+    file: str
+    problem: Problem
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.problem.line}" if self.problem.line else self.file
+        return f"{place}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One document that names an object: where it stands, and a digest that tells whether it changed.
+
+    `loaded` is the document itself; it is let go once it was applied.
+    """
+
+    ref: ObjectRef
+    file: str
+    line: int
+    digest: str
+    loaded: LoadedDocument | None = field(repr=False)
+
+    @property
+    def document(self) -> Document | None:
+        """The object as written, with its namespace."""
+        if self.loaded is None or self.loaded.document is None:
+            return None
+        document = self.loaded.document
+        return {**document, "metadata": {**document["metadata"], "namespace": self.ref.namespace}}
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What one file says. `refused` names documents that are wrong; `torn`: some have not even a name."""
+
+    manifests: Sequence[Manifest] = ()
+    problems: Sequence[Problem] = ()
+    refused: Collection[ObjectRef] = ()
+    torn: bool = False
+
+
+class Reader:
+    """Reads files by the kinds of a catalog. Judges names only: the rest is for admission."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._kinds = Kinds(catalog)
+        self._judge = Judge(catalog)
+
+    def read(self, file: str, data: bytes) -> FileContent:
+        """What the bytes of a file say. Never raises for what an author wrote."""
+        manifests: dict[ObjectRef, Manifest] = {}
+        problems: list[Problem] = []
+        refused: set[ObjectRef] = set()
+        torn = False
+        for loaded in load_bytes(file, data):
+            problems += loaded.located(loaded.problems)
+            named = self._named(loaded.document)
+            if not isinstance(named, ObjectRef):
+                problems += loaded.located(named)
+                torn = True
+            elif any(problem.fatal for problem in loaded.problems):
+                refused.add(named)
+            elif named in manifests:
+                problems.append(twice(named, loaded.line, manifests[named]))
+            else:
+                manifests[named] = Manifest(named, file, loaded.line, _digest(loaded.document), loaded)
+        return FileContent(list(manifests.values()), problems, refused, torn)
+
+    def _named(self, document: Document | None) -> ObjectRef | Sequence[Problem]:
+        """Which object a document is, or why that cannot be told."""
+        if document is None:
+            return ()
+        kind = self._kinds.find(
+            GroupKind(str(document.get("apiVersion")).rpartition("/")[0], str(document.get("kind")))
+        )
+        metadata = document.get("metadata")
+        if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
+            judged = self._judge.judge(document)
+            return (judged.foreign,) if judged.foreign is not None else judged.problems
+        namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
+        return ref_of({**document, "metadata": {**metadata, "namespace": str(namespace)}})
+
+
+def twice(ref: ObjectRef, line: int, first: Manifest) -> Problem:
+    """An object that is given in two places; the first stays in force."""
+    return Problem(
+        path="metadata.name",
+        message=f"{ref} stands at {first.file}:{first.line} already, and that stays in force",
+        hint="remove one of them, or give it another name",
+        line=line,
+    )
+
+
+def _digest(document: Document | None) -> str:
+    return hashlib.blake2b(_ENCODER.encode(document), digest_size=16).hexdigest()

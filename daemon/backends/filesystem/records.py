@@ -1,0 +1,94 @@
+"""What the state file holds of one object: everything that was told about it, and never a value of a secret.
+
+Of our own kinds that is the whole object with embedded values (a `fake` store's, a Secret's) taken out; of
+all others it is their metadata alone: their content is in the manifest or in the written files, and is put
+back from there.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from syncret.config.meta import Document, GroupKind
+from syncret.daemon.backends.contract import Stored
+from syncret.daemon.core.redact import LAST_APPLIED, redacted
+
+OUR_GROUPS: Final = ("external-secrets.io", "generators.external-secrets.io", "syncret.dev")
+
+_PLAIN_KINDS: Final = frozenset(
+    {
+        "ExternalSecret",
+        "ClusterExternalSecret",
+        "PushSecret",
+        "ClusterPushSecret",
+    }
+)
+"""Kinds that only refer to values: ten thousand of them need not be searched for any."""
+
+_FACE: Final = ("apiVersion", "kind", "metadata", "type", "immutable")
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Applied(msgspec.Struct, frozen=True, gc=False):
+    """The manifest that an object came from: its file, its digest, and the keys of `data` that it gave."""
+
+    file: str
+    digest: str
+    keys: tuple[str, ...] = ()
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """One row. `hollow` says that something of the object was taken out and has to be put back."""
+
+    document: msgspec.Raw
+    applied: Applied | None = None
+    output: bool = False
+    hollow: bool = False
+
+
+def is_ours(kind: GroupKind) -> bool:
+    """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
+    return kind.group in OUR_GROUPS or kind == GroupKind("", "Namespace")
+
+
+def face(document: Document) -> Document:
+    """The object without its content."""
+    return {key: document[key] for key in _FACE if key in document}
+
+
+def pack(stored: Stored, *, applied: Applied | None, output: bool) -> bytes:
+    """The row of one version."""
+    data, hollow = _emptied(stored)
+    return _ENCODER.encode(Record(document=msgspec.Raw(data), applied=applied, output=output, hollow=hollow))
+
+
+def unpack(row: bytes) -> Record:
+    """Raises msgspec.DecodeError for a row that none of us wrote."""
+    return msgspec.json.decode(row, type=Record)
+
+
+def put_back(document: Document, whole: Document) -> Document:
+    """A remembered object with its content from `whole`; metadata and status are the remembered ones."""
+    content: dict[str, Any] = {
+        key: value for key, value in whole.items() if key not in ("metadata", "status")
+    }
+    return {**document, **content}
+
+
+def _emptied(stored: Stored) -> tuple[bytes, bool]:
+    kind = stored.ref.group_kind
+    if kind.kind in _PLAIN_KINDS and kind.group in OUR_GROUPS:
+        return stored.data, False
+    document = stored.document
+    emptied = redacted(document) if is_ours(kind) else _without_last_applied(face(document))
+    if emptied == document:
+        return stored.data, False
+    return _ENCODER.encode(emptied), True
+
+
+def _without_last_applied(document: Document) -> Document:
+    annotations = document["metadata"].get("annotations", {})
+    if LAST_APPLIED not in annotations:
+        return document
+    kept = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+    return {**document, "metadata": {**document["metadata"], "annotations": kept}}

@@ -1,0 +1,43 @@
+"""What the disk refuses, in words that say what to do about it."""
+
+import errno
+import os
+
+from syncret.daemon.backends.contract import TargetUnavailable
+
+_REMEDIES = {
+    errno.ENOSPC: (
+        "no space is left on the file system",
+        "free some space; the last complete set stays in place",
+    ),
+    errno.EDQUOT: ("the disk quota is used up", "raise the quota; the last complete set stays in place"),
+    errno.EFBIG: (
+        "a file would be larger than this process may write",
+        "raise the limit (LimitFSIZE=, ulimit -f)",
+    ),
+    errno.EROFS: ("the file system is read-only", "mount it writable, or choose another output folder"),
+    errno.EACCES: ("permission denied", "let the user that syncret runs as write there"),
+    errno.EPERM: ("not permitted", "let the user that syncret runs as write there and give files away"),
+    errno.ELOOP: ("a symbolic link stands where a folder should be", "remove the link"),
+    errno.ENOTDIR: ("something that is no folder stands in the way", "move it away"),
+    errno.EISDIR: ("a folder stands where a file should be", "move it away"),
+    errno.ENAMETOOLONG: ("the name is too long for this file system", "choose a shorter name"),
+    errno.EMFILE: ("too many files are open", "raise the limit (LimitNOFILE=, ulimit -n)"),
+    errno.EIO: ("the disk failed", "look at the kernel's log, and check the disk"),
+}
+
+
+def unavailable(error: OSError, path: str) -> TargetUnavailable:
+    """What the disk refused, in words that say what to do."""
+    message, hint = _REMEDIES.get(
+        error.errno or 0, (os.strerror(error.errno or errno.EIO), "check the output folder")
+    )
+    return TargetUnavailable(f"{path}: {message}", hint=hint)
+
+
+def foreign(path: str, owner: int) -> TargetUnavailable:
+    """The folder is somebody else's, who could change what is in it."""
+    return TargetUnavailable(
+        f"{path}: the folder belongs to another user (uid {owner})",
+        hint=f"give it to the user that syncret runs as (chown {os.geteuid()}), or choose another folder",
+    )

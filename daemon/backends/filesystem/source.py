@@ -1,0 +1,71 @@
+"""Tells when folders of manifests have to be looked at: on events, and on a timer because events get lost.
+
+The kernel's events miss files that appear in a folder created a moment ago, and tell nothing of network file
+systems. So everything is looked at again every `rescan` seconds; a look costs one `stat` for each file.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  # names trio, which is not here
+
+_TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
+
+
+async def looks(
+    paths: Sequence[str], *, rescan: float, debounce: float = 0.1
+) -> AsyncGenerator[Collection[str], None]:
+    """Yield whenever it is time to look, with the files that are known to have changed.
+
+    Events are gathered until nothing happened for `debounce` seconds, at most ten times as long. The first
+    look comes as soon as the watch stands, for what changed before it did.
+    """
+    while True:
+        before = _identities(paths)
+        present = [path for path, identity in before.items() if identity is not None]
+        last_look = -rescan
+        async with aclosing(_events(present, debounce)) as events:
+            async for touched in events:
+                replaced = _identities(paths) != before
+                if touched or replaced or time.monotonic() - last_look >= rescan:
+                    last_look = time.monotonic()
+                    yield touched
+                if replaced:  # what is watched is the folder that was there, not the name
+                    break
+
+
+async def _events(paths: Sequence[str], debounce: float) -> AsyncGenerator[Collection[str], None]:
+    """Changed files, or nothing at each tick."""
+    if not paths:
+        while True:
+            await asyncio.sleep(_TICK)
+            yield ()
+    step = max(1, round(debounce * 1000))
+    async with aclosing(
+        awatch(
+            *paths,
+            watch_filter=None,
+            step=step,
+            debounce=10 * step,
+            rust_timeout=round(_TICK * 1000),
+            yield_on_timeout=True,
+            ignore_permission_denied=True,
+        )
+    ) as changes:
+        async for batch in changes:
+            yield {path for _, path in batch}
+
+
+def _identities(paths: Sequence[str]) -> dict[str, tuple[int, int] | None]:
+    return {path: _identity(path) for path in paths}
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

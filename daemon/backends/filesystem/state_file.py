@@ -1,0 +1,162 @@
+"""The state file as a file: locked, checked, migrated, and words for what is wrong with it.
+
+A file that is damaged, newer than this program or somebody else's is refused and left as it is.
+"""
+
+import errno
+import fcntl
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from syncret.config.meta import ObjectRef
+
+_APPLICATION_ID = 0x73796E63  # "sync": tells our file from anybody else's database
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE objects (
+        grp TEXT NOT NULL, kind TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (grp, kind, namespace, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+    """,
+)
+"""Version n of the schema is made by the first n scripts; a script that was released is never changed."""
+
+
+class StateError(Exception):
+    """The state file cannot be used; nothing in it was changed."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def read_state(path: str) -> Sequence[tuple[ObjectRef, bytes]]:
+    """What a state file holds, without locking or changing it; nothing where there is none.
+
+    Raises StateError.
+    """
+    if not Path(path).exists():
+        return ()
+    try:
+        database = sqlite3.connect(
+            f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+        )
+        try:
+            _check_version(database, path)
+            return rows_of(database)
+        finally:
+            database.close()
+    except sqlite3.Error as error:
+        raise refused(path, error) from error
+
+
+def rows_of(database: sqlite3.Connection) -> Sequence[tuple[ObjectRef, bytes]]:
+    return [
+        (ObjectRef(group, kind, namespace, name), data)
+        for group, kind, namespace, name, data in database.execute("SELECT * FROM objects")
+    ]
+
+
+def lock_beside(path: str) -> int:
+    """An open lock file beside the state: sqlite's own locks would keep readers out, too."""
+    lock = f"{path}.lock"
+    try:
+        Path(path).parent.mkdir(0o700, parents=True, exist_ok=True)
+        fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _not_opened(path, error) from error
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(fd)
+        if error.errno != errno.EWOULDBLOCK:
+            raise _not_opened(path, error) from error
+        raise StateError(
+            f"{path}: another syncret uses this state file",
+            hint="stop it (a daemon may be running), or name another state file",
+        ) from error
+    return fd
+
+
+def _not_opened(path: str, error: OSError) -> StateError:
+    return StateError(
+        f"{path}: the state file cannot be opened: {error.strerror}",
+        hint="let the user that syncret runs as write there, or name another file",
+    )
+
+
+def open_database(path: str) -> sqlite3.Connection:
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise _not_opened(path, error) from error
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(database, path)
+    except sqlite3.Error as error:
+        database.close()
+        raise refused(path, error) from error
+    except StateError:
+        database.close()
+        raise
+    return database
+
+
+def _prepare(database: sqlite3.Connection, path: str) -> None:
+    version = _check_version(database, path)
+    verdict = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(verdict)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    for number, script in enumerate(MIGRATIONS[version:], version + 1):
+        database.executescript(
+            f"BEGIN; {script};"
+            f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {number}; COMMIT;"
+        )
+    database.execute("INSERT OR IGNORE INTO facts VALUES ('salt', ?)", (os.urandom(16),))
+
+
+def _check_version(database: sqlite3.Connection, path: str) -> int:
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    ours = database.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION_ID
+    empty = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+    if not ours and not empty:
+        raise StateError(f"{path}: this database belongs to another program", hint="name another state file")
+    if version > len(MIGRATIONS):
+        raise StateError(
+            f"{path}: the state file was written by a newer version"
+            f" (schema {version}, this one knows {len(MIGRATIONS)})",
+            hint="run that version, or start with another state file: every secret is then fetched once more",
+        )
+    return version
+
+
+def refused(path: str, error: sqlite3.Error) -> StateError:
+    name = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT").split("_")[1]
+    message, hint = _REFUSALS.get(name, (f"the state file cannot be used: {error}", "check the disk"))
+    return StateError(f"{path}: {message}", hint=hint)
+
+
+_DAMAGED = (
+    "the state file is damaged",
+    "move it away: every secret is then fetched once more, and no output is deleted",
+)
+_UNWRITABLE = (
+    "the state file cannot be written",
+    "let the user that syncret runs as write it and its folder",
+)
+_REFUSALS = {
+    "CORRUPT": _DAMAGED,
+    "NOTADB": _DAMAGED,
+    "BUSY": ("another program uses the state file", "stop it, or name another state file"),
+    "FULL": ("no space is left for the state file", "free some space"),
+    "READONLY": _UNWRITABLE,
+    "CANTOPEN": _UNWRITABLE,
+    "PERM": _UNWRITABLE,
+}

@@ -1,0 +1,196 @@
+"""Makes the cluster hold what the manifests say: first beside what is remembered, later change by change.
+
+A Secret that a manifest gives stays in memory. Once a controller merges keys into it, it is an output: all
+its keys are files from then on. When its manifest changes, the keys that the manifest gave before are
+replaced, and the keys that controllers merged stay.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.backends.contract import BackendError, Invalid, NotFound, Stored, TargetUnavailable
+from syncret.daemon.backends.filesystem.journal import StateJournal
+from syncret.daemon.backends.filesystem.manifests import Snapshot
+from syncret.daemon.backends.filesystem.outputs import Outputs
+from syncret.daemon.backends.filesystem.reading import FileProblem, Manifest
+from syncret.daemon.backends.filesystem.records import Applied, Record, put_back
+from syncret.daemon.backends.filesystem.writer import Writer
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.backends.memory.drafts import encode
+
+_BREATH = 100  # so many manifests are applied before others may run
+
+
+class Wanted:
+    """Applies snapshots of the manifests. The digests in the journal tell what is applied already."""
+
+    def __init__(
+        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, writer: Writer, salt: bytes
+    ) -> None:
+        self._cluster = cluster
+        self._outputs = outputs
+        self._journal = journal
+        self._writer = writer
+        self._salt = salt
+        self.stale: set[str] = set()
+        """Files that must be read again, because what they say has to be applied again."""
+
+    # ------------------------------------------------------------------------------------------ a former life
+    def restore(self, rows: Iterable[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
+        """Put back what is remembered, before anybody watches: identities, status and finalizers live on."""
+        for ref, record in rows:
+            document = self._remembered(ref, record, snapshot)
+            if document is None:
+                continue
+            if record.applied is not None:
+                self._journal.applied[ref] = record.applied
+            metadata = document["metadata"]
+            self._cluster.restore(
+                Stored(
+                    ref=ref,
+                    uid=metadata["uid"],
+                    resource_version=metadata["resourceVersion"],
+                    data=encode(document),
+                )
+            )
+
+    def _remembered(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> Document | None:
+        """The object as it shall stand again; None where it cannot, and forgotten if it is gone."""
+        document: Document = msgspec.json.decode(record.document)
+        if ref in self._journal.forgotten:
+            self._journal.forget(ref)
+            return None
+        if record.output and self._outputs.exists(ref):
+            return self._outputs.adopted(ref, document)
+        if not record.hollow:
+            return document
+        manifest = snapshot.manifests.get(ref)
+        if manifest is None or record.applied is None:
+            if record.applied is None or snapshot.is_gone(ref, record.applied.file):
+                self._journal.forget(ref)
+            return None
+        return self._refilled(document, manifest, record.applied)
+
+    def _refilled(self, document: Document, manifest: Manifest, applied: Applied) -> Document | None:
+        """A manifest's object with the content given now, and with new numbers if that changed."""
+        try:
+            whole = put_back(document, self._cluster.prepare_create(manifest.document).document)
+        except Invalid:  # told when it is applied
+            return None
+        if self._digest(manifest) != applied.digest:
+            metadata: Document = {**document["metadata"], "resourceVersion": str(self._cluster.version + 1)}
+            if "generation" in metadata:
+                metadata["generation"] += 1
+            whole["metadata"] = metadata
+        return whole
+
+    # ----------------------------------------------------------------------------------------- what is wanted
+    async def apply(self, snapshot: Snapshot) -> Sequence[FileProblem]:
+        """Apply what changed, delete what is gone; what failed is told, and tried at the next look."""
+        problems: list[FileProblem] = []
+        for number, (ref, manifest) in enumerate(snapshot.manifests.items(), 1):
+            if number % _BREATH == 0:
+                await asyncio.sleep(0)
+            try:
+                await self._apply_one(ref, manifest)
+            except BackendError as error:
+                problems += _told(manifest, error)
+        for ref in self.gone(snapshot):
+            try:
+                await self._delete_one(ref)
+            except BackendError as error:
+                file = self._journal.applied[ref].file
+                problems.append(FileProblem(file, Problem(path="", message=f"{ref}: not deleted: {error}")))
+        return problems
+
+    def applied(self, snapshot: Snapshot) -> Collection[Manifest]:
+        """The manifests that are in force as they stand there."""
+        known = self._journal.applied
+        return [
+            manifest
+            for ref, manifest in snapshot.manifests.items()
+            if manifest.loaded is not None and ref in known and known[ref].digest == self._digest(manifest)
+        ]
+
+    def gone(self, snapshot: Snapshot) -> Collection[ObjectRef]:
+        """Objects that came from manifests and are wanted no more."""
+        applied = self._journal.applied
+        return [ref for ref, known in applied.items() if snapshot.is_gone(ref, known.file)]
+
+    def _digest(self, manifest: Manifest) -> str:
+        return hashlib.blake2b(manifest.digest.encode(), key=self._salt, digest_size=16).hexdigest()
+
+    async def _apply_one(self, ref: ObjectRef, manifest: Manifest) -> None:
+        digest = self._digest(manifest)
+        before = self._journal.applied.get(ref)
+        if before is not None and before.digest == digest:
+            if before.file != manifest.file:
+                self._journal.applied[ref] = msgspec.structs.replace(before, file=manifest.file)
+                await self._record(ref)
+            return
+        if manifest.document is None:  # it was applied, and its object was removed since
+            self.stale.add(manifest.file)
+            return
+        async with self._writer.lock(ref):
+            draft = self._cluster.prepare_apply(manifest.document)
+            keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
+            now = Applied(file=manifest.file, digest=digest, keys=keys)
+            if ref in self._outputs:
+                merged = await self._merged(ref, draft.document, before.keys if before else ())
+                draft = self._cluster.prepare_apply(merged)
+            self._journal.applied[ref] = now
+            try:
+                if ref in self._outputs:
+                    await self._writer.put(draft)
+                else:
+                    self._cluster.commit(draft)
+            except BackendError:
+                self._restore_applied(ref, before)
+                raise
+            if not draft.changed:
+                await self._record(ref)
+
+    async def _merged(self, ref: ObjectRef, document: Document, given: Collection[str]) -> Document:
+        """The manifest's new version with the keys that are there and were not given by its last one."""
+        standing = await self._cluster.get(ref)
+        data: Document = standing.document.get("data", {}) if standing is not None else {}
+        kept = {key: value for key, value in data.items() if key not in given}
+        return {**document, "data": {**kept, **document.get("data", {})}}
+
+    async def _record(self, ref: ObjectRef) -> None:
+        stored = await self._cluster.get(ref)
+        if stored is not None:
+            self._journal.saved(stored)
+
+    async def _delete_one(self, ref: ObjectRef) -> None:
+        before = self._journal.applied.pop(ref)
+        try:
+            await self._writer.delete(ref)
+        except NotFound:
+            self._journal.forget(ref)
+        except BackendError:
+            self._restore_applied(ref, before)
+            raise
+
+    def _restore_applied(self, ref: ObjectRef, before: Applied | None) -> None:
+        if before is None:
+            self._journal.applied.pop(ref, None)
+        else:
+            self._journal.applied[ref] = before
+
+
+def _told(manifest: Manifest, error: BackendError) -> Iterable[FileProblem]:
+    """A refusal as problems of the file: admission's own, or the disk's."""
+    problems: Sequence[Problem] = error.problems if isinstance(error, Invalid) else ()
+    if not problems:
+        hint = error.hint if isinstance(error, TargetUnavailable) else ""
+        problems = [Problem(path="", message=str(error), hint=hint)]
+    return [
+        FileProblem(manifest.file, problem)
+        for problem in (manifest.loaded.located(problems) if manifest.loaded is not None else problems)
+    ]

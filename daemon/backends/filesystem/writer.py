@@ -1,0 +1,116 @@
+"""Writes of controllers: what is to become a file is written between judging and commit.
+
+The order makes a crash harmless. First the state file says durably that the object exists, then the files
+appear, then the cluster shows it: whatever the moment, the next start knows of every file that was written,
+and an object whose files never came is dropped.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import ParamSpec
+from weakref import WeakValueDictionary
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.backends.contract import BackendError, Conflict, Invalid, Stored
+from syncret.daemon.backends.filesystem.journal import StateJournal
+from syncret.daemon.backends.filesystem.outputs import Outputs
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.backends.memory.drafts import Draft, encode
+
+P = ParamSpec("P")
+
+
+class Writer:
+    """Writes objects of the cluster and their files, one write at a time for each object."""
+
+    def __init__(
+        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, *, threads: bool
+    ) -> None:
+        """`threads`: files are written in threads, because every write waits for the disk."""
+        self._cluster = cluster
+        self._outputs = outputs
+        self._journal = journal
+        self._threads = threads
+        self._locks: WeakValueDictionary[ObjectRef, asyncio.Lock] = WeakValueDictionary()
+
+    async def write(self, document: Document, prepare: Callable[[Document], Draft]) -> Stored:
+        """Make one write of a controller: judged by `prepare`, its content put into files."""
+        draft = prepare(document)
+        if draft.ref in self._journal.forgotten:
+            raise Invalid(
+                f"{draft.ref}: a systemd credential gives this Secret; nothing can be written to it"
+            )
+        if not self._outputs.takes(draft.ref.group_kind):
+            stored = self._cluster.commit(draft)
+            await self._journal.settled()
+            return stored
+        lock = self.lock(draft.ref)
+        waited = lock.locked()
+        async with lock:
+            return await self.put(prepare(document) if waited else draft)
+
+    async def put(self, draft: Draft) -> Stored:
+        """Write the files of a draft and commit it. The caller holds the lock of the object."""
+        first = draft.ref not in self._outputs
+        if first:
+            self._journal.record(_intended(draft, self._cluster.version), output=True)
+            await self._journal.settled()
+        try:
+            await self._in_thread(self._outputs.write, draft.ref, draft.document)
+            self._outputs.enter(draft.ref)
+            stored = self._cluster.commit(draft)
+        except BackendError as error:
+            await self._take_back(draft.ref, first=first, written=isinstance(error, Conflict))
+            raise
+        if not first:  # a first write was durable in advance
+            await self._journal.settled()
+        return stored
+
+    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
+        """As the cluster's own, and durable."""
+        async with self.lock(ref):
+            await self._cluster.delete(ref, uid=uid)
+        await self._journal.settled()
+
+    def lock(self, ref: ObjectRef) -> asyncio.Lock:
+        """What one write at a time holds."""
+        lock = self._locks.get(ref)
+        if lock is None:
+            lock = self._locks[ref] = asyncio.Lock()
+        return lock
+
+    async def _take_back(self, ref: ObjectRef, *, first: bool, written: bool) -> None:
+        """Undo what went ahead of a failed write. A later write leaves drift, which is repaired."""
+        standing = await self._cluster.get(ref)
+        if not first and standing is not None:
+            return
+        if written:
+            self._outputs.remove(ref)
+        self._outputs.leave(ref)
+        if standing is None:
+            self._journal.forget(ref)
+        else:
+            self._journal.record(standing, output=False)
+
+    async def _in_thread(self, function: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+        if not self._threads:
+            function(*args, **kwargs)
+            return
+        work = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await asyncio.wait([work])  # the lock must not be given free while the thread still writes
+            raise
+
+
+def _intended(draft: Draft, version: int) -> Stored:
+    """What the draft will be once it is committed, as far as it can be told in advance."""
+    document = draft.document
+    metadata = {**document["metadata"], "resourceVersion": str(version + 1)}
+    return Stored(
+        ref=draft.ref,
+        uid=metadata["uid"],
+        resource_version=metadata["resourceVersion"],
+        data=encode({**document, "metadata": metadata}),
+    )
