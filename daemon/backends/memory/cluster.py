@@ -87,7 +87,7 @@ class MemoryCluster:
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:
-        """Objects of a kind, in the order of their namespaces and names. Raises Malformed for a bad selector."""
+        """Objects of a kind, ordered by namespace and name. Raises Malformed for a bad selector."""
         if selector is not None:
             check(selector)
         return [
