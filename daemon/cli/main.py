@@ -7,6 +7,7 @@ from importlib import import_module
 from syncret.daemon.cli.arguments import parser
 from syncret.daemon.cli.exits import OK
 
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = parser().parse_args(arguments)

@@ -1,12 +1,9 @@
-"""Listens to a simulation: what was read, written and deleted at the stores, and what controllers wrote."""
+"""Listens to a simulation: what was read, written and deleted at the stores; makes calls fail that should."""
 
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any
 
-from syncret.config.fields import LabelSelector
-from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.backends.contract import Stored, Target
+from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.engine.observer import Call, Operation, Silent
 from syncret.daemon.simulate.scenario import Fault, store_ref
 from syncret.providers.contract import PushItem, RemoteTarget
@@ -51,63 +48,3 @@ class ProviderRecorder(Silent):
                 self.deletes.append(named | {"remoteKey": remote_key, "property": prop})
             case _:
                 pass
-
-
-class RecordedTarget:
-    """A target that remembers which outputs the controllers wrote. Bookkeeping (finalizers) is none."""
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self.changes: list[dict[str, Any]] = []
-
-    async def get(self, ref: ObjectRef) -> Stored | None:
-        return await self._target.get(ref)
-
-    async def list(
-        self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
-    ) -> Sequence[Stored]:
-        return await self._target.list(group_kind, namespace=namespace, selector=selector)
-
-    async def create(self, document: Document, *, manager: str = "") -> Stored:
-        created = await self._target.create(document, manager=manager)
-        self._book("create", created.document["apiVersion"], created.ref)
-        return created
-
-    async def update(self, document: Document, *, manager: str = "") -> Stored:
-        before = await self._target.get(_ref(document))
-        updated = await self._target.update(document, manager=manager)
-        if before is None or _outputs(before.document) != _outputs(updated.document):
-            self._book("update", document["apiVersion"], updated.ref)
-        return updated
-
-    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
-        before = await self._target.get(ref)
-        await self._target.delete(ref, uid=uid)
-        if before is not None:
-            self._book("delete", before.document["apiVersion"], ref)
-
-    def _book(self, action: str, api_version: str, ref: ObjectRef) -> None:
-        change = {
-            "action": action,
-            "apiVersion": api_version,
-            "kind": ref.kind,
-            "namespace": ref.namespace,
-            "name": ref.name,
-        }
-        self.changes.append(change)
-
-
-def _ref(document: Document) -> ObjectRef:
-    metadata = document["metadata"]
-    group = str(document["apiVersion"]).rpartition("/")[0]
-    return ObjectRef(group, document["kind"], metadata.get("namespace") or "", metadata["name"])
-
-
-def _outputs(document: Document) -> Document:
-    """The document without what bookkeeping moves."""
-    kept = {
-        key: value
-        for key, value in document["metadata"].items()
-        if key not in ("finalizers", "resourceVersion", "managedFields")
-    }
-    return {**document, "metadata": kept}

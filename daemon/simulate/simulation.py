@@ -14,7 +14,8 @@ from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.core.timestamps import seconds, stamp
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.virtual import VirtualTimeLoop
-from syncret.daemon.simulate.recorder import ProviderRecorder, RecordedTarget
+from syncret.daemon.recorded import RecordedTarget, Written
+from syncret.daemon.simulate.recorder import ProviderRecorder
 from syncret.daemon.simulate.scenario import API_VERSION, Scenario, Step, store_ref
 from syncret.providers.contract import Provider
 from syncret.providers.fake.manager import Seed
@@ -92,7 +93,7 @@ class _Simulation:
     async def step(self, step: Step) -> Document:
         """Commands at one instant, settle, let the time run, report."""
         self._recorder.begin(step.faults)
-        self._target.changes, self._rejected = [], []
+        self._target.written, self._rejected = [], []
         for item in step.apply:
             await self._command(item, lambda item=item: self._cluster.apply(item))  # type: ignore[misc]  # a lambda with a default
         for patch in step.patch:
@@ -118,7 +119,7 @@ class _Simulation:
         return {
             "now": stamp(self._clock.now()),
             "objects": await self._objects(),
-            "changes": self._target.changes,
+            "changes": [_change(written) for written in self._target.written],
             "writes": self._recorder.writes,
             "deletes": self._recorder.deletes,
             "reads": self._recorder.reads,
@@ -158,4 +159,15 @@ def _names(document: Document) -> Document:
         "kind": document.get("kind", ""),
         "namespace": metadata.get("namespace") or "",
         "name": metadata.get("name", ""),
+    }
+
+
+def _change(written: Written) -> Document:
+    ref = written.ref
+    return {
+        "action": written.action,
+        "apiVersion": written.api_version,
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
     }

@@ -1,0 +1,63 @@
+"""Sees what controllers write: a target in front of the home's own that remembers every output."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
+from syncret.daemon.backends.contract import Stored, Target
+
+BOOKKEEPING = ("finalizers", "resourceVersion", "managedFields")
+
+
+class Written(NamedTuple):
+    """One output written: the object before (None: there was none) and after (None: it was deleted)."""
+
+    action: Literal["create", "update", "delete"]
+    ref: ObjectRef
+    before: Document | None
+    after: Document | None
+
+    @property
+    def api_version(self) -> str:
+        return str((self.after or self.before or {}).get("apiVersion", ""))
+
+
+class RecordedTarget:
+    """Implements `Target`. Bookkeeping, such as finalizers, is no output."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.written: list[Written] = []
+
+    async def get(self, ref: ObjectRef) -> Stored | None:
+        return await self._target.get(ref)
+
+    async def list(
+        self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[Stored]:
+        return await self._target.list(group_kind, namespace=namespace, selector=selector)
+
+    async def create(self, document: Document, *, manager: str = "") -> Stored:
+        created = await self._target.create(document, manager=manager)
+        self.written.append(Written("create", created.ref, None, created.document))
+        return created
+
+    async def update(self, document: Document, *, manager: str = "") -> Stored:
+        former = await self._target.get(ref_of(document))
+        updated = await self._target.update(document, manager=manager)
+        before, after = former.document if former is not None else None, updated.document
+        if before is None or _content(before) != _content(after):
+            self.written.append(Written("update", updated.ref, before, after))
+        return updated
+
+    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
+        before = await self._target.get(ref)
+        await self._target.delete(ref, uid=uid)
+        if before is not None:
+            self.written.append(Written("delete", ref, before.document, None))
+
+
+def _content(document: Document) -> Document:
+    metadata = {key: value for key, value in document["metadata"].items() if key not in BOOKKEEPING}
+    return {**document, "metadata": metadata}

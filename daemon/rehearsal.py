@@ -1,0 +1,51 @@
+"""Rehearses a sync: everything is read and decided, nothing is written, neither at home nor at a store."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from syncret.config.fields import Model
+from syncret.config.meta import ObjectRef
+from syncret.providers.contract import Client, OpenContext, Provider, PushItem, RemoteTarget
+
+Told = Callable[[str, ObjectRef, RemoteTarget], None]
+"""Hears of each write that is held back: `push` or `delete`, the store, and where in it."""
+
+
+class HeldBack:
+    """A client that reads as the real one does and writes nothing."""
+
+    def __init__(self, client: Client, store: ObjectRef, told: Told) -> None:
+        self._client = client
+        self._store = store
+        self._told = told
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    async def push(self, item: PushItem) -> None:
+        """Tell, and do nothing."""
+        self._told("push", self._store, RemoteTarget(item.remote_key, item.property))
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Tell, and do nothing."""
+        self._told("delete", self._store, target)
+
+
+def rehearsing(told: Told) -> Callable[[ObjectRef, Provider[Any]], Provider[Any]]:
+    """Puts clients that hold writes back in the place of those of every store."""
+
+    def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
+        real = provider.open
+        if real is None:
+            return provider
+
+        @asynccontextmanager
+        async def held_back(spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
+            async with real(spec, context) as client:
+                yield HeldBack(client, store, told)
+
+        return replace(provider, open=held_back)
+
+    return substitute
