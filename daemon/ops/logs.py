@@ -1,63 +1,112 @@
-"""Logs by structlog: a console for people, one JSON object a line for machines, both on stderr."""
+"""Logs by structlog: a console for people, one JSON object a line for machines, both on stderr.
 
+What is logged is made plain first: texts, numbers, names of objects. Whatever else gets here by mistake is told
+by its type alone, and of an error that is not ours only the class and the places it passed: its text may quote a
+value.
+"""
+
+import asyncio
 import logging
 import sys
-from typing import Any, Final, TextIO
+from collections.abc import Iterable
+from pathlib import PurePath
+from traceback import walk_tb
+from types import TracebackType
+from typing import Any, Final, TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
-from syncret.config.meta import ObjectRef
-from syncret.providers.contract import SecretBytes
+from syncret.config.errors import ConfigError, Problem
+from syncret.config.fields import Json
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.backends.contract import BackendError
+from syncret.providers.errors import SyncError
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+TOLD: Final = (ObjectRef, GroupKind, SyncError, BackendError, ConfigError, Problem, PurePath)
+"""Types whose text is ours: it names keys and places, never values."""
 
 
 def configure(level: str = "info", form: str = "auto", stream: TextIO | None = None) -> None:
     """Set up logging for the whole process; `form` auto means console on a terminal, JSON elsewhere."""
     out = stream or sys.stderr
-    console = form == "console" or (form == "auto" and out.isatty())
-    processors: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        plain_values,
-    ]
-    if console:
-        processors.append(structlog.dev.ConsoleRenderer(colors=out.isatty(), exception_formatter=structlog.dev.plain_traceback))
+    colors = out.isatty()
+    renderer: Any
+    if form == "console" or (form == "auto" and colors):
+        renderer = structlog.dev.ConsoleRenderer(colors=colors)
     else:
-        processors += [short_traceback, structlog.processors.JSONRenderer()]
+        renderer = structlog.processors.JSONRenderer()
     structlog.configure(
-        processors=processors,
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            told_errors,
+            plain_values,
+            renderer,
+        ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
         logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(level=max(LEVELS[level], logging.WARNING), stream=out, force=True)
+    logging.basicConfig(level=max(LEVELS[level], logging.WARNING), handlers=[_Forward()], force=True)
+
+
+def told_errors(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """`exc_info` as the class of the error and the places it passed, from the outermost call."""
+    del logger, method
+    info = event.pop("exc_info", None)
+    if info is True or isinstance(info, tuple):
+        info = (sys.exc_info() if info is True else info)[1]
+    if isinstance(info, BaseException):
+        event["error"] = info if isinstance(info, TOLD) else type(info).__name__
+        event["at"] = places(info.__traceback__)
+    return event
 
 
 def plain_values(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """References as text; a secret value that got here by mistake stays hidden, whatever the renderer."""
+    """Every value made plain, whatever the renderer would have made of it."""
     del logger, method
-    for key, value in event.items():
-        if isinstance(value, ObjectRef | SecretBytes):
-            event[key] = str(value)
-        elif isinstance(value, bytes | bytearray):
-            event[key] = f"<{len(value)} bytes>"
-    return event
+    return {key: plain(value) for key, value in event.items()}
 
 
-def short_traceback(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """Where a bug happened, as `file:line function` from the outermost call; never a local variable."""
-    del logger, method
-    error = event.pop("exc_info", None)
-    if isinstance(error, BaseException):
-        places = []
-        trace = error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            places.append(f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno} {code.co_name}")
-            trace = trace.tb_next
-        event["error"] = type(error).__name__
-        event["at"] = places
-    return event
+def plain(value: object) -> Json:
+    """A value that JSON has: names and our own errors as text, what is unknown as its type."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, TOLD):
+        return str(value)
+    if isinstance(value, bytes | bytearray):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, dict):
+        pairs = cast("dict[object, object]", value)
+        return {str(plain(key)): plain(inner) for key, inner in pairs.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(inner) for inner in cast("Iterable[object]", value)]
+    return f"<{type(value).__name__}>"
+
+
+def places(trace: TracebackType | None) -> list[str]:
+    """Where an error passed, as `file:line in function`; never a local variable or a line of code."""
+    return [
+        f"{PurePath(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name}"
+        for frame, line in walk_tb(trace)
+    ]
+
+
+def on_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """For `loop.set_exception_handler`: tells of an error that nobody took; asyncio's own would print its text."""
+    del loop
+    what, _, _ = str(context.get("message", "")).partition("(")  # what follows are arguments
+    structlog.get_logger().error("error in the event loop", said=what, exc_info=context.get("exception"))
+
+
+class _Forward(logging.Handler):
+    """What libraries log. Their messages are told without arguments, which could be anything."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = next((name for name, number in reversed(LEVELS.items()) if record.levelno >= number), "debug")
+        said = record.msg if isinstance(record.msg, str) else f"<{type(record.msg).__name__}>"
+        log = getattr(structlog.get_logger(), level)
+        log(said, library=record.name, **({"exc_info": record.exc_info} if record.exc_info else {}))

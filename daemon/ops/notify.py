@@ -18,7 +18,8 @@ class Notifier:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         """The notifier that this process was started with."""
-        watchdog = float(environ.get("WATCHDOG_USEC", "0")) / 1e6
+        microseconds = environ.get("WATCHDOG_USEC", "")
+        watchdog = int(microseconds) / 1e6 if microseconds.isdecimal() else 0.0
         meant_for = environ.get("WATCHDOG_PID")
         ours = meant_for is None or meant_for == str(os.getpid())
         return cls(environ.get("NOTIFY_SOCKET", ""), watchdog if ours else 0.0)
@@ -47,11 +48,11 @@ class Notifier:
         if not self._address:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
-            sender.setblocking(False)
+            sender.settimeout(0)
             try:
                 sender.sendto(message.encode(), self._address)
             except OSError:
-                return  # systemd is restarting or its queue is full: it asks again, and there is nobody to tell
+                return  # systemd restarts, or its queue is full: the next word follows soon
 
 
 def _line(text: str) -> str:

@@ -99,7 +99,8 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "",
             {"SYNCRET_LISTEN": "localhost"},
-            "SYNCRET_LISTEN: listen: is no address and port; write 127.0.0.1:9847, or :9847 for every interface "
+            "SYNCRET_LISTEN: listen: is no address and port; write 127.0.0.1:9847, or :9847 for every "
+            "interface "
             "(Address of /metrics, /healthz, /readyz and /status; empty: none.)",
             id="address-without-port",
         ),

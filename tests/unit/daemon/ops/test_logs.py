@@ -1,0 +1,149 @@
+"""Logs: both forms, and that no value gets through, however it was passed."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+import structlog
+
+from syncret.config.errors import Problem
+from syncret.config.meta import ObjectRef
+from syncret.daemon.ops import logs
+from syncret.providers.contract import PushItem, SecretBytes
+from syncret.providers.errors import Denied
+
+CANARY = "hunter2-canary"
+REF = ObjectRef("external-secrets.io", "ExternalSecret", "default", "database")
+FORMS = pytest.mark.parametrize("form", ["console", "json"])
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _undone() -> Iterator[None]:
+    handlers = logging.root.handlers[:]
+    level = logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+def logged(form: str, level: str = "info") -> StringIO:
+    out = StringIO()
+    logs.configure(level, form, out)
+    return out
+
+
+def test_json_is_one_object_a_line() -> None:
+    out = logged("json")
+    log = structlog.get_logger()
+    log.info("synced", object=REF, keys=["a", "b"], problem=Problem(path="spec", message="wrong"))
+    log.warning("late", seconds=1.5)
+    first, second = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert first["event"] == "synced"
+    assert first["level"] == "info"
+    assert first["timestamp"].endswith("Z")
+    assert first["object"] == "ExternalSecret/default/database"
+    assert first["keys"] == ["a", "b"]
+    assert first["problem"] == "spec: wrong"
+    assert second["seconds"] == 1.5
+
+
+def test_console_is_for_people() -> None:
+    out = logged("console")
+    structlog.get_logger().info("synced", object=REF)
+    assert "synced" in out.getvalue()
+    assert "object=ExternalSecret/default/database" in out.getvalue()
+    assert "\x1b" not in out.getvalue()
+
+
+@pytest.mark.parametrize(("stream", "form"), [(Terminal(), "console"), (StringIO(), "json")])
+def test_auto_looks_at_the_stream(stream: StringIO, form: str) -> None:
+    logs.configure("info", "auto", stream)
+    structlog.get_logger().info("hello")
+    assert stream.getvalue().startswith("{") is (form == "json")
+
+
+def test_the_level_is_kept() -> None:
+    out = logged("json", "warning")
+    structlog.get_logger().info("chatter")
+    structlog.get_logger().error("news")
+    assert [json.loads(line)["event"] for line in out.getvalue().splitlines()] == ["news"]
+
+
+PASSED: list[Any] = [
+    pytest.param(SecretBytes(CANARY.encode()), id="SecretBytes"),
+    pytest.param(CANARY.encode(), id="bytes"),
+    pytest.param(bytearray(CANARY.encode()), id="bytearray"),
+    pytest.param({"inner": [CANARY.encode()]}, id="nested-bytes"),
+    pytest.param({"inner": (SecretBytes(CANARY.encode()),)}, id="nested-SecretBytes"),
+    pytest.param({CANARY.encode()}, id="set"),
+    pytest.param(PushItem("key", "", SecretBytes(CANARY.encode()), source={"data": CANARY}), id="PushItem"),
+    pytest.param(ValueError(CANARY), id="foreign-error"),
+]
+
+
+@FORMS
+@pytest.mark.parametrize("value", PASSED)
+def test_a_value_passed_by_mistake_stays_hidden(form: str, value: object) -> None:
+    out = logged(form)
+    structlog.get_logger().info("oops", value=value)
+    assert "oops" in out.getvalue()
+    assert CANARY not in out.getvalue()
+
+
+def fail(value: str) -> None:
+    local = value
+    raise ValueError(f"cannot use {local}")
+
+
+@FORMS
+def test_an_error_is_its_class_and_its_places(form: str) -> None:
+    out = logged(form)
+    try:
+        fail(CANARY)
+    except ValueError:
+        structlog.get_logger().exception("bug")
+    assert CANARY not in out.getvalue()
+    assert "ValueError" in out.getvalue()
+    assert "in fail" in out.getvalue()
+
+
+def test_our_own_errors_keep_their_words() -> None:
+    out = logged("json")
+    structlog.get_logger().warning("not synced", exc_info=Denied("the token was refused"))
+    assert json.loads(out.getvalue())["error"] == "the token was refused"
+
+
+@FORMS
+def test_libraries_are_heard_without_their_arguments(form: str) -> None:
+    out = logged(form)
+    try:
+        fail(CANARY)
+    except ValueError:
+        logging.getLogger("library").exception("request to %s failed", CANARY)
+    logging.getLogger("library").info("chatter")
+    assert "request to %s failed" in out.getvalue()
+    assert "library" in out.getvalue()
+    assert CANARY not in out.getvalue()
+    assert "chatter" not in out.getvalue()
+
+
+async def test_errors_of_the_loop_are_told_without_their_text() -> None:
+    out = logged("json")
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(logs.on_loop_error)
+    loop.call_soon(fail, CANARY)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    (event,) = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert event["error"] == "ValueError"
+    assert CANARY not in out.getvalue()

@@ -1,0 +1,84 @@
+"""The word to systemd, heard on a real datagram socket."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.ops.notify import Notifier
+
+
+@pytest.fixture
+def heard(tmp_path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(tmp_path / "notify"))
+        listener.settimeout(0)
+        yield listener
+
+
+def messages(listener: socket.socket) -> list[str]:
+    found: list[str] = []
+    while True:
+        try:
+            found.append(listener.recv(4096).decode())
+        except BlockingIOError:
+            return found
+
+
+def test_each_word(heard: socket.socket) -> None:
+    notifier = Notifier.from_environ({"NOTIFY_SOCKET": heard.getsockname()})
+    notifier.status("first pass: 3 of 20")
+    notifier.ready("20 objects\nin step")
+    notifier.alive()
+    notifier.stopping()
+    assert messages(heard) == [
+        "STATUS=first pass: 3 of 20",
+        "READY=1\nSTATUS=20 objects in step",
+        "WATCHDOG=1",
+        "STOPPING=1",
+    ]
+
+
+def test_reloading_carries_the_monotonic_time(heard: socket.socket) -> None:
+    Notifier(heard.getsockname()).reloading()
+    (message,) = messages(heard)
+    first, _, second = message.partition("\n")
+    assert first == "RELOADING=1"
+    assert int(second.removeprefix("MONOTONIC_USEC=")) > 0
+
+
+def test_abstract_sockets() -> None:
+    name = f"@syncret-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind("\0" + name[1:])
+        listener.settimeout(0)
+        Notifier(name).alive()
+        assert messages(listener) == ["WATCHDOG=1"]
+
+
+@pytest.mark.parametrize("address", ["", "/nowhere/notify"])
+def test_without_systemd_nothing_happens(address: str) -> None:
+    Notifier(address).ready("ready")
+
+
+def test_a_full_queue_holds_nobody_up(heard: socket.socket) -> None:
+    notifier = Notifier(heard.getsockname())
+    for _ in range(2000):
+        notifier.alive()
+    assert messages(heard)
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        pytest.param({}, 0.0, id="none"),
+        pytest.param({"WATCHDOG_USEC": "30000000"}, 30.0, id="for-whoever-reads-it"),
+        pytest.param({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())}, 30.0, id="for-us"),
+        pytest.param({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}, 0.0, id="for-another-process"),
+        pytest.param({"WATCHDOG_USEC": "soon"}, 0.0, id="nonsense"),
+    ],
+)
+def test_watchdog(environ: dict[str, str], expected: float) -> None:
+    assert Notifier.from_environ(environ).watchdog == expected
