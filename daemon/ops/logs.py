@@ -1,8 +1,8 @@
 """Logs by structlog: a console for people, one JSON object a line for machines, both on stderr.
 
-What is logged is made plain first: texts, numbers, names of objects. Whatever else gets here by mistake is told
-by its type alone, and of an error that is not ours only the class and the places it passed: its text may quote a
-value.
+What is logged is made plain first: texts, numbers, names of objects. Whatever else gets here by mistake is
+told by its type alone, and of an error that is not ours only the class and the places it passed: its text may
+quote a value.
 """
 
 import asyncio
@@ -56,12 +56,12 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
 def told_errors(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
     """`exc_info` as the class of the error and the places it passed, from the outermost call."""
     del logger, method
-    info = event.pop("exc_info", None)
-    if info is True or isinstance(info, tuple):
-        info = (sys.exc_info() if info is True else info)[1]
-    if isinstance(info, BaseException):
-        event["error"] = info if isinstance(info, TOLD) else type(info).__name__
-        event["at"] = places(info.__traceback__)
+    error: object = event.pop("exc_info", None)
+    if error is True:
+        error = sys.exc_info()[1]
+    if isinstance(error, BaseException):
+        event["error"] = error if isinstance(error, TOLD) else type(error).__name__
+        event["at"] = places(error.__traceback__)
     return event
 
 
@@ -96,7 +96,7 @@ def places(trace: TracebackType | None) -> list[str]:
 
 
 def on_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """For `loop.set_exception_handler`: tells of an error that nobody took; asyncio's own would print its text."""
+    """For `loop.set_exception_handler`: tells of an error nobody took. asyncio would print its text."""
     del loop
     what, _, _ = str(context.get("message", "")).partition("(")  # what follows are arguments
     structlog.get_logger().error("error in the event loop", said=what, exc_info=context.get("exception"))
@@ -109,4 +109,4 @@ class _Forward(logging.Handler):
         level = next((name for name, number in reversed(LEVELS.items()) if record.levelno >= number), "debug")
         said = record.msg if isinstance(record.msg, str) else f"<{type(record.msg).__name__}>"
         log = getattr(structlog.get_logger(), level)
-        log(said, library=record.name, **({"exc_info": record.exc_info} if record.exc_info else {}))
+        log(said, library=record.name, exc_info=record.exc_info[1] if record.exc_info else None)
