@@ -10,6 +10,8 @@ from syncret.config.meta import GroupKind, Metadata, ObjectRef
 GROUP = "external-secrets.io"
 GENERATORS_GROUP = "generators.external-secrets.io"
 GENERATORS_API = "generators.external-secrets.io/v1alpha1"
+SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
+SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
 
 ConversionStrategy: TypeAlias = Literal["Default", "Unicode"]
 DecodingStrategy: TypeAlias = Literal["Auto", "Base64", "Base64URL", "None"]

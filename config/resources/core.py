@@ -10,7 +10,7 @@ from syncret.config.errors import Problem
 from syncret.config.fields import Base64, Json, SecretKey
 from syncret.config.meta import Document
 from syncret.config.paths import write
-from syncret.config.resources.base import Resource
+from syncret.config.resources.base import SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNT_TOKEN, Resource
 
 MAX_SECRET_BYTES: Final = 1024 * 1024
 _REQUIRED: Final[dict[str, tuple[str, ...]]] = {
@@ -73,6 +73,9 @@ def check_secret(secret: Secret) -> Iterator[Problem]:
             yield Problem(path=write(["data", key]), message=f"is required by type {secret.type}")
         elif key in _JSON and not _is_json(data[key]):
             yield Problem(path=write(["data", key]), message=f"must be JSON, by type {secret.type}")
+    if secret.type == SERVICE_ACCOUNT_TOKEN and not secret.metadata.annotations.get(SERVICE_ACCOUNT_NAME):
+        path = write(["metadata", "annotations", SERVICE_ACCOUNT_NAME])
+        yield Problem(path=path, message=f"is required by type {secret.type}")
     if secret.type == "kubernetes.io/basic-auth" and not data.keys() & {"username", "password"}:
         yield Problem(path="data", message=f"username or password is required by type {secret.type}")
 
@@ -86,7 +89,7 @@ def check_config_map(config_map: ConfigMap) -> Iterator[Problem]:
 
 def check_update(previous: Document, document: Document) -> Iterator[Problem]:
     """What may not change about a Secret or ConfigMap: its type, and, once immutable, all that it holds."""
-    if previous.get("type", "Opaque") != document.get("type", "Opaque"):
+    if (previous.get("type") or "Opaque") != (document.get("type") or "Opaque"):
         yield Problem(path="type", message="field is immutable", hint="delete the object and make it anew")
     if not previous.get("immutable"):
         return

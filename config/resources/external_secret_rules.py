@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncret.config.errors import Problem
+from syncret.config.resources.base import SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNT_TOKEN
 from syncret.config.resources.external_secret import Data, DataFrom, ExternalSecret, ManifestRef, Target
 from syncret.config.resources.templates import Template
 
 BOOTSTRAP_TOKEN: Final = "bootstrap.kubernetes.io/token"
-SERVICE_ACCOUNT_TOKEN: Final = "kubernetes.io/service-account-token"
-SERVICE_ACCOUNT_NAME: Final = "kubernetes.io/service-account.name"
 
 
 def check(resource: ExternalSecret) -> Iterator[Problem]:

@@ -112,7 +112,7 @@ def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
                 yield Problem(
                     path=f"spec.conditions[{place}].namespaceRegexes[{index}]",
                     message=f"failed to compile {index}th namespace regex in {place}th condition: "
-                    f"{_text(error)}",
+                    f"error parsing regexp: {_text(error)}",
                     hint="use RE2 syntax: no look-around, no back references",
                 )
 
