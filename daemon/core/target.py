@@ -107,3 +107,19 @@ def form_of(resource: ExternalSecret) -> TargetForm:
 def bound_name(resource: ExternalSecret) -> str:
     """The name of the Secret that was written last, by the status."""
     return resource.status.binding.name if resource.status.binding is not None else ""
+
+
+def changed_keys(before: Document | None, after: Document | None) -> tuple[list[str], list[str], list[str]]:
+    """The keys of an output's data that are added, changed and removed; never their values."""
+    old, new = _data(before), _data(after)
+    added = sorted(new.keys() - old.keys())
+    changed = sorted(key for key in new.keys() & old.keys() if new[key] != old[key])
+    return added, changed, sorted(old.keys() - new.keys())
+
+
+def _data(document: Document | None) -> Document:
+    if document is None:
+        return {}
+    spec = document.get("spec")
+    data = document.get("data") or (spec.get("data") if isinstance(spec, dict) else None)
+    return data if isinstance(data, dict) else {}

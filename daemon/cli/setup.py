@@ -1,0 +1,90 @@
+"""From a command line to settings, and from what can go wrong before the work begins to an exit code."""
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from syncret.config.errors import ConfigError, Problem
+from syncret.config.settings import Settings
+from syncret.config.settings_layers import Given, load_settings
+from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem.state_file import StateError
+from syncret.daemon.cli.exits import INVALID, UNUSABLE
+
+KNOWN: Final = (ConfigError, StateError, TargetUnavailable)
+
+FLAGS: Final = {
+    "manifests": ("-f", "manifests"),
+    "output_dir": ("--output-dir", "outputDir"),
+    "state": ("--state", "stateFile"),
+    "listen": ("--listen", "listen"),
+    "socket": ("--socket", "socket"),
+}
+ONE_SHOT: Final = (Given("default", "outputDir", ""), Given("default", "stateFile", ""))
+
+
+def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
+    """The settings in force. Raises ConfigError.
+
+    `one_shot` commands touch only what they are told to: without a flag there is no output folder and no state.
+    """
+    file = getattr(options, "config", None)
+    flags = [*(ONE_SHOT if one_shot else ()), *flags_of(options)]
+    settings = load_settings(Path(file) if file else None, os.environ, flags)
+    if not settings.manifests:
+        raise ConfigError(
+            [Problem(path="manifests", message="there are none", hint="give them with -f PATH")]
+        )
+    return settings
+
+
+def flags_of(options: Namespace) -> Iterator[Given]:
+    """What the command line sets, the dedicated flags first."""
+    for attribute, (flag, name) in FLAGS.items():
+        value = getattr(options, attribute, None)
+        if value is not None:
+            yield Given(flag, name, value)
+    for pair in getattr(options, "set", ()):
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(
+                [Problem(path=f"--set {pair}", message="has no value", hint="write --set NAME=VALUE")]
+            )
+        yield Given(f"--set {name}", name, value)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Run a command; what keeps it from its work becomes a message with a remedy, and an exit code."""
+    try:
+        return work()
+    except KNOWN as error:
+        return _told([error])
+    except BaseExceptionGroup as group:
+        known, rest = group.split(KNOWN)
+        if known is None or rest is not None:
+            raise
+        return _told(list(_leaves(known)))
+
+
+def _told(errors: Iterable[BaseException]) -> int:
+    code = INVALID
+    for error in errors:
+        if isinstance(error, ConfigError):
+            for problem in error.problems:
+                sys.stderr.write(f"syncret: {problem}\n")
+            continue
+        code = UNUSABLE
+        hint = getattr(error, "hint", "")
+        sys.stderr.write(f"syncret: {error}" + (f" ({hint})" if hint else "") + "\n")
+    return code
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error

@@ -1,0 +1,68 @@
+"""Tables for people: what is kept in step, how that went, and when next."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, TextIO
+
+from syncret.config.meta import Document, ObjectRef, ref_of
+from syncret.daemon.one_pass import ACTED_UPON, Pass
+
+HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
+
+
+class Row(NamedTuple):
+    """One object."""
+
+    kind: str
+    name: str
+    ready: str
+    status: str
+    where: str
+    next: str
+
+
+def rows_of(result: Pass, output_dir: str) -> list[Row]:
+    """One row for each object that is acted upon."""
+    rows = []
+    for document in [*result.resources, *result.outputs]:
+        ref = ref_of(document)
+        if ref.kind in ACTED_UPON:
+            rows.append(_row(document, ref, result.failures.get(ref, ""), result.due.get(ref), output_dir))
+    return sorted(rows)
+
+
+def _row(document: Document, ref: ObjectRef, failure: str, due: float | None, output_dir: str) -> Row:
+    status = document.get("status") or {}
+    condition = next((each for each in status.get("conditions") or () if each.get("type") == "Ready"), {})
+    name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
+    told = failure or condition.get("message") or condition.get("reason") or "waiting"
+    return Row(
+        ref.kind, name, condition.get("status", "-"), told, _where(document, ref, output_dir), _moment(due)
+    )
+
+
+def _where(document: Document, ref: ObjectRef, output_dir: str) -> str:
+    status = document.get("status") or {}
+    if ref.kind == "ExternalSecret":
+        bound = (status.get("binding") or {}).get("name")
+        place = f"{output_dir.rstrip('/')}/{ref.namespace}/{bound}/" if output_dir else f"Secret {bound}"
+        return place if bound else "-"
+    if ref.kind == "PushSecret":
+        return ", ".join(sorted(status.get("syncedPushSecrets") or ())) or "-"
+    return ", ".join(status.get("provisionedNamespaces") or ()) or "-"
+
+
+def _moment(due: float | None) -> str:
+    return datetime.fromtimestamp(due, UTC).strftime("%H:%M:%SZ") if due is not None else "on change"
+
+
+def print_table(
+    rows: Iterable[Sequence[str]], *, head: Sequence[str] = HEAD, out: TextIO | None = None
+) -> None:
+    """Columns as wide as they need to be."""
+    lines = [tuple(head), *(tuple(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        (out or sys.stdout).write("  ".join(cells).rstrip() + "\n")

@@ -1,0 +1,144 @@
+"""One pass over a host: everything that is due is brought in step, or only rehearsed, and then told."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.resources.base import GROUP
+from syncret.config.settings import Settings
+from syncret.daemon.app import Controllers, controllers
+from syncret.daemon.backends.filesystem.home import HostHome
+from syncret.daemon.backends.filesystem.reading import FileProblem
+from syncret.daemon.core.labels import MANAGED, controller_of
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.observer import Run, Silent
+from syncret.daemon.host import host_home
+from syncret.daemon.recorded import RecordedTarget, Written
+from syncret.daemon.rehearsal import rehearsing
+from syncret.providers.contract import RemoteTarget
+from syncret.providers.registry import Registry
+
+ACTED_UPON = frozenset(
+    {
+        "ExternalSecret",
+        "PushSecret",
+        "SecretStore",
+        "ClusterSecretStore",
+        "ClusterExternalSecret",
+        "ClusterPushSecret",
+    }
+)
+
+
+@dataclass(kw_only=True)
+class Pass:
+    """What a pass came to."""
+
+    outputs: list[Document] = field(default_factory=list)
+    """What controllers wrote, in this pass or before it, as Kubernetes would hold it."""
+    resources: list[Document] = field(default_factory=list)
+    """What was given, with its status."""
+    written: list[Written] = field(default_factory=list)
+    pushes: list[tuple[str, ObjectRef, RemoteTarget]] = field(default_factory=list)
+    """Held-back writes to stores, of a rehearsal."""
+    problems: list[FileProblem] = field(default_factory=list)
+    failures: dict[ObjectRef, str] = field(default_factory=dict)
+    """What stands in the way, by object."""
+    due: dict[ObjectRef, float] = field(default_factory=dict)
+
+    @property
+    def invalid(self) -> bool:
+        return any(each.problem.fatal for each in self.problems)
+
+
+class _Progress(Silent):
+    """Counts the first run of each object."""
+
+    def __init__(self, report: Callable[[int, int], None]) -> None:
+        self._report = report
+        self._seen: set[ObjectRef] = set()
+        self._total = 0
+
+    def listed(self, objects: int) -> None:
+        self._total = objects
+
+    def ran(self, run: Run) -> None:
+        self._seen.add(run.ref)
+        self._report(len(self._seen), max(self._total, len(self._seen)))
+
+
+async def one_pass(
+    settings: Settings,
+    registry: Registry,
+    *,
+    rehearse: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Pass:
+    """Bring a host in step once. Raises ConfigError, StateError and TargetUnavailable where it cannot begin."""
+    result = Pass()
+    clock = Clock()
+
+    def told(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
+        result.pushes.append((operation, store, target))
+
+    home = host_home(
+        settings,
+        registry,
+        now=clock.now,
+        on_problems=lambda found: _replace(result.problems, found),
+        dry=rehearse,
+    )
+    async with home:
+        target = RecordedTarget(home)
+        async with controllers(
+            home,
+            registry=registry,
+            settings=settings,
+            clock=clock,
+            target=target,
+            observer=_Progress(progress),
+            substitute=rehearsing(told) if rehearse else None,
+        ) as running:
+            await running.engine.settled()
+            result.written = target.written
+            await _tell(home, running, result)
+    return result
+
+
+def _replace(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
+    problems[:] = found
+
+
+async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
+    for kind in sorted(home.kinds()):
+        for stored in await home.list(kind):
+            document = stored.document
+            document["metadata"].pop("managedFields", None)
+            if is_output(document):
+                result.outputs.append(document)
+            elif not _is_implied(kind, document):
+                result.resources.append(document)
+            if kind.kind in ACTED_UPON and kind.group == GROUP:
+                failure = running.world.facts.failure(stored.ref)
+                if failure is not None:
+                    hint = f" ({failure.hint})" if failure.hint else ""
+                    result.failures[stored.ref] = failure.message + hint
+                due = running.engine.due(stored.ref)
+                if due is not None:
+                    result.due[stored.ref] = due
+
+
+def is_output(document: Document) -> bool:
+    """Whether a controller of ours wrote the object."""
+    labels: Any = document["metadata"].get("labels") or {}
+    owner = controller_of(document)
+    return labels.get(MANAGED) == "true" or (owner is not None and owner.api_version.startswith(GROUP))
+
+
+def _is_implied(kind: GroupKind, document: Document) -> bool:
+    """Whether it is a namespace that nobody gave, and that exists because it is used."""
+    labels = document["metadata"].get("labels") or {}
+    return kind.kind == "Namespace" and labels == {
+        "kubernetes.io/metadata.name": document["metadata"]["name"]
+    }
