@@ -54,10 +54,13 @@ class Outputs:
         self._refs.discard(ref)
 
     def exists(self, ref: ObjectRef) -> bool:
-        """Whether there are files for this object."""
+        """Whether there are files for this object, as far as can be told."""
         if self._secrets is None or self._manifests is None:
             return False
-        return (self._secrets if ref.group_kind == _SECRET else self._manifests).exists(ref)
+        try:
+            return (self._secrets if ref.group_kind == _SECRET else self._manifests).exists(ref)
+        except TargetUnavailable:  # whoever writes is told
+            return True
 
     def load(self, ref: ObjectRef) -> Document | None:
         """The content that the files hold: some members of the document; None where there are no files."""

@@ -1,4 +1,4 @@
-"""One file's bytes as manifests: which objects it gives, which of them are wrong, and what cannot even be told."""
+"""One file's bytes as manifests: which objects it gives, which are wrong, and what cannot even be told."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -44,9 +44,9 @@ class Manifest:
     @property
     def document(self) -> Document | None:
         """The object as written, with its namespace."""
-        if self.loaded is None or self.loaded.document is None:
-            return None
-        document = self.loaded.document
+        document = None if self.loaded is None else self.loaded.document
+        if document is None or not self.ref.namespace:
+            return document
         return {**document, "metadata": {**document["metadata"], "namespace": self.ref.namespace}}
 
 

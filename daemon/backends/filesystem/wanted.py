@@ -78,8 +78,11 @@ class Wanted:
 
     def _refilled(self, document: Document, manifest: Manifest, applied: Applied) -> Document | None:
         """A manifest's object with the content given now, and with new numbers if that changed."""
+        given = manifest.document
+        if given is None:
+            return None
         try:
-            whole = put_back(document, self._cluster.prepare_create(manifest.document).document)
+            whole = put_back(document, self._cluster.prepare_create(given).document)
         except Invalid:  # told when it is applied
             return None
         if self._digest(manifest) != applied.digest:
@@ -133,11 +136,12 @@ class Wanted:
                 self._journal.applied[ref] = msgspec.structs.replace(before, file=manifest.file)
                 await self._record(ref)
             return
-        if manifest.document is None:  # it was applied, and its object was removed since
+        given = manifest.document
+        if given is None:  # it was applied, and its object was removed since
             self.stale.add(manifest.file)
             return
         async with self._writer.lock(ref):
-            draft = self._cluster.prepare_apply(manifest.document)
+            draft = self._cluster.prepare_apply(given)
             keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
             now = Applied(file=manifest.file, digest=digest, keys=keys)
             if ref in self._outputs:

@@ -33,13 +33,13 @@ def open_tree(output: Path) -> Generator[Opener, None, None]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Generator[Path, None, None]:
-    """A file system of 64 KiB; skipped where mounting is not allowed."""
+    """A file system of 256 KiB; skipped where mounting is not allowed."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], check=False, capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], check=False, capture_output=True
     )
     if mounted.returncode != 0:
         pytest.skip("no file system can be mounted here")

@@ -304,7 +304,7 @@ def test_a_full_disk_leaves_the_old_set(open_tree: Opener, small_disk: Path, swa
     folder = SecretFolder(open_tree(OutputSettings(fsync=False, exchange=swaps), path=output))
     folder.write(DB, OLD)
     with pytest.raises(TargetUnavailable, match="no space is left") as caught:
-        folder.write(DB, {"password": b"x" * 100_000, "user": b"anna"})
+        folder.write(DB, {"password": b"x" * 1_000_000, "user": b"anna"})
     assert "free some space" in caught.value.hint
     assert folder.load(DB) == OLD
     assert hidden(output) == []
