@@ -1,7 +1,7 @@
 """Takes a property out of a value by its path, as most providers do for `remoteRef.property`."""
 
 from syncret.providers.kit import gojson
-from syncret.providers.kit.gjson.walk import Walk
+from syncret.providers.kit.gjson.walk import find
 
 
 def value(document: bytes, path: str) -> bytes | None:
@@ -9,7 +9,7 @@ def value(document: bytes, path: str) -> bytes | None:
 
     Raises Malformed for a path that asks for unreasonable work.
     """
-    found = Walk().get(gojson.text(document), path)
+    found = find(gojson.text(document), path)
     return found.text.encode("utf-8", "surrogateescape") if found.exists else None
 
 

@@ -24,10 +24,15 @@ from syncret.providers.kit.gjson.scan import (
 MAX_DEPTH: Final = 100
 """How many searches may stand within each other."""
 
-MAX_WORK: Final = 20_000_000
-"""How many characters one path may look at: paths can double a document at every step."""
+MAX_WORK: Final = 2_000_000
+MAX_PASSES: Final = 10
+"""How many characters one path may look at, and how often the whole document beyond that.
+
+Paths can double a document at every step; this stops them after a fraction of a second.
+"""
 
 _SEARCH_COST: Final = 50
+"""What a search counts besides the length of its document."""
 
 
 class _Found:
@@ -38,17 +43,22 @@ class _Found:
         self.pipe: str | None = None
 
 
+def find(document: str, path: str) -> Result:
+    """The value that the path leads to, if it exists. Raises Malformed for a path that asks for too much."""
+    return Walk(len(document)).get(document, path)
+
+
 class Walk:
     """One path looked up in one document: keeps count of the work."""
 
-    def __init__(self) -> None:
-        self._work = 0
+    def __init__(self, size: int) -> None:
+        self._work_left = MAX_WORK + MAX_PASSES * size
         self._depth = 0
 
     def get(self, document: str, path: str) -> Result:
-        """The value that the path leads to. Raises Malformed for a path that asks for too much."""
-        self._work += len(document) + _SEARCH_COST
-        if self._work > MAX_WORK or self._depth >= MAX_DEPTH:
+        """As `find`, on what is left of the work."""
+        self._work_left -= len(document) + _SEARCH_COST
+        if self._work_left < 0 or self._depth >= MAX_DEPTH:
             raise Malformed("the property asks for too much work", hint="use a shorter path")
         self._depth += 1
         try:
@@ -60,7 +70,7 @@ class Walk:
         if len(path) > 1 and path[0] in "@!":
             made = modifiers.apply(document, path, self.get) if path[0] == "@" else modifiers.literal(path)
             if made is not None:
-                self._work += len(made.document)
+                self._work_left -= len(made.document)
                 return (
                     self.get(made.document, made.rest[1:])
                     if made.rest[:1] in {".", "|"}

@@ -1,0 +1,54 @@
+"""Go's regular expressions: matches and replacements."""
+
+import pytest
+
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import goregexp
+
+
+@pytest.mark.parametrize(
+    ("source", "template", "text", "expected"),
+    [
+        pytest.param("-", "_", "a-b-c", "a_b_c", id="every match"),
+        pytest.param("x", "y", "abc", "abc", id="no match"),
+        pytest.param("^db/", "", "db/db/x", "db/x", id="anchored"),
+        pytest.param("^", "p/", "k", "p/k", id="empty match at the start"),
+        pytest.param("$", "/s", "k", "k/s", id="empty match at the end"),
+        pytest.param("x*", "-", "abc", "-a-b-c-", id="empty matches"),
+        pytest.param("a*", "-", "baac", "-b-c-", id="none right after a match"),
+        pytest.param("b*", "-", "", "-", id="in nothing"),
+        pytest.param(".", "é", "😀x", "éé", id="characters, not bytes"),
+        pytest.param("f(.*)o", "n_$1", "foodaloo", "n_oodalo", id="numbered group"),
+        pytest.param("(a)(b)", "$1x", "ab", "", id="the longest name counts: there is no group 1x"),
+        pytest.param("(a)(b)", "${1}x", "ab", "ax", id="braces"),
+        pytest.param("(a)(b)", "$2$1$0", "ab", "baab", id="whole match"),
+        pytest.param("(?P<first>a)b", "$first-${first}", "ab", "a-a", id="named group"),
+        pytest.param("(a)|(b)", "[$1$2]", "ab", "[a][b]", id="groups that took no part"),
+        pytest.param("a", "$$1", "a", "$1", id="a dollar sign"),
+        pytest.param("a", "$", "a", "$", id="a lone dollar sign"),
+        pytest.param("a", "${x", "a", "${x", id="braces not closed"),
+        pytest.param("a", "${}-$ -$-", "a", "${}-$ -$-", id="no name"),
+        pytest.param("(a)", "$01", "a", "", id="no leading zeros"),
+        pytest.param("(a)", "$9$100000000000", "a", "", id="no such group"),
+        pytest.param("(a)", r"\1\\", "a", r"\1\\", id="a backslash means nothing"),
+    ],
+)
+def test_replace_all(source: str, template: str, text: str, expected: str) -> None:
+    assert goregexp.compile(source).replace_all(text, template) == expected
+
+
+def test_search_is_not_anchored() -> None:
+    assert goregexp.compile("sh").search("pushed")
+    assert not goregexp.compile("^sh").search("pushed")
+
+
+@pytest.mark.parametrize("source", ["(", "a(?=b)", r"(a)\1", "a{2000}", "[z-a]", "\udcff"])
+def test_refuses(source: str) -> None:
+    with pytest.raises(goregexp.PatternError, match="failed to compile"):
+        goregexp.compile(source)
+
+    assert issubclass(goregexp.PatternError, Malformed)
+
+
+def test_a_nasty_pattern_takes_linear_time() -> None:
+    assert not goregexp.compile("^(a+)+$").search("a" * 50_000 + "b")
