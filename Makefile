@@ -14,7 +14,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP_INSTALL) --require-hashes --only-binary :all:
 
 # Arguments that a caller may replace: make run RUN="run -f /my/manifests --output-dir /tmp/out"; make test TEST="-k queue"
-RUN ?= run -f config/samples/quickstart --output-dir run/secrets
+RUN ?= run -f config/samples/quickstart --output-dir run/secrets --state run/state.db --set socket=run/control.sock
 TEST ?=
 BENCH ?=
 CORPUS := $(or $(SYNCRET_CORPUS),$(wildcard ../shared/corpus))
@@ -66,6 +66,7 @@ lock: $(DEV_READY) ## Resolve requirements/*.txt anew (minutes; needs a package 
 .PHONY: run
 run: $(RUN_READY) ## Run the daemon on the quickstart manifests; files appear under run/secrets
 	@mkdir -p run
+	@echo "ask it from another terminal: $(BIN)/syncret status --socket run/control.sock"
 	@exec $(BIN)/syncret $(RUN)
 
 # --------------------------------------------------------------------------------------------------------- tests
