@@ -1,19 +1,176 @@
-"""The daemon: home, engine, HTTP, control socket and watchdog in one TaskGroup; signals, reload and drain."""
+"""The daemon's life: home, engine and everything around them in one TaskGroup; signals, reload, drain.
+
+A reload (SIGHUP) is a new life with new settings in the same process: what is under way is drained, the state is on
+the disk, and nothing that is not due is read again. Settings that are wrong leave the old ones in force.
+"""
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from enum import Enum
+from typing import Final
 
 import structlog
 
-from syncret.config.meta import ObjectRef
+from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings
 from syncret.daemon.app import Controllers, controllers
-from syncret.daemon.backends.filesystem.manifests import FileProblem
+from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.observer import Several
 from syncret.daemon.host import host_home
-from syncret.daemon.ops.metrics import Metrics
+from syncret.daemon.ops import logs
+from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
+from syncret.daemon.ops.told import LoggedEvents, LoggedNews
+from syncret.daemon.ops.view import View
 from syncret.providers.registry import Registry
+
+STATUS_EVERY: Final = 10.0
+log = structlog.get_logger()
+
+Service = Callable[[View], AbstractAsyncContextManager[None]]
+"""Something that answers operators for as long as its block is open."""
+
+
+class Wish(Enum):
+    """What a signal asks for."""
+
+    STOP = "stop"
+    RELOAD = "reload"
+
+
+class Supervisor:
+    """Runs one life after another. `announce` is told of each once its first pass is done."""
+
+    def __init__(
+        self,
+        load: Callable[[], Settings],
+        *,
+        registry: Registry,
+        notifier: Notifier,
+        services: Sequence[Service] = (),
+        announce: Callable[[View], None] = lambda view: None,
+    ) -> None:
+        self._load = load
+        self._registry = registry
+        self._notifier = notifier
+        self._services = services
+        self._announce = announce
+        self._wishes: asyncio.Queue[Wish] = asyncio.Queue()
+
+    async def run(self) -> None:
+        """Live until SIGTERM or SIGINT. Raises what keeps a life from beginning, or ends it before its time."""
+        loop = asyncio.get_running_loop()
+        for number, wish in (
+            (signal.SIGTERM, Wish.STOP),
+            (signal.SIGINT, Wish.STOP),
+            (signal.SIGHUP, Wish.RELOAD),
+        ):
+            loop.add_signal_handler(number, self._wishes.put_nowait, wish)
+        settings = self._load()
+        while await self._live(settings) is Wish.RELOAD:
+            settings = self._reloaded(settings)
+
+    def _reloaded(self, settings: Settings) -> Settings:
+        try:
+            return self._load()
+        except ConfigError as error:
+            for problem in error.problems:
+                log.error("the settings are wrong, the old ones stay in force", problem=str(problem))
+            return settings
+
+    async def _live(self, settings: Settings) -> Wish:
+        logs.configure(settings.log_level, settings.log_format)
+        clock = Clock()
+        metrics = Metrics(clock.now)
+        problems = _Problems()
+        async with AsyncExitStack() as stack:
+            home = host_home(settings, self._registry, now=clock.now, on_problems=problems.found)
+            await stack.enter_async_context(home)
+            if not home.swaps:
+                log.warning(
+                    "this file system cannot swap folders: readers may see a mixture of old and new files"
+                )
+            running = await stack.enter_async_context(
+                controllers(
+                    home,
+                    registry=self._registry,
+                    settings=settings,
+                    clock=clock,
+                    observer=Several(metrics, LoggedNews()),
+                    events=LoggedEvents(),
+                )
+            )
+            metrics.watch(sources_of(running))
+            view = View(
+                controllers=running, metrics=metrics, clock=clock, settings=settings, started=clock.now()
+            )
+            problems.view = view
+            problems.found(problems.current)
+            for service in self._services:
+                await stack.enter_async_context(service(view))
+            async with asyncio.TaskGroup() as group:
+                chores = [
+                    group.create_task(home.run(), name="home: follow the folders"),
+                    group.create_task(clock.follow(), name="clock: follow the system's"),
+                    group.create_task(self._keep_alive(), name="watchdog"),
+                    group.create_task(self._tell(view), name="status"),
+                ]
+                wish = await self._wishes.get()
+                (self._notifier.stopping if wish is Wish.STOP else self._notifier.reloading)()
+                log.info("stopping" if wish is Wish.STOP else "reloading")
+                for chore in chores:
+                    chore.cancel()
+        return wish
+
+    async def _keep_alive(self) -> None:
+        """Tell systemd that the loop turns, twice in each interval that it waits for us."""
+        while self._notifier.watchdog:
+            self._notifier.alive()
+            await asyncio.sleep(self._notifier.watchdog / 2)
+
+    async def _tell(self, view: View) -> None:
+        await view.controllers.engine.first_pass.wait()
+        self._notifier.ready(_line(view))
+        self._announce(view)
+        while True:
+            await asyncio.sleep(STATUS_EVERY)
+            self._notifier.status(_line(view))
+
+
+def sources_of(running: Controllers) -> Sources:
+    """Where a scrape looks."""
+    sessions = running.world.sessions
+    return Sources(running.inventory, running.engine.queue.stats, sessions.limits, sessions.in_flight)
+
+
+class _Problems:
+    """Logs the problems of manifests when they are not the same as before, and keeps them for those who ask."""
+
+    def __init__(self) -> None:
+        self.current: Sequence[FileProblem] = ()
+        self.view: View | None = None
+
+    def found(self, problems: Sequence[FileProblem]) -> None:
+        for each in problems:
+            if each not in self.current:
+                tell = log.error if each.problem.fatal else log.warning
+                tell(
+                    each.problem.message,
+                    at=f"{each.file}:{each.problem.line}",
+                    path=each.problem.path,
+                    hint=each.problem.hint,
+                )
+        self.current = tuple(problems)
+        if self.view is not None:
+            self.view.problems = self.current
+
+
+def _line(view: View) -> str:
+    """One line for `systemctl status`."""
+    queue = view.controllers.engine.queue.stats()
+    objects = queue.ready + queue.scheduled + queue.running
+    failing = view.controllers.engine.failing
+    return f"{objects} objects scheduled, {failing} failing, {queue.ready} due"

@@ -23,16 +23,18 @@ class Row(NamedTuple):
 
 
 def rows_of(result: Pass, output_dir: str) -> list[Row]:
-    """One row for each object that is acted upon."""
-    rows = []
-    for document in [*result.resources, *result.outputs]:
-        ref = ref_of(document)
-        if ref.kind in ACTED_UPON:
-            rows.append(_row(document, ref, result.failures.get(ref, ""), result.due.get(ref), output_dir))
-    return sorted(rows)
+    """One row for each object that is acted upon, after a pass."""
+    given = ((ref_of(document), document) for document in [*result.resources, *result.outputs])
+    return sorted(
+        row_of(document, failure=result.failures.get(ref, ""), due=result.due.get(ref), output_dir=output_dir)
+        for ref, document in given
+        if ref.kind in ACTED_UPON
+    )
 
 
-def _row(document: Document, ref: ObjectRef, failure: str, due: float | None, output_dir: str) -> Row:
+def row_of(document: Document, *, failure: str, due: float | None, output_dir: str) -> Row:
+    """The row of one object."""
+    ref = ref_of(document)
     status = document.get("status") or {}
     condition = next((each for each in status.get("conditions") or () if each.get("type") == "Ready"), {})
     name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name

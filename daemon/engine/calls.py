@@ -29,13 +29,15 @@ class Surroundings:
     faults: Faults | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StoreMemory:
     """What is kept of one store beyond its sessions: its bucket, its provider's memory, its turns."""
 
     limiter: Limiter
     keep: dict[str, Any]
     turns: Turns = field(default_factory=Turns)
+    in_flight: int = 0
+    """Calls that wait for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class Calls:
             raise SyncError(text)
         limit = self.around.settings.call_timeout
         timer = asyncio.timeout(limit or None)
+        self.memory.in_flight += 1
         try:
             async with timer:
                 return await function()
@@ -120,3 +123,5 @@ class Calls:
             if not timer.expired():
                 raise
             raise Unavailable(f"{operation}: the secret manager gave no answer within {limit:g} s") from None
+        finally:
+            self.memory.in_flight -= 1

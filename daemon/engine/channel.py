@@ -1,9 +1,8 @@
 """Serves one identity of a store: opens a client when one is needed, shares it, replaces it when stale."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
@@ -12,18 +11,9 @@ from syncret.daemon.engine.calls import Calls, StoreMemory, Surroundings
 from syncret.daemon.engine.client import LentClient
 from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.identity import Identity, StorePlan
-from syncret.daemon.engine.reads import Payloads, Reads
-from syncret.providers.contract import Client, OpenContext, Reader, RemoteKey
+from syncret.daemon.engine.line import Line
+from syncret.providers.contract import Client, OpenContext
 from syncret.providers.errors import Malformed, SyncError, Throttled
-
-
-@dataclass(slots=True)
-class _Line:
-    """A client, what it was opened with, and the reads under way on it."""
-
-    lent: LentClient
-    credentials: HomeCredentials
-    reads: Reads
 
 
 class Channel:
@@ -46,20 +36,20 @@ class Channel:
         self._memory = memory
         self._around = around
         self._on_read = on_read
-        self._line: _Line | None = None
+        self._line: Line | None = None
         self._failure: SyncError | None = None
         self._failures = 0
         self._retry_at = 0.0
 
     @asynccontextmanager
-    async def lend(self) -> AsyncGenerator[tuple[Client, Reads], None]:
+    async def lend(self) -> AsyncGenerator[tuple[Client, Line], None]:
         """An open client for as long as the block lasts. Raises SyncError where none can be opened."""
         self._respect_failure()
         line = self._line
         if line is None or line.lent.retired:
             line = self._line = self._start()
         with line.lent.use():
-            yield await line.lent.client(), line.reads
+            yield await line.lent.client(), line
 
     @property
     def open(self) -> bool:
@@ -83,7 +73,7 @@ class Channel:
         self._failure = None
         self._failures = 0
 
-    def _start(self) -> _Line:
+    def _start(self) -> Line:
         store = self.plan.store
         namespace = store.namespace or self.identity.namespace
         scope = Scope(cluster=not store.namespace, namespace=namespace)
@@ -102,20 +92,7 @@ class Channel:
             on_open=self._opened,
             on_close=lambda error: self._around.observer.closed(store, error),
         )
-
-        async def fetch(keys: Sequence[RemoteKey], caller: str) -> Payloads:
-            with lent.use():
-                client = await lent.client()
-                if not isinstance(client, Reader):
-                    raise Malformed(f"provider {self.plan.provider.name} cannot read")
-                return await self.calls.make("read", tuple(keys), caller, lambda: client.fetch(keys))
-
-        settings = self._around.settings
-        size = self.plan.provider.batch_size
-        reads = Reads(
-            fetch, size=size, window=settings.batch_window, tasks=self._around.tasks, name=str(store)
-        )
-        return _Line(lent, credentials, reads)
+        return Line(lent, credentials, self.calls)
 
     def _open(self, context: OpenContext) -> AbstractAsyncContextManager[Client]:
         provider = self.plan.provider

@@ -24,6 +24,8 @@ class Outcome:
 
     next_due: float | None = None
     failure: Failure | None = None
+    waiting: bool = False
+    """It could not be decided yet, and what it waits for is under way: its first pass is still to come."""
 
 
 class Reconciler(Protocol):

@@ -134,6 +134,11 @@ class Engine:
         """How often in a row the object has failed."""
         return self._failures.get(ref, 0)
 
+    @property
+    def failing(self) -> int:
+        """How many objects failed at their last run."""
+        return len(self._failures)
+
     def due(self, ref: ObjectRef) -> float | None:
         """When the object is looked at next, as far as is known."""
         return self.queue.due(ref)
@@ -203,7 +208,8 @@ class Engine:
             outcome = await self._outcome(ref)
             if outcome is not None:
                 self._conclude(ticket, outcome, self._loop.time() - begin)
-                self._passed(ref)
+                if not outcome.waiting:
+                    self._passed(ref)
         finally:
             self.queue.done(ref)
 

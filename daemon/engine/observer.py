@@ -113,3 +113,58 @@ class Silent:
     def throttled(self, store: ObjectRef, seconds: float) -> None: ...
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None: ...
     def closed(self, store: ObjectRef, error: str) -> None: ...
+
+
+class Several:
+    """Tells several observers, in their order."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self._observers = observers
+
+    def ran(self, run: Run) -> None:
+        for each in self._observers:
+            each.ran(run)
+
+    def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
+        for each in self._observers:
+            each.bug(ref, error, where)
+
+    def gone(self, ref: ObjectRef) -> None:
+        for each in self._observers:
+            each.gone(ref)
+
+    def listed(self, objects: int) -> None:
+        for each in self._observers:
+            each.listed(objects)
+
+    def first_pass(self, seconds: float) -> None:
+        for each in self._observers:
+            each.first_pass(seconds)
+
+    def called(self, call: Call) -> None:
+        for each in self._observers:
+            each.called(call)
+
+    def retried(self, store: ObjectRef, retry: Retry) -> None:
+        for each in self._observers:
+            each.retried(store, retry)
+
+    def shared(self, store: ObjectRef, keys: int) -> None:
+        for each in self._observers:
+            each.shared(store, keys)
+
+    def waited(self, store: ObjectRef, seconds: float) -> None:
+        for each in self._observers:
+            each.waited(store, seconds)
+
+    def throttled(self, store: ObjectRef, seconds: float) -> None:
+        for each in self._observers:
+            each.throttled(store, seconds)
+
+    def opened(self, store: ObjectRef, failure: SyncError | None) -> None:
+        for each in self._observers:
+            each.opened(store, failure)
+
+    def closed(self, store: ObjectRef, error: str) -> None:
+        for each in self._observers:
+            each.closed(store, error)

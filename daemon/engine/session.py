@@ -24,7 +24,8 @@ from syncret.providers.errors import Malformed, SyncError
 
 T = TypeVar("T")
 
-Capabilities: TypeAlias = Literal["ReadOnly", "WriteOnly", "ReadWrite"]
+Capabilities: TypeAlias = Literal["", "ReadOnly", "WriteOnly", "ReadWrite"]
+"""In the words of a store's status; empty where it cannot be told."""
 
 
 class Session:
@@ -55,10 +56,10 @@ class Session:
     async def find(self, query: FindQuery) -> SecretMap:
         """All entries that match, their names converted where the provider wants that."""
         channel = self._usable()
-        async with channel.lend() as (client, _):
+        async with channel.lend() as (client, line):
             if not isinstance(client, Finder):
                 raise self._cannot(channel, "find")
-            found = await channel.calls.make("find", query, self._namespace, lambda: client.find(query))
+            found = await line.find(client, query, self._namespace)
             return keys.convert_keys(query.conversion, found) if client.converts_keys else found
 
     async def push(self, item: PushItem) -> None:
@@ -98,7 +99,10 @@ class Session:
 
     async def capabilities(self) -> Capabilities:
         """What the store's client can do. Raises SyncError where none can be opened."""
-        async with self._usable().lend() as (client, _):
+        channel = self._usable()
+        if channel.plan.referent and not self._namespace:
+            return ""
+        async with channel.lend() as (client, _):
             if not isinstance(client, Writer):
                 return "ReadOnly"
             return "ReadWrite" if isinstance(client, Reader | Finder) else "WriteOnly"
@@ -110,10 +114,10 @@ class Session:
         answers: dict[RemoteRef, T | SyncError | None] = {}
         try:
             channel = self._usable()
-            async with channel.lend() as (client, reads):
+            async with channel.lend() as (client, line):
                 if not isinstance(client, Reader):
                     raise self._cannot(channel, "read")
-                payloads = await reads.get(
+                payloads = await line.reads.get(
                     (ref.remote_key() for ref in wanted), self._namespace, on_shared=channel.calls.shared
                 )
                 for ref in wanted:

@@ -98,6 +98,11 @@ class Sessions:
         for ref, memory in self._memories.items():
             yield ref, memory.limiter.stats()
 
+    def in_flight(self) -> Iterator[tuple[ObjectRef, int]]:
+        """How many calls of every store wait for an answer."""
+        for ref, memory in self._memories.items():
+            yield ref, memory.in_flight
+
     async def __aenter__(self) -> Self:
         self._stack.push_async_callback(self._close)
         return self

@@ -1,206 +1,249 @@
 """Prometheus metrics: the External Secrets operator's names where it has one, `syncret_` for what is ours.
 
-What is told of each object is kept as one small record and turned into samples only when somebody scrapes; the
-record, and with it every series of the object, goes when the object goes. Beyond `limit` objects only totals are
-told, so that a scrape stays bounded.
+Of each object one small record is kept, and samples are made only when somebody scrapes: from the record and
+from the object's newest status. Both go when the object goes, and with them its series. Beyond `limit` objects
+only totals are told, so that a scrape stays bounded.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Final
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from typing import Final, NamedTuple
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.contract import Failure
+from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Call, Run, Silent
 from syncret.daemon.engine.workqueue import QueueStats
+from syncret.daemon.ops import families as f
+from syncret.daemon.ops.seen import KINDS, VALUED, Seen, seen
 from syncret.providers.errors import SyncError
+from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.kit.retry import Retry
 
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
 WAITS: Final = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0)
-SUBSYSTEMS: Final = {
-    "ExternalSecret": "externalsecret",
-    "PushSecret": "pushsecret",
-    "SecretStore": "secretstore",
-    "ClusterSecretStore": "clustersecretstore",
-    "ClusterExternalSecret": "clusterexternalsecret",
-    "ClusterPushSecret": "clusterpushsecret",
-}
+AT_ONCE: Final = 200
+"""Objects whose samples are made in one turn of the loop: two or three milliseconds."""
+
+OPPOSITE: Final = {"True": "False", "False": "True"}
+
+
+class Sources(NamedTuple):
+    """Where a scrape looks; all of it belongs to the engine."""
+
+    inventory: Inventory
+    queue: Callable[[], QueueStats]
+    limits: Callable[[], Iterable[tuple[ObjectRef, LimiterStats]]]
+    in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
 
 
 class _Record:
-    """What is told of one object."""
+    """What happened to one object."""
 
-    __slots__ = ("errors", "good_since", "next_due", "ready", "runs", "seconds")
+    __slots__ = ("errors", "failures", "next_due", "runs", "seconds")
 
     def __init__(self) -> None:
         self.runs = 0
         self.errors = 0
+        self.failures = 0
         self.seconds = 0.0
-        self.ready: bool | None = None
-        self.good_since: float | None = None
         self.next_due: float | None = None
 
 
-class _Objects(Collector):
-    """Makes samples of the records, one family of series for each metric and kind."""
+class _Store:
+    """What happened at one store."""
 
-    def __init__(self, records: dict[ObjectRef, _Record], now: Callable[[], float], limit: int) -> None:
-        self._records = records
-        self._now = now
-        self._limit = limit
+    __slots__ = ("clients", "retried", "shared", "throttled", "waited")
 
-    def describe(self) -> Iterator[GaugeMetricFamily]:
-        """Nothing up front: the families depend on which kinds there are."""
-        return iter(())
-
-    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        """All samples of all objects."""
-        shown = list(self._records.items())[: self._limit]
-        yield GaugeMetricFamily("syncret_objects", "Objects that the daemon looks after.", value=len(self._records))
-        yield GaugeMetricFamily(
-            "syncret_objects_untold", "Objects left out of the series below, by the limit.", value=len(self._records) - len(shown)
-        )
-        for kind, subsystem in SUBSYSTEMS.items():
-            of_kind = [(ref, record) for ref, record in shown if ref.kind == kind]
-            if of_kind:
-                yield from self._kind(subsystem, of_kind)
-        yield from self._ages([(ref, record) for ref, record in shown if ref.kind in SUBSYSTEMS])
-
-    def _kind(self, subsystem: str, of_kind: list[tuple[ObjectRef, _Record]]) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        labels = ["name", "namespace"]
-        calls = CounterMetricFamily(f"{subsystem}_sync_calls", "Reconciles of the object.", labels=labels)
-        errors = CounterMetricFamily(f"{subsystem}_sync_calls_error", "Reconciles of the object that failed.", labels=labels)
-        duration = GaugeMetricFamily(f"{subsystem}_reconcile_duration", "Nanoseconds that the last reconcile took.", labels=labels)
-        condition = GaugeMetricFamily(
-            f"{subsystem}_status_condition", "The status condition of the object.", labels=[*labels, "condition", "status"]
-        )
-        for ref, record in of_kind:
-            named = [ref.name, ref.namespace]
-            calls.add_metric(named, record.runs)
-            errors.add_metric(named, record.errors)
-            duration.add_metric(named, record.seconds * 1e9)
-            if record.ready is not None:
-                condition.add_metric([*named, "Ready", "True"], float(record.ready))
-                condition.add_metric([*named, "Ready", "False"], float(not record.ready))
-        yield from (calls, errors, duration, condition)
-
-    def _ages(self, shown: list[tuple[ObjectRef, _Record]]) -> Iterator[GaugeMetricFamily]:
-        labels, now = ["kind", "name", "namespace"], self._now()
-        age = GaugeMetricFamily("syncret_value_age_seconds", "Age of the value in use: time since it was last known good.", labels=labels)
-        due = GaugeMetricFamily("syncret_next_due_timestamp_seconds", "When the object is looked at next.", labels=labels)
-        for ref, record in shown:
-            named = [ref.kind, ref.name, ref.namespace]
-            if record.good_since is not None:
-                age.add_metric(named, max(0.0, now - record.good_since))
-            if record.next_due is not None:
-                due.add_metric(named, record.next_due)
-        yield from (age, due)
+    def __init__(self) -> None:
+        self.shared = 0
+        self.retried = 0
+        self.throttled = 0
+        self.waited = 0.0
+        self.clients = 0
 
 
 class Metrics(Silent):
-    """All metrics of one daemon, with a registry of their own."""
+    """All metrics of one daemon. An observer of its engine; `watch` must follow once that stands."""
 
-    def __init__(self, now: Callable[[], float], *, limit: int = 20_000) -> None:
+    def __init__(self, now: Callable[[], float], *, version: str = "", limit: int = 20_000) -> None:
         self.registry = CollectorRegistry()
         self._now = now
+        self._limit = limit
+        self._sources: Sources | None = None
         self._records: dict[ObjectRef, _Record] = {}
-        self.registry.register(_Objects(self._records, now, limit))
-        counter, gauge, histogram = self._makers()
-        self._calls = counter("externalsecret_provider_api_calls_count", "Calls to secret managers.", "provider", "call", "status")
-        self._call_seconds = histogram("syncret_provider_call_seconds", "How long calls to secret managers took.", "provider", "call")
-        self._shared = counter("syncret_reads_shared", "Reads that joined one under way for the same key.", "store")
-        self._retried = counter("syncret_provider_retries", "Calls that were tried again.", "store")
-        self._throttled = counter("syncret_provider_throttled", "Times a secret manager asked for fewer calls.", "store")
-        self._bucket = histogram("syncret_bucket_wait_seconds", "How long calls waited for their store's token bucket.", "store")
-        self._clients = gauge("syncret_clients_open", "Open clients of secret managers.", "store")
-        self._queue_wait = histogram("syncret_queue_wait_seconds", "How long objects that were due waited for a worker.")
-        self._bugs = counter("syncret_bugs", "Runs that ended by an unforeseen error.")
+        self._stores: dict[ObjectRef, _Store] = {}
+        self._calls: dict[tuple[str, str, str], int] = {}
+        self._first_pass: float | None = None
+        self._call_seconds = Histogram(
+            "syncret_provider_call_seconds",
+            "How long calls to secret managers took.",
+            ("provider", "call"),
+            registry=self.registry,
+            buckets=WAITS,
+        )
+        self._queue_wait = Histogram(
+            "syncret_queue_wait_seconds",
+            "How long objects that were due waited for a worker.",
+            registry=self.registry,
+            buckets=WAITS,
+        )
+        self._bugs = Counter(
+            "syncret_bugs", "Runs that ended by an unforeseen error.", registry=self.registry
+        )
+        build = Gauge("syncret_build_info", "The version that runs.", ("version",), registry=self.registry)
+        build.labels(version).set(1)
+        ProcessCollector(registry=self.registry)
 
-    def _makers(self) -> tuple[Callable[..., Counter], Callable[..., Gauge], Callable[..., Histogram]]:
-        def counter(name: str, text: str, *labels: str) -> Counter:
-            return Counter(name, text, labels, registry=self.registry)
+    def watch(self, sources: Sources) -> None:
+        """Look here at each scrape."""
+        self._sources = sources
 
-        def gauge(name: str, text: str, *labels: str) -> Gauge:
-            return Gauge(name, text, labels, registry=self.registry)
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        """Everything in the text format, made piece by piece: others get their turns in between."""
+        samples = f.Samples()
+        if self._sources is not None:
+            await self._add_objects(samples, self._sources.inventory)
+            self._add_queue(samples, self._sources.queue())
+            self._add_stores(samples, self._sources)
+        for labels, count in self._calls.items():
+            samples.add(f.API_CALLS, count, f.labelled(f.API_CALLS.labels, labels))
+        if self._first_pass is not None:
+            samples.add(f.FIRST_PASS, self._first_pass)
+        for piece in samples.pieces():
+            yield piece
+            await asyncio.sleep(0)
+        yield generate_latest(self.registry)
 
-        def histogram(name: str, text: str, *labels: str) -> Histogram:
-            return Histogram(name, text, labels, registry=self.registry, buckets=WAITS)
+    def next_due(self, ref: ObjectRef) -> float | None:
+        """When the object is looked at next, as its last run planned it."""
+        record = self._records.get(ref)
+        return None if record is None else record.next_due
 
-        return counter, gauge, histogram
+    # --------------------------------------------------------------------------------------------- a scrape
+    async def _add_objects(self, samples: f.Samples, inventory: Inventory) -> None:
+        told = 0
+        untold = max(0, len(self._stores) - self._limit)
+        for group_kind in KINDS:
+            objects = list(inventory.list(group_kind))
+            kind = f.labelled(f.OBJECTS.labels, (group_kind.kind,))
+            samples.add(f.OBJECTS, len(objects), kind)
+            not_ready = 0
+            for number, stored in enumerate(objects, 1):
+                newest = seen(stored)
+                not_ready += newest.ready is False
+                if told < self._limit:
+                    self._add_object(samples, stored.ref, newest)
+                    told += 1
+                else:
+                    untold += 1
+                if number % AT_ONCE == 0:
+                    await asyncio.sleep(0)
+            samples.add(f.NOT_READY, not_ready, kind)
+        samples.add(f.UNTOLD, untold)
 
-    def watch_queue(self, stats: Callable[[], QueueStats]) -> None:
-        """Tell the state of the work queue at each scrape."""
-        for name, text, field in (
-            ("syncret_queue_depth", "Objects that are due and wait for a worker.", "ready"),
-            ("syncret_queue_running", "Objects that are being reconciled.", "running"),
-            ("syncret_queue_scheduled", "Objects that wait for their time.", "scheduled"),
-            ("syncret_oldest_overdue_seconds", "Age of the oldest item that is due and not running.", "oldest"),
-            ("syncret_longest_run_seconds", "Age of the run that takes longest.", "longest"),
-        ):
-            gauge = Gauge(name, text, registry=self.registry)
-            gauge.set_function(lambda field=field: float(getattr(stats(), field)))  # type: ignore[misc]  # a lambda with a default
+    def _add_object(self, samples: f.Samples, ref: ObjectRef, newest: Seen) -> None:
+        record = self._records.get(ref)
+        named = f.labelled(f.NAMED, (ref.name, ref.namespace))
+        for verdict in newest.status.conditions:
+            label = f'{named},condition="{verdict.type}",status='
+            family = f.CONDITIONS[ref.kind]
+            samples.add(family, 1, f'{label}"{verdict.status}"')
+            if verdict.type == "Ready" and verdict.status in OPPOSITE:
+                samples.add(family, 0, f'{label}"{OPPOSITE[verdict.status]}"')
+        ours = f'kind="{ref.kind}",{named}'
+        if ref.kind in VALUED:
+            since, interval = newest.good_since, newest.interval
+            if since is not None:
+                samples.add(f.VALUE_AGE, max(0.0, self._now() - since), ours)
+            if interval:
+                samples.add(f.INTERVAL, interval, ours)
+        if record is None:
+            return
+        if ref.kind == "ExternalSecret":
+            samples.add(f.SYNC_CALLS, record.runs, named)
+            samples.add(f.SYNC_ERRORS, record.errors, named)
+        samples.add(f.DURATIONS[ref.kind], record.seconds * 1e9, named)
+        if record.next_due is not None:
+            samples.add(f.NEXT_DUE, record.next_due, ours)
+        if record.failures:
+            samples.add(f.FAILURES, record.failures, ours)
 
-    def text(self) -> bytes:
-        """Everything in the text format."""
-        return generate_latest(self.registry)
+    def _add_queue(self, samples: f.Samples, stats: QueueStats) -> None:
+        samples.add(f.QUEUE_DEPTH, stats.ready)
+        samples.add(f.QUEUE_URGENT, stats.urgent)
+        samples.add(f.QUEUE_RUNNING, stats.running)
+        samples.add(f.QUEUE_SCHEDULED, stats.scheduled)
+        samples.add(f.OVERDUE, stats.oldest)
+        samples.add(f.LONGEST_RUN, stats.longest)
 
-    def known(self) -> dict[ObjectRef, tuple[bool | None, float | None, float | None]]:
-        """Per object: whether it is in order, since when its value is known good, and when it is looked at next."""
-        return {ref: (record.ready, record.good_since, record.next_due) for ref, record in self._records.items()}
+    def _add_stores(self, samples: f.Samples, sources: Sources) -> None:
+        for ref in [ref for ref in self._stores if sources.inventory.get(ref) is None]:
+            del self._stores[ref]  # a call that ended after its store had gone
+        limits, in_flight = dict(sources.limits()), dict(sources.in_flight())
+        for ref, store in list(self._stores.items())[: self._limit]:
+            label = f.labelled(f.STORE, (str(ref),))
+            samples.add(f.SHARED, store.shared, label)
+            samples.add(f.RETRIED, store.retried, label)
+            samples.add(f.THROTTLED, store.throttled, label)
+            samples.add(f.BUCKET_WAIT, store.waited, label)
+            samples.add(f.CLIENTS, store.clients, label)
+            samples.add(f.IN_FLIGHT, in_flight.get(ref, 0), label)
+            if ref in limits:
+                samples.add(f.BUCKET_WAITING, limits[ref].waiting, label)
+                samples.add(f.BUCKET_CLOSED, limits[ref].closed, label)
 
+    # ------------------------------------------------------------------------------------- what is heard
     def ran(self, run: Run) -> None:
         record = self._records.setdefault(run.ref, _Record())
         record.runs += 1
-        record.seconds = run.seconds
         record.errors += run.failure is not None
+        record.failures = run.failures
+        record.seconds = run.seconds
         record.next_due = run.next_due
         self._queue_wait.observe(run.waited)
 
-    def told(self, ref: ObjectRef, *, ready: bool, good_since: float | None) -> None:
-        """What the status says of an object now."""
-        record = self._records.setdefault(ref, _Record())
-        record.ready = ready
-        record.good_since = good_since
-
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
+        del ref, error, where
         self._bugs.inc()
 
     def gone(self, ref: ObjectRef) -> None:
         self._records.pop(ref, None)
-        if ref.kind in ("SecretStore", "ClusterSecretStore"):
-            for family in (self._shared, self._retried, self._throttled, self._bucket, self._clients):
-                _forget(family, str(ref))
+        self._stores.pop(ref, None)
+
+    def first_pass(self, seconds: float) -> None:
+        self._first_pass = seconds
 
     def called(self, call: Call) -> None:
-        status = "success" if call.failure is None else "error"
-        self._calls.labels(call.provider, call.operation, status).inc()
+        labels = (call.provider, call.operation, "success" if call.failure is None else "error")
+        self._calls[labels] = self._calls.get(labels, 0) + 1
         self._call_seconds.labels(call.provider, call.operation).observe(call.seconds)
+        self._store(call.store)
 
     def retried(self, store: ObjectRef, retry: Retry) -> None:
-        self._retried.labels(str(store)).inc()
+        del retry
+        self._store(store).retried += 1
 
     def shared(self, store: ObjectRef, keys: int) -> None:
-        self._shared.labels(str(store)).inc(keys)
+        self._store(store).shared += keys
 
     def waited(self, store: ObjectRef, seconds: float) -> None:
-        self._bucket.labels(str(store)).observe(seconds)
+        self._store(store).waited += seconds
 
     def throttled(self, store: ObjectRef, seconds: float) -> None:
-        self._throttled.labels(str(store)).inc()
+        del seconds
+        self._store(store).throttled += 1
 
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None:
-        if failure is None:
-            self._clients.labels(str(store)).inc()
+        self._store(store).clients += failure is None
 
     def closed(self, store: ObjectRef, error: str) -> None:
-        self._clients.labels(str(store)).dec()
+        del error
+        known = self._stores.get(store)  # the last client may close after its store has gone
+        if known is not None:
+            known.clients -= 1
 
-
-def _forget(family: Counter | Gauge | Histogram, *labels: str) -> None:
-    try:
-        family.remove(*labels)
-    except KeyError:
-        return  # it never had a series
+    def _store(self, ref: ObjectRef) -> _Store:
+        return self._stores.setdefault(ref, _Store())

@@ -25,7 +25,7 @@ _PLAIN_KINDS: Final = frozenset(
 )
 """Kinds that only refer to values: ten thousand of them need not be searched for any."""
 
-_FACE: Final = ("apiVersion", "kind", "metadata", "type", "immutable")
+_FACE: Final = ("apiVersion", "kind", "metadata", "type", "immutable", "status")
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 

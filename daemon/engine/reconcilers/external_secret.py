@@ -101,7 +101,7 @@ class ExternalSecretReconciler:
             answers = await fetch(self._world, needs.needs(resource.spec), resource.metadata.namespace)
             assembled = assemble(resource.spec, answers)
         except NotReadyYet:
-            return Outcome()  # the verdict on the store wakes this object
+            return Outcome(waiting=True)  # the verdict on the store wakes this object
         except SyncError as error:
             return await self._verdicts.failed(
                 resource, words.failed, "could not get secret data from provider", error

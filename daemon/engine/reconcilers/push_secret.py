@@ -11,8 +11,9 @@ from syncret.daemon.engine.contract import ANY, Outcome
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.push_source import Source, SourceMissing, sources
 from syncret.daemon.engine.reconcilers.push_stores import stores_of
-from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, is_due, next_due
+from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, cleaned_up, is_due, next_due
 from syncret.daemon.engine.reconcilers.pusher import Pusher, Synced, merged
+from syncret.daemon.engine.reconcilers.stores import NotReadyYet
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Malformed, SyncError
 
@@ -85,13 +86,9 @@ class PushSecretReconciler:
         try:
             found = await sources(self._world, resource)
         except SourceMissing as error:
-            if (
-                resource.spec.selector.secret is not None
-                and resource.spec.deletion_policy == "Delete"
-                and resource.status.synced_push_secrets
-            ):
-                return await self._source_gone(resource)
-            return await self._verdicts.failed(resource, "could not get source secret", error)
+            return await self._source_missing(resource, error)
+        except NotReadyYet:
+            return Outcome(waiting=True)  # the Secret wakes this object when it comes
         except SyncError as error:
             return await self._verdicts.failed(resource, "could not get source secret", error)
         try:
@@ -124,6 +121,13 @@ class PushSecretReconciler:
                     )
             everything = merged(everything, synced)
         return await self._verdicts.done(resource, everything)
+
+    async def _source_missing(self, resource: PushSecret, error: SourceMissing) -> Outcome:
+        if resource.spec.deletion_policy == "Delete" and resource.status.synced_push_secrets:
+            return await self._source_gone(resource)
+        if cleaned_up(resource):
+            return Outcome()  # nothing is left to do until the source, or this object, changes
+        return await self._verdicts.failed(resource, "could not get source secret", error)
 
     async def _source_gone(self, resource: PushSecret) -> Outcome:
         """The Secret that was pushed is gone: what it left at the stores goes too."""

@@ -4,9 +4,11 @@ from base64 import b64encode
 from typing import Final, NamedTuple
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.core.secret import secret_data
 from syncret.daemon.engine.reconcilers.draw import draw
+from syncret.daemon.engine.reconcilers.stores import NotReadyYet
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Malformed
 
@@ -37,6 +39,8 @@ async def sources(world: World, resource: PushSecret) -> list[Source]:
         )
     if selector.secret.name:
         stored = await world.target.get(ObjectRef("", "Secret", namespace, selector.secret.name))
+        if stored is None and _is_being_made(world, namespace, selector.secret.name):
+            raise NotReadyYet(f'secret "{selector.secret.name}" is being made')
         if stored is None:
             raise SourceMissing(
                 f'secret "{selector.secret.name}" not found', hint=f"create it in {namespace}"
@@ -46,6 +50,15 @@ async def sources(world: World, resource: PushSecret) -> list[Source]:
         found = list(await world.target.list(SECRET, namespace=namespace, selector=selector.secret.selector))
     documents = [stored.document for stored in found]
     return [Source(document, secret_data(document)) for document in documents]
+
+
+def _is_being_made(world: World, namespace: str, name: str) -> bool:
+    """Whether an ExternalSecret makes the Secret, and has not come to anything yet."""
+    makers = world.inventory.dependents(ObjectRef("", "Secret", namespace, name))
+    found = (world.inventory.get(maker) for maker in makers if maker.kind == "ExternalSecret")
+    return any(
+        stored is not None and not stored.as_type(ExternalSecret).status.conditions for stored in found
+    )
 
 
 def _document(namespace: str, data: dict[str, bytes]) -> Document:

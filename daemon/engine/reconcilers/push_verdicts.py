@@ -17,6 +17,7 @@ from syncret.providers.errors import SyncError
 
 SYNCED: Final = "PushSecret synced successfully"
 UNCHANGED: Final = ". Existing secrets in providers unchanged."
+SOURCE_DELETED: Final = "SourceDeleted"
 
 
 def version_of(resource: PushSecret) -> str:
@@ -40,6 +41,16 @@ def next_due(resource: PushSecret, now: float) -> float | None:
     """When time alone asks for the next push."""
     interval = parse_duration(resource.spec.refresh_interval)
     return refresh.next_due("Periodic", interval, last=seconds(resource.status.refresh_time or ""), now=now)
+
+
+def cleaned_up(resource: PushSecret) -> bool:
+    """Whether its status tells already that the source is gone, and what this version of it pushed too."""
+    verdict = conditions.find(resource.status.conditions)
+    return (
+        verdict is not None
+        and verdict.reason == SOURCE_DELETED
+        and resource.status.synced_resource_version == version_of(resource)
+    )
 
 
 class PushVerdicts:
@@ -79,9 +90,9 @@ class PushVerdicts:
     async def source_deleted(self, resource: PushSecret) -> Outcome:
         """The source is gone, and what was pushed from it too."""
         message = "source secret deleted; provider secrets cleaned up"
-        status = self._told(resource, self._world.clock.now(), "SourceDeleted", message, ok=False)
+        status = self._told(resource, self._world.clock.now(), SOURCE_DELETED, message, ok=False)
         await self._report(resource, msgspec.structs.replace(status, synced_push_secrets={}))
-        self._world.events.event(resource.ref, warning=False, reason="SourceDeleted", message=message)
+        self._world.events.event(resource.ref, warning=False, reason=SOURCE_DELETED, message=message)
         return Outcome()
 
     def _told(

@@ -16,7 +16,7 @@ NAMESPACED = "SecretStore"
 
 
 class NotReadyYet(SyncError):
-    """The store has not been judged yet; it is being judged, and its verdict wakes whoever waits."""
+    """What is asked for is being made or judged right now; once it is, whoever waits is woken."""
 
 
 def store_ref(name: StoreName, namespace: str) -> ObjectRef:

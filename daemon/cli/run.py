@@ -1,0 +1,62 @@
+"""`syncret run`: the daemon."""
+
+import asyncio
+import os
+import sys
+from argparse import Namespace
+from functools import partial
+
+from syncret.config.meta import GroupKind
+from syncret.config.resources.base import GROUP
+from syncret.daemon.cli.exits import OK
+from syncret.daemon.cli.setup import guarded, settings_of
+from syncret.daemon.cli.table import print_table, row_of
+from syncret.daemon.one_pass import ACTED_UPON
+from syncret.daemon.ops.notify import Notifier
+from syncret.daemon.ops.view import View
+from syncret.daemon.supervisor import Supervisor
+from syncret.providers.registry import Registry
+
+
+def run(options: Namespace) -> int:
+    """Run until asked to stop."""
+    return guarded(lambda: _run(options))
+
+
+def _run(options: Namespace) -> int:
+    supervisor = Supervisor(
+        partial(settings_of, options),
+        registry=Registry(),
+        notifier=Notifier.from_environ(os.environ),
+        announce=_announce,
+    )
+    asyncio.run(supervisor.run())
+    return OK
+
+
+def _announce(view: View) -> None:
+    """For people: what was synced, where, when next, and where to ask. Machines read logs, metrics and status."""
+    if view.settings.log_format == "json" or not (
+        sys.stdout.isatty() or view.settings.log_format == "console"
+    ):
+        return
+    controllers, rows = view.controllers, []
+    for kind in sorted(ACTED_UPON):
+        for stored in controllers.inventory.list(GroupKind(GROUP, kind)):
+            failure = controllers.world.facts.failure(stored.ref)
+            rows.append(
+                row_of(
+                    stored.document,
+                    failure="" if failure is None else failure.message,
+                    due=controllers.engine.due(stored.ref),
+                    output_dir=view.settings.output_dir,
+                )
+            )
+    print_table(sorted(rows))
+    if view.settings.listen:
+        sys.stdout.write(
+            f"\nmetrics: http://{view.settings.listen}/metrics   status: http://{view.settings.listen}/status\n"
+        )
+    if view.settings.socket:
+        sys.stdout.write(f"ask it: syncret status --socket {view.settings.socket}\n")
+    sys.stdout.flush()

@@ -1,0 +1,55 @@
+"""The calls under way on one client, which others may join: reads of a key, and equal searches."""
+
+import asyncio
+from collections.abc import Sequence
+
+from syncret.daemon.engine.calls import Calls
+from syncret.daemon.engine.client import LentClient
+from syncret.daemon.engine.credentials import HomeCredentials
+from syncret.daemon.engine.reads import Payloads, Reads
+from syncret.daemon.engine.tasks import join
+from syncret.providers.contract import Finder, FindQuery, Reader, RemoteKey, SecretMap
+from syncret.providers.errors import Malformed
+
+
+class Line:
+    """A client, what it was opened with, and what is under way on it."""
+
+    def __init__(self, lent: LentClient, credentials: HomeCredentials, calls: Calls) -> None:
+        self.lent = lent
+        self.credentials = credentials
+        self._calls = calls
+        self._tasks = calls.around.tasks
+        self._name = str(calls.plan.store)
+        self._searches: dict[FindQuery, asyncio.Task[SecretMap]] = {}
+        self.reads = Reads(
+            self._fetch,
+            size=calls.plan.provider.batch_size,
+            window=calls.around.settings.batch_window,
+            tasks=self._tasks,
+            name=self._name,
+        )
+
+    async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap:
+        """All entries that match; one call for all who search for the same at the same time."""
+        task = self._searches.get(query)
+        if task is None:
+            work = self._search(client, query, namespace)
+            task = self._searches[query] = self._tasks.start(work, name=f"find {self._name}")
+        else:
+            self._calls.shared(1)
+        return await join(task)
+
+    async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap:
+        try:
+            with self.lent.use():
+                return await self._calls.make("find", query, namespace, lambda: client.find(query))
+        finally:
+            del self._searches[query]
+
+    async def _fetch(self, keys: Sequence[RemoteKey], namespace: str) -> Payloads:
+        with self.lent.use():
+            client = await self.lent.client()
+            if not isinstance(client, Reader):
+                raise Malformed(f"provider {self._calls.plan.provider.name} cannot read")
+            return await self._calls.make("read", tuple(keys), namespace, lambda: client.fetch(keys))
