@@ -1,0 +1,22 @@
+"""What becomes of a case as a test."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from tests.conformance.corpus.cases import Case
+
+
+def wait_or_go_on(case: Case) -> None:
+    """Skip, aloud, a case that needs a feature to come."""
+    if case.waits_for is not None:
+        pytest.skip(f"{case.family}: waits for {case.waits_for}")
+
+
+def settle(case: Case, mismatches: Iterable[str]) -> None:
+    """Fail with everything that differs; a case that is itself uncertain may differ, and is listed apart."""
+    text = "\n".join(mismatches)
+    if text and case.uncertain:
+        pytest.xfail(f"uncertain: {text}")
+    if text:
+        pytest.fail(text, pytrace=False)

@@ -1,0 +1,196 @@
+"""A case of ExternalSecrets or PushSecrets as a scenario for `syncret simulate`."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeAlias
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_object
+from tests.conformance.corpus.cases import Case
+from tests.conformance.corpus.comparing import is_list
+
+START: Final = "2026-01-01T00:00:00Z"
+SETTLE: Final = "3s"
+"""What passes after each step. Expectations hold once things have settled; intervals that matter to a case
+are a second, the others an hour."""
+
+_SUBJECTS: Final = ("externalSecret", "pushSecret", "clusterExternalSecret", "clusterPushSecret")
+_CLUSTER_SCOPED: Final = frozenset(
+    {"ClusterSecretStore", "ClusterExternalSecret", "ClusterPushSecret", "ClusterGenerator", "Namespace"}
+)
+_KNOWN: Final = frozenset(
+    {
+        *("id", "note", "source", "uncertain", "objects", "namespaces", "flags", "expect", "steps"),
+        *("provider_behaviour", "inject", *_SUBJECTS),
+    }
+)
+_OPERATIONS: Final = ("read", "push", "delete")
+
+
+class Untranslatable(Exception):
+    """The case says something that the runner does not know."""
+
+
+class Translated(NamedTuple):
+    """A scenario, and what is expected after which of its steps."""
+
+    subject: Document
+    document: Document
+    expectations: tuple[tuple[int, Mapping[str, Json]], ...]
+
+
+def translate(case: Case, number: int) -> Translated:
+    """The scenario of a case. Raises Untranslatable rather than pass anything over."""
+    body = case.body
+    _only(body, _KNOWN, "the case")
+    subject = _subject(body)
+    if body.get("provider_behaviour") not in {None, "fake"}:
+        raise Untranslatable(f"provider_behaviour {body['provider_behaviour']!r}")
+    faults = _faults(body.get("inject"))
+    objects = [*_namespaces(body.get("namespaces") or {}), *map(_placed, body.get("objects") or [])]
+    steps = [
+        {"apply": objects, "advance": SETTLE},
+        {"apply": [subject], "advance": SETTLE, "faults": faults},
+    ]
+    expectations = [(1, body["expect"])]
+    for place, step in enumerate(body.get("steps") or [], 2):
+        _only(
+            step,
+            {"action", "expect", "note", "inject", *_members(step)},
+            "a step",
+        )
+        steps.append(
+            {**_commands(step, subject, place), "faults": _faults(step.get("inject", body.get("inject")))}
+        )
+        expectations.append((place, step.get("expect") or {}))
+    document = {
+        "apiVersion": "syncret.dev/v1alpha1",
+        "kind": "Scenario",
+        "metadata": {"name": f"case-{number:04}"},
+        "spec": {"now": START, "flags": body.get("flags") or [], "steps": steps},
+    }
+    return Translated(subject, document, tuple(expectations))
+
+
+def _only(said: Mapping[str, Json], known: frozenset[str] | set[str], where: str) -> None:
+    unknown = sorted(said.keys() - known)
+    if unknown:
+        raise Untranslatable(f"the runner does not know what {where} says with {', '.join(unknown)}")
+
+
+def _subject(body: Mapping[str, Json]) -> Document:
+    found = [body[name] for name in _SUBJECTS if name in body]
+    if len(found) != 1:
+        raise Untranslatable(f"expected one resource; the case has {len(found)}")
+    return _placed(found[0])
+
+
+def _placed(document: Document) -> Document:
+    """The object, in the namespace that is meant where it names none."""
+    if document["kind"] in _CLUSTER_SCOPED or document["metadata"].get("namespace"):
+        return document
+    return {**document, "metadata": {**document["metadata"], "namespace": "default"}}
+
+
+def _namespaces(said: Mapping[str, Json]) -> Iterator[Document]:
+    for name, content in said.items():
+        _only(content or {}, {"labels", "annotations"}, "a namespace")
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, **(content or {})}}
+
+
+def _faults(said: Json) -> list[Document]:
+    """The faults of `inject`: a list of, or one `{operation, error, store}`, or `{<operation>: <error>}`."""
+    if said is None:
+        return []
+    if is_list(said):
+        return [fault for one in said for fault in _faults(one)]
+    if not is_object(said):
+        raise Untranslatable(f"inject: {said!r}")
+    if "operation" in said:
+        _only(said, {"operation", "error", "store"}, "inject")
+        return [said]
+    _only(said, {*_OPERATIONS}, "inject")
+    return [{"operation": operation, "error": error} for operation, error in said.items()]
+
+
+def _members(step: Mapping[str, Json]) -> frozenset[str]:
+    known = _ACTIONS.get(step["action"])
+    return known[0] if known is not None else frozenset()
+
+
+def _commands(step: Mapping[str, Json], subject: Document, place: int) -> Document:
+    known = _ACTIONS.get(step["action"])
+    if known is None:
+        raise Untranslatable(f"the action {step['action']!r}")
+    return {"advance": SETTLE, **known[1](step, subject, place)}
+
+
+def named(document: Document) -> Document:
+    """How a command names an object."""
+    return {
+        "apiVersion": document["apiVersion"],
+        "kind": document["kind"],
+        "namespace": document["metadata"].get("namespace", ""),
+        "name": document["metadata"]["name"],
+    }
+
+
+def _secret(step: Mapping[str, Json]) -> Document:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "namespace": step.get("namespace", "default"),
+        "name": step["secret"],
+    }
+
+
+def _patched(name: Document, merge: Document) -> Document:
+    return {"patch": [{**name, "merge": merge}]}
+
+
+_Action: TypeAlias = tuple[frozenset[str], Callable[[Mapping[str, Json], Document, int], Document]]
+
+_PATCH: Final[_Action] = (
+    frozenset({"patch"}),
+    lambda step, subject, _: _patched(named(subject), step["patch"]),
+)
+_DELETE: Final[_Action] = (frozenset(), lambda _, subject, __: {"delete": [named(subject)]})
+_RECREATE: Final[_Action] = (frozenset(), lambda _, subject, __: {"apply": [subject]})
+_ACTIONS: Final[Mapping[str, _Action]] = {
+    "apply": (frozenset({"object"}), lambda step, _, __: {"apply": [_placed(step["object"])]}),
+    "delete": (frozenset({"object"}), lambda step, _, __: {"delete": [named(_placed(step["object"]))]}),
+    "patch_es": _PATCH,
+    "patch_ps": _PATCH,
+    "patch_ces": _PATCH,
+    "patch_cps": _PATCH,
+    "delete_es": _DELETE,
+    "delete_ps": _DELETE,
+    "delete_ces": _DELETE,
+    "delete_cps": _DELETE,
+    "recreate_es": _RECREATE,
+    "recreate_ps": _RECREATE,
+    "patch_secret": (
+        frozenset({"secret", "namespace", "stringData"}),
+        lambda step, _, __: _patched(_secret(step), {"stringData": step["stringData"]}),
+    ),
+    "replace_secret_data": (
+        frozenset({"secret", "namespace", "stringData"}),
+        lambda step, _, __: _patched(_secret(step), {"data": None, "stringData": step["stringData"]}),
+    ),
+    "delete_secret": (frozenset({"secret", "namespace"}), lambda step, _, __: {"delete": [_secret(step)]}),
+    "force_sync": (
+        frozenset(),
+        lambda _, subject, place: _patched(
+            named(subject), {"metadata": {"annotations": {"force-sync": str(place)}}}
+        ),
+    ),
+    "resync": (frozenset(), lambda _, __, ___: {}),
+    "advance": (frozenset({"seconds"}), lambda step, _, __: {"advance": f"{step['seconds']}s"}),
+    "label_namespace": (
+        frozenset({"namespace", "labels"}),
+        lambda step, _, __: _patched(
+            {"apiVersion": "v1", "kind": "Namespace", "namespace": "", "name": step["namespace"]},
+            {"metadata": {"labels": step["labels"]}},
+        ),
+    ),
+}
+"""Every action: its members, and the commands that it stands for."""

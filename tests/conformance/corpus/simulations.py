@@ -1,0 +1,108 @@
+"""Runs cases through `syncret simulate`, many in one process, and hands back the world after each step."""
+
+import json
+import subprocess
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document
+from tests.conformance.corpus.cases import Case
+from tests.conformance.corpus.commands import run
+from tests.conformance.corpus.expectations import mismatches
+from tests.conformance.corpus.scenarios import Translated, Untranslatable, translate
+from tests.conformance.corpus.seen import Seen
+
+BATCH: Final = 60
+WORKERS: Final = 2
+
+_EMPTY: Final = '{"apiVersion":"syncret.dev/v1alpha1","kind":"Scenario","spec":{"steps":[{}]}}'
+
+
+def simulated(cases: Sequence[Case], folder: Path) -> dict[Case, list[str]]:
+    """The mismatches of every case; none for a case that holds."""
+    found: dict[Case, list[str]] = {}
+    translated: dict[Case, Translated] = {}
+    for number, case in enumerate(cases):
+        try:
+            translated[case] = translate(case, number)
+        except Untranslatable as error:
+            found[case] = [str(error)]
+        else:
+            (folder / f"{number:04}.json").write_text(json.dumps(translated[case].document), encoding="utf-8")
+    paths = {
+        case: folder / f"{translated[case].document['metadata']['name'][-4:]}.json" for case in translated
+    }
+    outcomes = _results(list(paths.values()), folder)
+    for case, path in paths.items():
+        outcome = outcomes[path]
+        found[case] = (
+            [outcome] if isinstance(outcome, str) else list(_mismatches(case, translated[case], outcome))
+        )
+    return found
+
+
+def _results(files: Sequence[Path], folder: Path) -> Mapping[Path, list[Document] | str]:
+    """The reported steps of each file's scenario, or why there are none."""
+    probe = folder / "empty.json"
+    probe.write_text(_EMPTY, encoding="utf-8")
+    tried = _batch([probe])[probe]
+    if isinstance(tried, str):
+        return dict.fromkeys(files, tried)
+    batches = [files[start : start + BATCH] for start in range(0, len(files), BATCH)]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return {path: steps for part in pool.map(_batch, batches) for path, steps in part.items()}
+
+
+def _batch(files: Sequence[Path]) -> dict[Path, list[Document] | str]:
+    """One process for all files; where it fails, one for each half, until it is known which file fails."""
+    try:
+        done = run("simulate", *map(str, files), "-o", "json", "--show-values")
+    except subprocess.TimeoutExpired as error:
+        problem = str(error)
+    else:
+        lines = done.stdout.splitlines()
+        if done.returncode == 0 and len(lines) == len(files):
+            return {path: json.loads(line)["steps"] for path, line in zip(files, lines, strict=True)}
+        counted = f"{len(lines)} results of {len(files)}"
+        problem = f"exit code {done.returncode}, {counted}: {done.stderr.strip()[-2000:]}"
+    if len(files) == 1:
+        return {files[0]: f"syncret simulate: {problem}"}
+    middle = len(files) // 2
+    return {**_batch(files[:middle]), **_batch(files[middle:])}
+
+
+def _mismatches(case: Case, translated: Translated, steps: Sequence[Document]) -> Iterator[str]:
+    worlds = list(_worlds(translated.subject, steps))
+    may_be_refused = "also rejected at admission" in case.body.get("note", "")
+    for place, expected in translated.expectations:
+        for mismatch in mismatches(expected, worlds[place], may_be_refused=may_be_refused):
+            yield mismatch if place == 1 else f"step {place - 1}: {mismatch}"
+
+
+def _worlds(subject: Document, steps: Sequence[Document]) -> Iterator[Seen]:
+    """What is seen after each step. What came before the resource counts as coming with it."""
+    held: dict[tuple[str, str, str], bytes] = {}
+    earlier: dict[str, list[Json]] = {}
+    for place, step in enumerate(steps):
+        for write in step["writes"]:
+            held[_target(write)] = _value(write)
+        for delete in step["deletes"]:
+            held.pop(_target(delete), None)
+        happened: dict[str, list[Json]] = {
+            name: [*(earlier.get(name, []) if place == 1 else []), *step[name]]
+            for name in ("changes", "writes", "deletes", "rejected")
+        }
+        yield Seen(subject=subject, objects=step["objects"], held=dict(held), **happened)
+        earlier = happened
+
+
+def _target(call: Mapping[str, Json]) -> tuple[str, str, str]:
+    return (call["store"], call["remoteKey"], call.get("property", ""))
+
+
+def _value(write: Mapping[str, Json]) -> bytes:
+    return b64decode(write["valueBase64"])

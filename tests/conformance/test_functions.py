@@ -1,0 +1,14 @@
+"""The corpus of pure functions: decoding, keys, digests, tokens, windows, rewrites."""
+
+import pytest
+
+from tests.conformance.corpus.cases import Case
+from tests.conformance.corpus.functions import mismatches
+from tests.conformance.corpus.outcome import settle, wait_or_go_on
+
+pytestmark = pytest.mark.conformance(lane="function", files=("decode_convert.json", "rewrite.json"))
+
+
+def test_function(case: Case) -> None:
+    wait_or_go_on(case)
+    settle(case, mismatches(case))
