@@ -177,6 +177,14 @@ async def test_a_cluster_comes_back_from_its_journal() -> None:
     assert {stored.ref.name for stored in (await everything(second)).values()} == {"default"}
 
 
+async def test_versions_go_on_above_every_restored_one(cluster: MemoryCluster) -> None:
+    first = MemoryCluster(now=lambda: START)
+    await first.create(manifest(name="older"))
+    newest = await first.update(manifest(name="older", spec={}))
+    cluster.restore(newest)
+    assert int((await cluster.create(manifest())).resource_version) > int(newest.resource_version)
+
+
 async def test_versions_go_on_where_they_ended_even_if_the_newest_object_is_gone() -> None:
     first = MemoryCluster(now=lambda: START)
     last = await first.create(manifest())
