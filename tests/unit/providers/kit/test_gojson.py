@@ -1,5 +1,6 @@
 """JSON as Go writes and reads it."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -9,7 +10,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
 
 CANARY = "canary-7f3a"
-NESTED: Json = {"b": 1, "a": [True, {}], "": None}
+NESTED: Json = json.loads('{"b": 1, "a": [true, {}], "": null}')
 
 
 @pytest.mark.parametrize(
@@ -30,9 +31,7 @@ NESTED: Json = {"b": 1, "a": [True, {}], "": None}
         pytest.param(
             '\u2028\x00\x1f\b\f\n\r\t"\\/é', '"\\u2028\\u0000\\u001f\\b\\f\\n\\r\\t\\"\\\\/é"', id="escapes"
         ),
-        pytest.param(
-            {"b": 1, "a": [True, {}], "": None}, '{"":null,"a":[true,{}],"b":1}', id="sorted and compact"
-        ),
+        pytest.param(NESTED, '{"":null,"a":[true,{}],"b":1}', id="sorted and compact"),
         pytest.param(
             gojson.text(b"a\xff\xe2\x82b"), '"a\\ufffd\\ufffd\\ufffdb"', id="invalid UTF-8, byte by byte"
         ),

@@ -1,0 +1,85 @@
+"""What the suite must be told about a provider, and how it reaches the manager behind the provider's back."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from syncret.providers.contract import Client
+
+
+class Ability(StrEnum):
+    """What a provider may lack. Whoever lacks one says why: the suite skips nothing without a reason."""
+
+    READ = "reading"
+    PROPERTY = "properties"
+    VERSION = "versions"
+    MAP = "reading as a map"
+    FIND_NAME = "finding by name"
+    FIND_PATH = "finding by path"
+    FIND_TAGS = "finding by tags"
+    PUSH = "pushing"
+    PUSH_PROPERTY = "pushing properties"
+    DELETE = "deleting"
+    DELETE_PROPERTY = "deleting properties"
+    EXISTS = "looking whether something exists"
+    PROBE = "probing"
+    THROTTLE = "throttling"
+    DENY = "denying"
+    TIME_OUT = "timing out"
+    REFUSE_KEY = "refusing one key of a batch"
+
+
+class Fault(StrEnum):
+    """How the manager can be made to fail."""
+
+    THROTTLE = "throttle"
+    DENY = "deny"
+    TIME_OUT = "time out"
+
+
+class Entry(NamedTuple):
+    """One entry as it shall stand in the manager."""
+
+    key: str
+    value: bytes
+    version: str = ""
+    tags: Mapping[str, str] = {}
+
+
+class Harness(Protocol):
+    """One provider, and a manager for it that the test owns."""
+
+    lacks: Mapping[Ability, str]
+    """What the provider cannot do, each with the documented reason."""
+
+    canaries: tuple[str, ...]
+    """Credentials in use, and whatever else must never be seen in an error."""
+
+    def key(self, name: str) -> str:
+        """A key that the manager accepts, made of a simple name (`a`, `b-1`)."""
+        ...
+
+    async def seed(self, *entries: Entry) -> None:
+        """Put entries into the manager, past the provider."""
+        ...
+
+    async def stored(self, key: str) -> bytes | None:
+        """What stands in the manager under a key."""
+        ...
+
+    async def writes(self) -> int:
+        """How many writes the manager has taken from the provider."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[Client]:
+        """A client, as the engine opens it."""
+        ...
+
+    def broken(self, fault: Fault) -> AbstractContextManager[None]:
+        """Every call fails in this way for as long as it lasts."""
+        ...
+
+    def refusing(self, key: str) -> AbstractContextManager[None]:
+        """This key is refused, and no other."""
+        ...

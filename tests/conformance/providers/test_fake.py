@@ -1,0 +1,99 @@
+"""The embedded store passes the suite, and does what only it does."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from syncret.config.catalog import Scope
+from syncret.config.meta import ObjectRef
+from syncret.providers.contract import Client, OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.fake import PROVIDER
+from syncret.providers.fake.manager import SecretManager, Seed
+from syncret.providers.fake.spec import FakeSpec
+from tests.conformance.providers.harness import Ability, Entry, Fault, Harness
+from tests.conformance.providers.suite import ProviderSuite
+
+IN_MEMORY = "it lives in memory: nothing stands between it and the daemon that could fail"
+
+
+class CountingManager(SecretManager):
+    """Counts what was really written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = 0
+
+    def put(self, key: str, value: bytes, name: str = "") -> bool:
+        written = super().put(key, value, name)
+        self.writes += written
+        return written
+
+
+class NoCredentials:
+    """The embedded store needs none."""
+
+    async def secret_key(self, name: str, key: str, namespace: str | None = None) -> SecretBytes:
+        raise Malformed(f"nobody expected {namespace}/{name}/{key} to be read")
+
+    async def config_map_key(self, name: str, key: str, namespace: str | None = None) -> str:
+        raise Malformed(f"nobody expected {namespace}/{name}/{key} to be read")
+
+
+class FakeHarness:
+    lacks: Mapping[Ability, str] = {
+        Ability.FIND_PATH: "ESO's fake provider finds by name only",
+        Ability.FIND_TAGS: "ESO's fake provider finds by name only",
+        Ability.THROTTLE: IN_MEMORY,
+        Ability.DENY: IN_MEMORY,
+        Ability.TIME_OUT: IN_MEMORY,
+        Ability.REFUSE_KEY: IN_MEMORY,
+    }
+    canaries: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.manager = CountingManager()
+        self._keep: dict[str, Any] = {"manager": self.manager}
+
+    def key(self, name: str) -> str:
+        return name
+
+    async def seed(self, *entries: Entry) -> None:
+        self.manager.seed(Seed(entry.key, entry.value.decode(), entry.version) for entry in entries)
+
+    async def stored(self, key: str) -> bytes | None:
+        return self.manager.get(key)
+
+    async def writes(self) -> int:
+        return self.manager.writes
+
+    def open(self) -> AbstractAsyncContextManager[Client]:
+        return self._open()
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncGenerator[Client, None]:
+        store = ObjectRef("external-secrets.io", "SecretStore", "default", "fake")
+        context = OpenContext(
+            store=store,
+            scope=Scope(cluster=False, namespace="default"),
+            credentials=NoCredentials(),
+            now=lambda: 0.0,
+            keep=self._keep,
+        )
+        assert PROVIDER.open is not None
+        async with PROVIDER.open(FakeSpec(data=()), context) as client:
+            yield client
+
+    def broken(self, fault: Fault) -> AbstractContextManager[None]:
+        raise AssertionError(f"it cannot {fault}")
+
+    def refusing(self, key: str) -> AbstractContextManager[None]:
+        raise AssertionError(f"it cannot refuse {key}")
+
+
+class TestFake(ProviderSuite):
+    @pytest.fixture
+    def harness(self) -> Harness:
+        return FakeHarness()
