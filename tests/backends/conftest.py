@@ -3,11 +3,16 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from syncret.daemon.backends.contract import Backend
+from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
+from syncret.daemon.backends.filesystem.tree import OutputSettings
 from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.backends.memory.hooks import admit_all
+from syncret.providers.registry import Registry
 from tests.backends.objects import START
 
 
@@ -16,7 +21,25 @@ async def memory(folder: Path) -> AsyncGenerator[Backend]:
     yield MemoryCluster(now=lambda: START)
 
 
-HOMES: dict[str, Callable[[Path], AbstractAsyncContextManager[Backend]]] = {"memory": memory}
+@asynccontextmanager
+async def host(folder: Path) -> AsyncGenerator[Backend]:
+    with TemporaryDirectory(dir=MEMORY_DISK if MEMORY_DISK.is_dir() else None) as disk:
+        settings = HostSettings(
+            manifests=(),
+            output_dir=str(folder / "secrets"),
+            state_file=f"{disk}/state.db",
+            output=OutputSettings(fsync=False),
+        )
+        async with HostHome(
+            settings, catalog=Registry(), admission=admit_all, now=lambda: START, on_problems=lambda _: None
+        ) as home:
+            yield home
+
+
+MEMORY_DISK = Path("/dev/shm")
+"""Thousands of durable writes, one after the other, would take long on a real disk."""
+
+HOMES: dict[str, Callable[[Path], AbstractAsyncContextManager[Backend]]] = {"memory": memory, "host": host}
 
 
 @pytest.fixture(params=[pytest.param(home, id=name) for name, home in HOMES.items()])

@@ -29,11 +29,11 @@ async def test_an_empty_home_is_synced_at_once(backend: Backend) -> None:
 async def test_every_change_is_told_once_and_in_order(backend: Backend) -> None:
     async with aclosing(backend.watch()) as watch:
         await replay(watch)
-        created = await backend.create(manifest(THING, "a", ""))
-        updated = await backend.update(manifest(THING, "a", "", spec={"x": 1}))
+        created = await backend.create(manifest(OURS, "a", ""))
+        updated = await backend.update(manifest(OURS, "a", "", spec={"x": 1}))
         reported = await backend.report(created.ref, {"y": 2}, uid=created.uid)
         await backend.delete(created.ref)
-        again = await backend.create(manifest(THING, "a", ""))
+        again = await backend.create(manifest(OURS, "a", ""))
         assert await take(watch, 5) == [
             Change(ChangeKind.ADDED, created),
             Change(ChangeKind.MODIFIED, updated),

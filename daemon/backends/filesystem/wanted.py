@@ -37,14 +37,19 @@ class Wanted:
         self._journal = journal
         self._writer = writer
         self._salt = salt
+        self._version = 0
         self.stale: set[str] = set()
         """Files that must be read again, because what they say has to be applied again."""
 
     # ------------------------------------------------------------------------------------------ a former life
     def restore(self, rows: Iterable[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
         """Put back what is remembered, before anybody watches: identities, status and finalizers live on."""
-        for ref, record in rows:
-            document = self._remembered(ref, record, snapshot)
+        known = [(ref, record, _decoded(record)) for ref, record in rows]
+        self._version = max(
+            (int(document["metadata"]["resourceVersion"]) for _, _, document in known), default=0
+        )
+        for ref, record, sealed in known:
+            document = self._remembered(ref, record, sealed, snapshot)
             if document is None:
                 continue
             if record.applied is not None:
@@ -59,15 +64,16 @@ class Wanted:
                 )
             )
 
-    def _remembered(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> Document | None:
+    def _remembered(
+        self, ref: ObjectRef, record: Record, document: Document, snapshot: Snapshot
+    ) -> Document | None:
         """The object as it shall stand again; None where it cannot, and forgotten if it is gone."""
-        document: Document = msgspec.json.decode(record.document)
         if ref in self._journal.forgotten:
             self._journal.forget(ref)
             return None
         if record.output and self._outputs.exists(ref):
             return self._outputs.adopted(ref, document)
-        if not record.hollow:
+        if not record.hollow and not record.output:
             return document
         manifest = snapshot.manifests.get(ref)
         if manifest is None or record.applied is None:
@@ -86,7 +92,8 @@ class Wanted:
         except Invalid:  # told when it is applied
             return None
         if self._digest(manifest) != applied.digest:
-            metadata: Document = {**document["metadata"], "resourceVersion": str(self._cluster.version + 1)}
+            self._version += 1
+            metadata: Document = {**document["metadata"], "resourceVersion": str(self._version)}
             if "generation" in metadata:
                 metadata["generation"] += 1
             whole["metadata"] = metadata
@@ -186,6 +193,11 @@ class Wanted:
             self._journal.applied.pop(ref, None)
         else:
             self._journal.applied[ref] = before
+
+
+def _decoded(record: Record) -> Document:
+    document: Document = msgspec.json.decode(record.document)
+    return document
 
 
 def _told(manifest: Manifest, error: BackendError) -> Iterable[FileProblem]:
