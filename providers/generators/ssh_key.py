@@ -88,7 +88,7 @@ def _commented(pem: bytes, comment: bytes) -> bytes:
     blob = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
     start = _private_parts(blob)
     parts = blob[start + _LENGTH.size :]
-    padding = parts[-1] if parts[-1] < _BLOCK else 0
+    padding = parts[-1]  # 0 where there is none: the comment before it is empty
     parts = parts[: len(parts) - padding - _LENGTH.size] + _LENGTH.pack(len(comment)) + comment
     parts += bytes(range(1, -len(parts) % _BLOCK + 1))
     body = base64.b64encode(blob[:start] + _LENGTH.pack(len(parts)) + parts).decode()

@@ -1,0 +1,74 @@
+"""Pairs of SSH keys that OpenSSH takes."""
+
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+from cryptography.hazmat.primitives.serialization import load_ssh_private_key, load_ssh_public_key
+
+from syncret.providers.errors import Malformed
+from syncret.providers.generators.ssh_key import SSHKeySpec, generate
+from tests.unit.providers.generators.support import context
+
+SPECS = [
+    pytest.param(SSHKeySpec(), "ssh-rsa", id="rsa is the default"),
+    pytest.param(SSHKeySpec(key_type="ecdsa"), "ecdsa-sha2-nistp256", id="ecdsa"),
+    pytest.param(
+        SSHKeySpec(key_type="ecdsa", key_size=521, comment="a b"), "ecdsa-sha2-nistp521", id="ecdsa 521"
+    ),
+    pytest.param(
+        SSHKeySpec(key_type="ecdsa", key_size=2048), "ecdsa-sha2-nistp256", id="ecdsa of no such size"
+    ),
+    pytest.param(
+        SSHKeySpec(key_type="ed25519", key_size=384, comment="ops@example.com"), "ssh-ed25519", id="ed25519"
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "algorithm"), SPECS)
+async def test_a_pair(spec: SSHKeySpec, algorithm: str, tmp_path: Path) -> None:
+    values = (await generate(spec, context())).values
+    private, public = values["privateKey"].raw, values["publicKey"].raw
+    fields = public.decode().rstrip("\n").split(" ", maxsplit=2)
+
+    assert public.endswith(b"\n")
+    assert fields[0] == algorithm
+    assert fields[2:] == ([spec.comment] if spec.comment else [])
+    made = load_ssh_private_key(private, password=None).public_key()
+    assert made == load_ssh_public_key(public)
+    assert max(map(len, private.splitlines())) == 64
+    if which("ssh-keygen"):
+        assert public_key_of(private, tmp_path / "key") == public.decode().strip()
+
+
+def public_key_of(private: bytes, path: Path) -> str:
+    """The line that OpenSSH itself makes of a private key."""
+    path.touch(mode=0o600)
+    path.write_bytes(private)
+    told = subprocess.run(["ssh-keygen", "-y", "-f", str(path)], check=True, capture_output=True)
+    return told.stdout.decode().strip()
+
+
+@pytest.mark.parametrize("length", range(9))
+async def test_a_comment_of_any_length_is_padded_right(length: int) -> None:
+    for _ in range(4):
+        values = (await generate(SSHKeySpec(key_type="ecdsa", comment="x" * length), context())).values
+        load_ssh_private_key(values["privateKey"].raw, password=None)
+
+
+async def test_a_larger_rsa_key() -> None:
+    values = (await generate(SSHKeySpec(key_size=3072), context())).values
+    key = load_ssh_private_key(values["privateKey"].raw, password=None)
+
+    assert getattr(key, "key_size", 0) == 3072
+
+
+async def test_an_rsa_key_that_is_no_protection() -> None:
+    with pytest.raises(Malformed, match="insecure"):
+        await generate(SSHKeySpec(key_size=512), context())
+
+
+async def test_a_comment_is_one_line() -> None:
+    with pytest.raises(Malformed, match="one printable line"):
+        await generate(SSHKeySpec(comment="x\nssh-rsa AAAA"), context())
