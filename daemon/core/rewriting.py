@@ -1,9 +1,10 @@
 """New names for fetched values, and several JSON values made one: `spec.dataFrom[].rewrite`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from syncret.config.fields import Json
+from syncret.config.resources.external_secret import Rewrite, RewriteMerge
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson, goregexp
 
@@ -11,48 +12,6 @@ Transform: TypeAlias = Callable[[str], Callable[[str], str]]
 """Compiles a template into a function from the old key to the new one. Both raise Malformed."""
 
 _NO_TEMPLATES: Final = "transform failed: templates are not supported by this version"
-
-
-class RegexpRewrite(Protocol):
-    """Replaces each match in a key."""
-
-    @property
-    def source(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-
-
-class TransformRewrite(Protocol):
-    """Renders the new key from the old one, `.value`."""
-
-    @property
-    def template(self) -> str: ...
-
-
-class MergeRewrite(Protocol):
-    """Merges values that are JSON objects: into keys of their own (Extract) or into one value (JSON)."""
-
-    @property
-    def into(self) -> str: ...
-    @property
-    def strategy(self) -> str: ...
-    @property
-    def priority(self) -> Sequence[str]: ...
-    @property
-    def priority_policy(self) -> str: ...
-    @property
-    def conflict_policy(self) -> str: ...
-
-
-class Rewrite(Protocol):
-    """One operation; at most one of the three is there."""
-
-    @property
-    def regexp(self) -> RegexpRewrite | None: ...
-    @property
-    def transform(self) -> TransformRewrite | None: ...
-    @property
-    def merge(self) -> MergeRewrite | None: ...
 
 
 def rewrite(
@@ -86,7 +45,7 @@ def _apply(operation: Rewrite, values: dict[str, bytes], transform: Transform | 
     return values
 
 
-def _merge(operation: MergeRewrite, values: dict[str, bytes]) -> dict[str, bytes]:
+def _merge(operation: RewriteMerge, values: dict[str, bytes]) -> dict[str, bytes]:
     merged, conflicts = _merged(operation, values)
     if conflicts and operation.conflict_policy != "Ignore":
         raise Malformed(
@@ -102,7 +61,7 @@ def _merge(operation: MergeRewrite, values: dict[str, bytes]) -> dict[str, bytes
     return {**values, operation.into: gojson.marshal(merged, escape_html=False).encode()}
 
 
-def _merged(operation: MergeRewrite, values: dict[str, bytes]) -> tuple[dict[str, Json], list[str]]:
+def _merged(operation: RewriteMerge, values: dict[str, bytes]) -> tuple[dict[str, Json], list[str]]:
     """All members of all values, and the names of those met twice: a later value wins over an earlier one."""
     merged: dict[str, Json] = {}
     conflicts: list[str] = []

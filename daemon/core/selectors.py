@@ -2,34 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from syncret.config.fields import LabelRequirement, LabelSelector
+from syncret.config.resources.secret_store import StoreCondition
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import goregexp
 
 _NAME: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _PREFIX: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _MAX_PREFIX: Final = 253
-
-
-class NamespaceCondition(Protocol):
-    """One of `spec.conditions` of a ClusterSecretStore."""
-
-    @property
-    def namespaces(self) -> Sequence[str]:
-        """Names of namespaces."""
-        ...
-
-    @property
-    def namespace_selector(self) -> LabelSelector | None:
-        """Labels of namespaces."""
-        ...
-
-    @property
-    def namespace_regexes(self) -> Sequence[str]:
-        """Expressions that a name must match somewhere."""
-        ...
 
 
 def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
@@ -49,7 +31,7 @@ def check(selector: LabelSelector) -> None:
         _check_requirement(requirement)
 
 
-def admits(conditions: Sequence[NamespaceCondition], namespace: str, labels: Mapping[str, str]) -> bool:
+def admits(conditions: Sequence[StoreCondition], namespace: str, labels: Mapping[str, str]) -> bool:
     """Whether a ClusterSecretStore may be used from a namespace. No condition at all admits every one.
 
     Raises Malformed for a selector or an expression that is none.
@@ -57,7 +39,7 @@ def admits(conditions: Sequence[NamespaceCondition], namespace: str, labels: Map
     return not conditions or any(_admitted(condition, namespace, labels) for condition in conditions)
 
 
-def _admitted(condition: NamespaceCondition, namespace: str, labels: Mapping[str, str]) -> bool:
+def _admitted(condition: StoreCondition, namespace: str, labels: Mapping[str, str]) -> bool:
     if namespace in condition.namespaces:
         return True
     if condition.namespace_selector is not None and matches(condition.namespace_selector, labels):

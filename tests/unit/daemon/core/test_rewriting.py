@@ -1,45 +1,18 @@
 """New names for keys, and several values made one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pytest
 
+from syncret.config.resources.external_secret import Rewrite, RewriteMerge, RewriteRegexp, RewriteTransform
 from syncret.daemon.core.rewriting import rewrite
 from syncret.providers.errors import Malformed
 
 CANARY = "canary-7f3a"
 
 
-@dataclass(frozen=True)
-class Regexp:
-    source: str
-    target: str
-
-
-@dataclass(frozen=True)
-class Transform:
-    template: str
-
-
-@dataclass(frozen=True)
-class Merge:
-    into: str = ""
-    strategy: str = "Extract"
-    priority: tuple[str, ...] = ()
-    priority_policy: str = "Strict"
-    conflict_policy: str = "Error"
-
-
-@dataclass(frozen=True)
-class Operation:
-    regexp: Regexp | None = None
-    transform: Transform | None = None
-    merge: Merge | None = None
-
-
-def regexp(source: str, target: str) -> Operation:
-    return Operation(regexp=Regexp(source, target))
+def regexp(source: str, target: str) -> Rewrite:
+    return Rewrite(regexp=RewriteRegexp(source=source, target=target))
 
 
 A = {"a": '{"u":"1","n":1.50}'}
@@ -50,40 +23,40 @@ AB = {"b": '{"u":"from-b"}', "a": '{"u":"from-a","x":null}'}
     ("operations", "values", "expected"),
     [
         pytest.param([], {"a": "1"}, {"a": "1"}, id="nothing to do"),
-        pytest.param([Operation()], {"a": "1"}, {"a": "1"}, id="an empty operation"),
+        pytest.param([Rewrite()], {"a": "1"}, {"a": "1"}, id="an empty operation"),
         pytest.param([regexp("^db/", "")], {"db/user": "1", "x": "2"}, {"user": "1", "x": "2"}, id="regexp"),
         pytest.param([regexp(".*", "same")], {"a": "1", "b": "2"}, {"same": "2"}, id="the last key wins"),
         pytest.param([regexp("a", "b"), regexp("b", "c")], {"a": "1"}, {"c": "1"}, id="one upon the other"),
-        pytest.param([Operation(merge=Merge())], A, {"u": "1", "n": "1.5"}, id="extract"),
-        pytest.param([Operation(merge=Merge())], {"a": "null"}, {}, id="null is an empty object"),
-        pytest.param([Operation(merge=Merge())], {}, {}, id="nothing to merge"),
+        pytest.param([Rewrite(merge=RewriteMerge())], A, {"u": "1", "n": "1.5"}, id="extract"),
+        pytest.param([Rewrite(merge=RewriteMerge())], {"a": "null"}, {}, id="null is an empty object"),
+        pytest.param([Rewrite(merge=RewriteMerge())], {}, {}, id="nothing to merge"),
         pytest.param(
-            [Operation(merge=Merge(conflict_policy="Ignore"))],
+            [Rewrite(merge=RewriteMerge(conflict_policy="Ignore"))],
             AB,
             {"u": "from-b", "x": ""},
             id="alphabetical order",
         ),
         pytest.param(
-            [Operation(merge=Merge(conflict_policy="Ignore", priority=("a",)))],
+            [Rewrite(merge=RewriteMerge(conflict_policy="Ignore", priority=("a",)))],
             AB,
             {"u": "from-a", "x": ""},
             id="priority comes last and wins",
         ),
         pytest.param(
-            [Operation(merge=Merge(priority=("nope", "a"), priority_policy="IgnoreNotFound"))],
+            [Rewrite(merge=RewriteMerge(priority=("nope", "a"), priority_policy="IgnoreNotFound"))],
             A,
             {"u": "1", "n": "1.5"},
             id="missing priority ignored",
         ),
         pytest.param(
-            [Operation(merge=Merge(strategy="JSON", into="m"))],
+            [Rewrite(merge=RewriteMerge(strategy="JSON", into="m"))],
             {"a": '{"n":1.50,"k":"<&>"}', "b": '{"z":null}'},
             {"a": '{"n":1.50,"k":"<&>"}', "b": '{"z":null}', "m": '{"k":"<&>","n":1.5,"z":null}'},
             id="json into a new key",
         ),
     ],
 )
-def test_rewrites(operations: list[Operation], values: dict[str, str], expected: dict[str, str]) -> None:
+def test_rewrites(operations: list[Rewrite], values: dict[str, str], expected: dict[str, str]) -> None:
     rewritten = rewrite(operations, {key: value.encode() for key, value in values.items()})
 
     assert {key: value.decode() for key, value in rewritten.items()} == expected
@@ -94,32 +67,34 @@ def test_rewrites(operations: list[Operation], values: dict[str, str], expected:
     [
         pytest.param(regexp("(", "x"), "failed to compile", id="broken expression"),
         pytest.param(regexp("a(?=b)", "x"), "failed to compile", id="expression that RE2 does not have"),
-        pytest.param(Operation(merge=Merge()), "merge failed with conflicts: u", id="conflict"),
+        pytest.param(Rewrite(merge=RewriteMerge()), "merge failed with conflicts: u", id="conflict"),
         pytest.param(
-            Operation(merge=Merge(priority=("a",))), "conflicts: u", id="priority settles no conflict"
+            Rewrite(merge=RewriteMerge(priority=("a",))), "conflicts: u", id="priority settles no conflict"
         ),
         pytest.param(
-            Operation(merge=Merge(priority=("x",))), '"x" not found in input map', id="priority missing"
+            Rewrite(merge=RewriteMerge(priority=("x",))), '"x" not found in input map', id="priority missing"
         ),
         pytest.param(
-            Operation(merge=Merge(strategy="JSON", conflict_policy="Ignore")),
+            Rewrite(merge=RewriteMerge(strategy="JSON", conflict_policy="Ignore")),
             "missing 'into' field",
             id="no target",
         ),
         pytest.param(
-            Operation(transform=Transform("{{ .value }}")), "templates are not supported", id="template"
+            Rewrite(transform=RewriteTransform(template="{{ .value }}")),
+            "templates are not supported",
+            id="template",
         ),
     ],
 )
-def test_refuses(operation: Operation, message: str) -> None:
+def test_refuses(operation: Rewrite, message: str) -> None:
     with pytest.raises(Malformed, match=f"^failed rewrite operation\\[1\\]: .*{message}"):
-        rewrite([Operation(), operation], {key: value.encode() for key, value in AB.items()})
+        rewrite([Rewrite(), operation], {key: value.encode() for key, value in AB.items()})
 
 
 @pytest.mark.parametrize("value", [f'{{"a": "{CANARY}"', f'["{CANARY}"]', f'"{CANARY}"'])
 def test_a_value_that_is_no_object_is_named_by_its_key_only(value: str) -> None:
     with pytest.raises(Malformed, match="key 'a': failed to unmarshal JSON") as caught:
-        rewrite([Operation(merge=Merge())], {"a": value.encode()})
+        rewrite([Rewrite(merge=RewriteMerge())], {"a": value.encode()})
 
     error: BaseException | None = caught.value
     while error is not None:
@@ -132,6 +107,6 @@ def test_transforms_by_the_function_that_is_given() -> None:
         assert template == "{{ .value | upper }}"
         return str.upper
 
-    operations = [Operation(transform=Transform("{{ .value | upper }}"))]
+    operations = [Rewrite(transform=RewriteTransform(template="{{ .value | upper }}"))]
 
     assert rewrite(operations, {"a": b"1"}, transform=upper) == {"A": b"1"}

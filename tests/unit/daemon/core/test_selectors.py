@@ -1,10 +1,9 @@
 """Label selectors as Kubernetes reads them, and conditions of a ClusterSecretStore."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from syncret.config.fields import LabelRequirement, LabelSelector
+from syncret.config.resources.secret_store import StoreCondition
 from syncret.daemon.core.selectors import admits, matches
 from syncret.providers.errors import Malformed
 
@@ -53,40 +52,39 @@ def test_refuses_what_kubernetes_refuses(selector: LabelSelector, message: str) 
         matches(selector, LABELS)
 
 
-@dataclass(frozen=True)
-class Condition:
-    namespaces: tuple[str, ...] = ()
-    namespace_selector: LabelSelector | None = None
-    namespace_regexes: tuple[str, ...] = ()
-
-
 @pytest.mark.parametrize(
     ("conditions", "expected"),
     [
         pytest.param((), True, id="no condition"),
-        pytest.param((Condition(),), False, id="an empty condition admits nobody"),
-        pytest.param((Condition(namespaces=("other", "shop")),), True, id="by name"),
-        pytest.param((Condition(namespaces=("other",)),), False, id="other name"),
+        pytest.param((StoreCondition(),), False, id="an empty condition admits nobody"),
+        pytest.param((StoreCondition(namespaces=("other", "shop")),), True, id="by name"),
+        pytest.param((StoreCondition(namespaces=("other",)),), False, id="other name"),
         pytest.param(
-            (Condition(namespace_selector=LabelSelector(match_labels={"env": "prod"})),), True, id="labels"
+            (StoreCondition(namespace_selector=LabelSelector(match_labels={"env": "prod"})),),
+            True,
+            id="labels",
         ),
         pytest.param(
-            (Condition(namespace_selector=LabelSelector(match_labels={"env": "x"})),), False, id="others"
+            (StoreCondition(namespace_selector=LabelSelector(match_labels={"env": "x"})),), False, id="others"
         ),
-        pytest.param((Condition(namespace_selector=LabelSelector()),), True, id="empty selector"),
+        pytest.param((StoreCondition(namespace_selector=LabelSelector()),), True, id="empty selector"),
         pytest.param(
-            (Condition(namespace_regexes=("nope", "sh")),), True, id="an expression, anywhere in the name"
+            (StoreCondition(namespace_regexes=("nope", "sh")),),
+            True,
+            id="an expression, anywhere in the name",
         ),
-        pytest.param((Condition(namespace_regexes=("^hop",)),), False, id="anchored expression"),
+        pytest.param((StoreCondition(namespace_regexes=("^hop",)),), False, id="anchored expression"),
         pytest.param(
-            (Condition(namespaces=("other",)), Condition(namespaces=("shop",))), True, id="any condition"
+            (StoreCondition(namespaces=("other",)), StoreCondition(namespaces=("shop",))),
+            True,
+            id="any condition",
         ),
     ],
 )
-def test_admits(conditions: tuple[Condition, ...], *, expected: bool) -> None:
+def test_admits(conditions: tuple[StoreCondition, ...], *, expected: bool) -> None:
     assert admits(conditions, "shop", LABELS) is expected
 
 
 def test_a_broken_expression_is_told() -> None:
     with pytest.raises(Malformed, match="failed to compile"):
-        admits([Condition(namespace_regexes=("(",))], "shop", {})
+        admits([StoreCondition(namespace_regexes=("(",))], "shop", {})
