@@ -66,23 +66,30 @@ def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> list[LoadedDo
     return [document for each in parsed for document in _flattened(file, each)]
 
 
-def manifest_files(path: Path, seen: set[str]) -> Iterator[Path]:
-    """The files at a path that may hold manifests, each once: `seen` remembers their real paths."""
+def manifest_files(path: Path, seen: set[str], *, named: bool = True) -> Iterator[Path]:
+    """The files at a path that may hold manifests, each once: `seen` remembers their real paths.
+
+    A path that was `named` is read whatever it is called; in a folder, the suffix decides.
+    """
+    wanted = named or path.suffix in SUFFIXES
     try:
-        real = os.path.realpath(path)
-        names = sorted(os.listdir(path)) if stat.S_ISDIR(path.stat().st_mode) else None  # noqa: PTH208  # names only
+        mode = path.stat().st_mode
+        names = sorted(os.listdir(path)) if stat.S_ISDIR(mode) else None  # noqa: PTH208  # names are all it needs
     except (OSError, ValueError):
-        yield path  # reading it says what is wrong
+        if wanted:
+            yield path  # reading it says what is wrong
         return
+    real = os.path.realpath(path)
     if real in seen:
         return
     seen.add(real)
     if names is None:
-        yield path
+        if named or (wanted and stat.S_ISREG(mode)):
+            yield path
         return
-    for entry in (path / name for name in names if not name.startswith(".")):
-        if entry.suffix in SUFFIXES or entry.is_dir():
-            yield from manifest_files(entry, seen)
+    for name in names:
+        if not name.startswith("."):
+            yield from manifest_files(path / name, seen, named=False)
 
 
 def _unreadable(file: Path, error: OSError | ValueError) -> LoadedDocument:

@@ -71,9 +71,7 @@ def _compile_value(shape: Shape, catalog: Catalog, durations: Severity) -> Walk:
 
 def _object(shape: Shape, catalog: Catalog, durations: Severity) -> Walk:
     children = {field.name: _compile(field.shape, catalog, durations) for field in shape.fields}
-    nullable = frozenset(
-        field.name for field in shape.fields if field.shape.nullable or field.shape.kind == "any"
-    )
+    nullable = frozenset(field.name for field in shape.fields if field.shape.nullable)
     defaults = tuple((field.name, field.default) for field in shape.fields if field.default is not None)
     required = {field.name for field in shape.fields if field.required}
     close = _closing(shape)

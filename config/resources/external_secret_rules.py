@@ -85,11 +85,6 @@ def _sources(entry: DataFrom, path: str) -> Iterator[Problem]:
         )
     if entry.find is None and entry.extract is None and entry.source_ref is None:
         yield Problem(path=path, message="either extract, find, or sourceRef must be set to dataFrom")
-    if entry.source_ref is not None and not generator and entry.source_ref.store_ref is None:
-        yield Problem(
-            path=f"{path}.sourceRef",
-            message="generatorRef or storeRef must be set when using sourceRef in dataFrom",
-        )
 
 
 def _duplicates(data: tuple[Data, ...]) -> Iterator[Problem]:

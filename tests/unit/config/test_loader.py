@@ -44,6 +44,12 @@ def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
     assert names(load([tmp_path, tmp_path / "a.yaml"]), tmp_path) == [("a.yaml", "a")]
 
 
+def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    assert load([tmp_path]) == []
+
+
 def test_a_file_that_is_named_needs_no_suffix(tmp_path: Path) -> None:
     file = tmp_path / ".manifest"
     file.write_text(manifest("a"))

@@ -106,6 +106,11 @@ TWO = "spec.dataFrom[0]: extract, find, or generatorRef cannot be set at the sam
         pytest.param({"find": {}, **SOURCE}, [TWO], id="find and generator"),
         pytest.param({"sourceRef": {"storeRef": {"name": "s"}}, "find": {}}, [], id="find in another store"),
         pytest.param(
+            {"sourceRef": {}, "find": {}},
+            ["spec.dataFrom[0].sourceRef: must have exactly 1 property, has 0"],
+            id="empty source",
+        ),
+        pytest.param(
             {}, ["spec.dataFrom[0]: either extract, find, or sourceRef must be set to dataFrom"], id="nothing"
         ),
         pytest.param(

@@ -91,7 +91,7 @@ def test_defaults_need_their_parent() -> None:
 def test_null_is_absence_except_where_it_is_a_value() -> None:
     given = {"text": None, "target": None, "labels": {"a": None, "b": "c"}, "when": None, "anything": None}
     document, problems = SCHEMA.admit(given)
-    assert document == {**FILLED, "labels": {"b": "c"}, "when": None, "anything": None}
+    assert document == {**FILLED, "labels": {"b": "c"}, "when": None}
     assert problems == ()
 
 
