@@ -107,8 +107,8 @@ def payload(entry: PushEntry, source: Mapping[str, bytes]) -> SecretBytes:
     """The value of an entry: one key's bytes, or all keys as one JSON object of strings."""
     data = keys.reverse_keys(entry.conversion, entry.bundle if entry.bundle is not None else source)
     if not entry.secret_key:
-        text = {key: value.decode(errors="replace") for key, value in data.items()}
-        return SecretBytes(gojson.marshal(text).encode())
+        text = {key: gojson.text(value) for key, value in data.items()}
+        return SecretBytes(gojson.marshal(text, escape_html=False).encode())
     if entry.secret_key not in data:
         raise Malformed(f"secret key {entry.secret_key} does not exist")
     return SecretBytes(data[entry.secret_key])

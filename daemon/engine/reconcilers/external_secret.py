@@ -94,7 +94,7 @@ class ExternalSecretReconciler:
         now = self._world.clock.now()
         observed = await self._world.target.get(form.ref(resource))
         current = observed.document if observed is not None else None
-        if not is_due(resource, now) and form.is_valid(resource, current):
+        if not is_due(resource, now, spread=self._world.options.spread) and form.is_valid(resource, current):
             return Outcome(next_due(resource, now, spread=self._world.options.spread))
         words = form.wording
         try:

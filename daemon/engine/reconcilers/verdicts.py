@@ -29,7 +29,7 @@ def version_of(resource: ExternalSecret) -> str:
     return refresh.synced_version(metadata.generation, metadata.labels, metadata.annotations)
 
 
-def is_due(resource: ExternalSecret, now: float) -> bool:
+def is_due(resource: ExternalSecret, now: float, *, spread: bool) -> bool:
     """Whether it must be synced now, by its policy, its interval and its windows."""
     return refresh.is_due(
         resource.spec.refresh_policy or "Periodic",
@@ -39,6 +39,7 @@ def is_due(resource: ExternalSecret, now: float) -> bool:
         last=seconds(resource.status.refresh_time or ""),
         now=now,
         allowed=windows.allowed(*_windows(resource), now),
+        spread=_slot_name(resource) if spread else "",
     )
 
 
