@@ -16,8 +16,8 @@ from syncret.providers.fake.manager import SecretManager, Seed
 def simulated(provider: Provider[Any], seeds: Iterable[Seed] | None) -> Provider[Any]:
     """The provider of a store as a simulation has it; it opens no connection.
 
-    The embedded one stays as it is. Any other is served from `seeds`; without them it cannot be reached, as it
-    could not be from a machine without a network.
+    The embedded one stays as it is. Any other is served from `seeds`; without them it cannot be reached, as
+    from a machine without a network.
     """
     if provider is fake.PROVIDER:
         return provider
