@@ -20,8 +20,9 @@ from syncret.config.nodes import Composer, Constructor, Fault, compose, key_text
 from syncret.config.paths import parse
 
 _MARKER: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
-_NOTHING: Final = re.compile(r"(?:---)?(?:\s+|#[^\n]*)*(?:\.\.\.)?\s*")
-_DIRECTIVES: Final = re.compile(r"(?:\s+|#[^\n]*|%[^\n]*)*")
+# Possessive, for these meet untrusted text: what was matched is never matched again in another way.
+_NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
+_DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
 _NESTING: Final = re.compile(r"[\[{]|[-?][ \t]")
 _SUSPICIOUS: Final = 1000
 

@@ -147,6 +147,12 @@ def test_documents_are_split(text: str, expected: list[tuple[int, object]]) -> N
     assert [(each.line, each.value) for each in parsed(text)] == expected
 
 
+def test_blanks_and_remarks_take_no_time() -> None:
+    for filler in (" ", "\n", "#", "# \n", "%", "---\n", "...\n"):
+        text = filler * 100_000
+        assert all(each.value != 1 for each in parsed(f"{text}\n@"))
+
+
 def test_sizes_are_bounded() -> None:
     limits = Limits(file=60, document=20)
     (whole,) = parsed("a: 1\n" * 20, limits=limits)
