@@ -65,11 +65,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Seconds, Meta(description="How often folders are read again although no event came.")
     ] = 45.0
 
-    workers: Annotated[Count, Meta(description="How many objects are reconciled at the same time.")] = 32
+    workers: Annotated[Count, Meta(description="How many objects are reconciled at the same time.")] = 512
     store_workers: Annotated[
         Count,
         Meta(description="How many of them may belong to one store, so that a slow one cannot take all."),
-    ] = 16
+    ] = 128
     store_interval: Annotated[
         Seconds, Meta(description="How often a store without its own interval is probed.")
     ] = 300.0

@@ -8,6 +8,7 @@ supervisor to start it anew: an engine that no longer hears of changes must not 
 import asyncio
 import random
 from collections.abc import Callable, Iterable
+from contextlib import aclosing
 from pathlib import PurePath
 from sys import intern
 from traceback import walk_tb
@@ -145,8 +146,9 @@ class Engine:
 
     # --------------------------------------------------------------------------------------------- changes
     async def _listen(self) -> None:
-        async for change in self._source.watch():
-            self._take_in(change)
+        async with aclosing(self._source.watch()) as changes:
+            async for change in changes:
+                self._take_in(change)
         raise SourceEnded
 
     def _take_in(self, change: Change) -> None:
@@ -235,13 +237,16 @@ class Engine:
     def _conclude(self, ticket: Ticket, outcome: Outcome, seconds: float) -> None:
         ref = ticket.ref
         gone = self._inventory.get(ref) is None
+        now = self._clock.now()
         due = None if gone else outcome.next_due
+        if due is not None and due <= now:
+            due = now + self._settings.retry_min  # it has just run: at once again would be for ever
         if outcome.failure is None:
             self._failures.pop(ref, None)
         else:
             failures = self._failures[ref] = self._failures.get(ref, 0) + 1
             chance = random.random() if self._settings.spread else 0.0  # noqa: S311  # a pause is no secret
-            retry = self._clock.now() + self._backoff.pause(failures, outcome.failure, chance=chance)
+            retry = now + self._backoff.pause(failures, outcome.failure, chance=chance)
             due = retry if due is None or isinstance(outcome.failure, Throttled) else min(due, retry)
         if due is not None:
             self.queue.add_at(ref, due, lane=self._lanes.get(ref, ""))

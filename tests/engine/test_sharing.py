@@ -1,0 +1,106 @@
+"""Engine and sessions together: what many objects of few stores cost in provider calls and in time."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.backends.contract import Stored
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.contract import Outcome
+from syncret.daemon.engine.engine import Engine
+from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.sessions import Sessions
+from syncret.providers.contract import RemoteRef
+from syncret.providers.errors import SyncError
+from tests.engine.support import GROUP, Manager, OneProvider, manifest, settings, store
+
+
+class Reading:
+    """A reconciler that reads one key of one store, and is due again a minute after the last slot."""
+
+    def __init__(self, inventory: Inventory, sessions: Sessions, clock: Clock) -> None:
+        self.group_kind = GroupKind(GROUP, "ExternalSecret")
+        self.late: dict[str, list[float]] = {}
+        self._inventory = inventory
+        self._sessions = sessions
+        self._clock = clock
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        return ()
+
+    def lane(self, stored: Stored) -> str:
+        return str(stored.document["spec"]["store"])
+
+    async def reconcile(self, ref: ObjectRef) -> Outcome:
+        stored = self._inventory.get(ref)
+        assert stored is not None
+        spec = stored.document["spec"]
+        session = self._sessions.session(store(spec["store"]), "default")
+        [answer] = (await session.read([RemoteRef(spec["key"])])).values()
+        now = self._clock.now()
+        self.late.setdefault(spec["store"], []).append(now % 60)
+        return Outcome(now - now % 60 + 60, answer if isinstance(answer, SyncError) else None)
+
+
+@asynccontextmanager
+async def running(
+    managers: dict[str, Manager], clock: Clock, objects: Iterable[tuple[str, str]]
+) -> AsyncGenerator[Reading, None]:
+    """The engine over objects that each read (store, key)."""
+    home = MemoryCluster(now=clock.now)
+    for number, (name, key) in enumerate(objects):
+        await home.create(manifest("ExternalSecret", f"x{number}", spec={"store": name, "key": key}))
+    providers = {name: manager.provider() for name, manager in managers.items()}
+    registry = OneProvider(next(iter(providers.values())))
+    knobs = settings(call_timeout=30.0, drain_timeout=0.0)
+    inventory = Inventory()
+    async with Sessions(
+        registry, home, knobs, clock=clock, substitute=lambda ref, provider: providers[ref.name]
+    ) as sessions:
+        reading = Reading(inventory, sessions, clock)
+        engine = Engine(home, [reading], inventory=inventory, clock=clock, settings=knobs)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(engine.run())
+            await engine.synced.wait()
+            yield reading
+            engine.stop()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01])
+async def test_a_hundred_objects_on_one_key_are_one_read_each_time(clock: Clock, delay: float) -> None:
+    manager = Manager({"k": "v"})
+    manager.delay = delay
+    async with running({"s": manager}, clock, [("s", "k")] * 100):
+        await asyncio.sleep(59)
+        assert len(manager.fetches) == 1
+        await asyncio.sleep(120)
+        assert len(manager.fetches) == 3
+
+
+async def test_one_store_that_hangs_leaves_the_other_nine_on_time(clock: Clock) -> None:
+    managers = {f"s{number}": Manager({"k": "v"}) for number in range(10)}
+    for manager in managers.values():
+        manager.delay = 0.01
+    managers["s0"].gate.clear()
+    objects = [(name, f"k{number}") for name in managers for number in range(50)]
+    async with running(managers, clock, objects) as reading:
+        await asyncio.sleep(299)
+        for name in list(managers)[1:]:
+            assert len(reading.late[name]) == 50 * 5
+            assert max(reading.late[name]) < 0.1
+        assert managers["s0"].most_busy <= 128
+
+
+async def test_an_outage_costs_few_calls_and_recovery_is_noticed(clock: Clock) -> None:
+    manager = Manager({"k": "v"})
+    manager.gate.clear()
+    async with running({"s": manager}, clock, [("s", f"k{number}") for number in range(10)]) as reading:
+        await asyncio.sleep(3600)
+        assert len(manager.fetches) <= 10 * 62, "at most one each minute and object"
+        manager.gate.set()
+        await asyncio.sleep(120)
+        assert len(reading.late["s"]) > 10
