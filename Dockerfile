@@ -1,4 +1,5 @@
-# The sidecar: docs/homes/sidecar.md. The base is any image with Python 3.11 or later and its venv module.
+# The sidecar: docs/homes/sidecar.md. The base is any image with Python 3.11 or later, its venv module, libstdc++ and CA
+# certificates.
 #
 #   buildah bud --build-arg BASE=IMAGE -t syncret .
 #

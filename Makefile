@@ -117,6 +117,9 @@ bench: $(DEV_READY) ## Measure, and print the table of docs/performance.md
 	@if [ ! -d bench ]; then echo "no benchmarks yet"; exit 0; fi; $(BIN)/python -m bench $(BENCH)
 
 # --------------------------------------------------------------------------------------------- artifacts and homes
+# Making a root or an image takes longer than a test may hang.
+E2E := $(BIN)/python -m pytest -q -s -m e2e -o faulthandler_timeout=900
+
 # Not --quiet: then mkdocs counts no warnings, and nothing could fail.
 .PHONY: docs
 docs: $(DEV_READY) ## Build the site into site/, links checked
@@ -124,11 +127,11 @@ docs: $(DEV_READY) ## Build the site into site/, links checked
 
 .PHONY: image
 image: $(DEV_READY) ## Build the container image on a base made here, run it read-only as non-root (root, buildah)
-	$(BIN)/python -m pytest -q -s -m e2e tests/image $(TEST)
+	$(E2E) tests/image $(TEST)
 
 .PHONY: e2e-systemd
 e2e-systemd: $(DEV_READY) ## Boot a real systemd with the service in it (root, mmdebstrap, systemd-container)
-	$(BIN)/python -m pytest -q -s -m e2e tests/systemd $(TEST)
+	$(E2E) tests/systemd $(TEST)
 
 .PHONY: clean
 clean: ## Remove what was built, cached and synced; .venv stays

@@ -24,7 +24,7 @@ import pytest
 
 from tests.support.debian import ROOT, missing_tools, root_tar, run, wheels
 
-PACKAGES = ("ca-certificates", "python3", "python3-venv")
+PACKAGES = ("ca-certificates", "libstdc++6", "python3", "python3-venv")
 WRITABLE = ("run/syncret", "secrets", "var/lib/syncret")
 MOST_MEGABYTES_OVER_BASE = 60
 DEADLINE = 30.0

@@ -24,6 +24,7 @@ spec:
     fake:
       data:
         - {key: database, value: '{"user": "app", "password": "first"}'}
+        - {key: replica, value: '{"user": "app", "password": "second"}'}
 ---
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret
@@ -166,7 +167,7 @@ def test_the_files_are_the_services_own_and_nobody_elses(service: Machine) -> No
 
 def test_an_edited_manifest_reaches_the_file(service: Machine) -> None:
     manifest = service.path("/etc/syncret/manifests/demo.yaml")
-    manifest.write_text(MANIFESTS.replace("first", "second"))
+    manifest.write_text(MANIFESTS.replace("extract: {key: database}", "extract: {key: replica}"))
     until(lambda: secret(service, "password").read_text() == "second", "the new value", seconds=10)
 
 
