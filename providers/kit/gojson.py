@@ -7,7 +7,7 @@ Errors never quote the text.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
 from typing import Final, cast
@@ -96,11 +96,14 @@ def unmarshal(data: bytes | str) -> Json:
 
     Raises Malformed for what is no JSON, a number out of range, or nesting that no honest document has.
     """
+    return _load(_source(data), _number)
+
+
+def _load(source: str, number: Callable[[str], Json]) -> Json:
     problem = ""
     try:
-        return _mended(
-            json.loads(_source(data), parse_int=_number, parse_float=_number, parse_constant=_number)
-        )
+        value = json.loads(source, parse_int=number, parse_float=number, parse_constant=_no_number)
+        return _mended(value) if _SUSPECT.search(source) else value
     except RecursionError:
         problem = "nested too deeply"
     except OverflowError:
@@ -122,6 +125,11 @@ def _number(digits: str) -> float:
     raise OverflowError
 
 
+def _no_number(_name: str) -> float:
+    """Python reads NaN and Infinity, which JSON does not have."""
+    raise ValueError
+
+
 def _mended(value: Json) -> Json:
     """Lone surrogates, and bytes that were no UTF-8, become the replacement character."""
     match value:
@@ -138,7 +146,10 @@ def _mended(value: Json) -> Json:
 
 def unmarshal_object(data: bytes | str) -> dict[str, Json]:
     """As `unmarshal`, for a document that must be an object; null counts as an empty one."""
-    value = unmarshal(data)
+    return _object(unmarshal(data))
+
+
+def _object(value: Json) -> dict[str, Json]:
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -149,7 +160,7 @@ def unmarshal_object(data: bytes | str) -> dict[str, Json]:
 def raw_fields(data: bytes | str) -> dict[str, str]:
     """The members of a JSON object, each as the exact text that stands in the document."""
     source = _source(data)
-    unmarshal_object(source)
+    _object(_load(source, str))  # raw numbers have no range
     fields: dict[str, str] = {}
     position = _skip(source, 0)
     if source[position] != "{":

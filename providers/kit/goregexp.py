@@ -13,8 +13,11 @@ import re2
 
 from syncret.providers.errors import Malformed
 
-_REFERENCE: Final = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})")
+_REFERENCE: Final = re2.compile(r"\$(?:(\$)|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})")
 """What Go's Expand reads after a dollar sign; any other dollar sign stands for itself."""
+
+_ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
+"""Quoted text, or one escape."""
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
@@ -31,6 +34,9 @@ class Pattern:
     def __init__(self, source: str) -> None:
         options = re2.Options()
         options.log_errors = False
+        if any(found[1] == "C" for found in _ESCAPE.finditer(source)):
+            # RE2 would match one byte of a character; Go does not know it.
+            raise PatternError(r"failed to compile the regular expression: invalid escape sequence: \C")
         try:
             self._regexp = re2.compile(source, options)
         except (re2.error, UnicodeEncodeError) as error:
@@ -61,14 +67,17 @@ class Pattern:
         return "".join(pieces)
 
     def _expand(self, template: str, groups: Sequence[str | None]) -> str:
-        def reference(found: "re.Match[str]") -> str:
-            if found[1]:
-                return "$"
-            name = found[2] or found[3]
-            index = int(name) if _NUMBER.fullmatch(name) else self._names.get(name, -1)
-            return (groups[index] or "") if 0 <= index < len(groups) else ""
+        pieces: list[str] = []
+        done = 0
+        for found in _REFERENCE.finditer(template):
+            pieces.append(template[done : found.start()])
+            pieces.append("$" if found[1] else self._group(found[2] or found[3] or "", groups))
+            done = found.end()
+        return "".join([*pieces, template[done:]])
 
-        return _REFERENCE.sub(reference, template)
+    def _group(self, name: str, groups: Sequence[str | None]) -> str:
+        index = int(name) if _NUMBER.fullmatch(name) else self._names.get(name, -1)
+        return (groups[index] or "") if 0 <= index < len(groups) else ""
 
 
 @lru_cache(maxsize=512)

@@ -60,6 +60,7 @@ def test_marshal_refuses_what_json_lacks() -> None:
             {'a"}': '"]{\\""', "b": '{ "c" : "}" }'},
             id="quotes",
         ),
+        pytest.param('{"a":1e999}', {"a": "1e999"}, id="a raw number has no range"),
         pytest.param("null", {}, id="null"),
         pytest.param("{}", {}, id="empty"),
         pytest.param('{"a":null,"b":true,"c":-1e5}', {"a": "null", "b": "true", "c": "-1e5"}, id="scalars"),
@@ -113,10 +114,19 @@ def test_byte_value(value: Json, expected: bytes) -> None:
         pytest.param("", id="empty"),
     ],
 )
-@pytest.mark.parametrize("read", [gojson.unmarshal, gojson.raw_fields, gojson.to_secret_map])
+@pytest.mark.parametrize("read", [gojson.unmarshal, gojson.unmarshal_object])
 def test_errors_hold_nothing_of_the_text(read: Callable[[str], object], document: str) -> None:
     with pytest.raises(Malformed, match="failed to unmarshal JSON") as caught:
         read(document)
+
+    assert caught.value.__context__ is None
+    assert CANARY not in f"{caught.value!r} {caught.value}"
+
+
+@pytest.mark.parametrize("document", ['{"canary-7f3a', "[" * 5000, '{"a":NaN}'])
+def test_neither_do_those_of_raw_reading(document: str) -> None:
+    with pytest.raises(Malformed, match="failed to unmarshal JSON") as caught:
+        gojson.to_secret_map(document)
 
     assert caught.value.__context__ is None
     assert CANARY not in f"{caught.value!r} {caught.value}"

@@ -14,6 +14,7 @@ from syncret.providers.kit import goregexp
         pytest.param("^db/", "", "db/db/x", "db/x", id="anchored"),
         pytest.param("^", "p/", "k", "p/k", id="empty match at the start"),
         pytest.param("$", "/s", "k", "k/s", id="empty match at the end"),
+        pytest.param(r"\\C|\Q\C\E", "-", r"a\C", "a-", id="quoted backslash"),
         pytest.param("x*", "-", "abc", "-a-b-c-", id="empty matches"),
         pytest.param("a*", "-", "baac", "-b-c-", id="none right after a match"),
         pytest.param("b*", "-", "", "-", id="in nothing"),
@@ -28,6 +29,7 @@ from syncret.providers.kit import goregexp
         pytest.param("a", "$", "a", "$", id="a lone dollar sign"),
         pytest.param("a", "${x", "a", "${x", id="braces not closed"),
         pytest.param("a", "${}-$ -$-", "a", "${}-$ -$-", id="no name"),
+        pytest.param("(?P<é>a)", "$é²", "a", "a²", id="letters and digits of all scripts make a name"),
         pytest.param("(a)", "$01", "a", "", id="no leading zeros"),
         pytest.param("(a)", "$9$100000000000", "a", "", id="no such group"),
         pytest.param("(a)", r"\1\\", "a", r"\1\\", id="a backslash means nothing"),
@@ -42,7 +44,7 @@ def test_search_is_not_anchored() -> None:
     assert not goregexp.compile("^sh").search("pushed")
 
 
-@pytest.mark.parametrize("source", ["(", "a(?=b)", r"(a)\1", "a{2000}", "[z-a]", "\udcff"])
+@pytest.mark.parametrize("source", ["(", "a(?=b)", r"(a)\1", "a{2000}", "[z-a]", "\udcff", r"a\C"])
 def test_refuses(source: str) -> None:
     with pytest.raises(goregexp.PatternError, match="failed to compile"):
         goregexp.compile(source)
