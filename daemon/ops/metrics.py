@@ -1,8 +1,8 @@
 """Prometheus metrics: the External Secrets operator's names where it has one, `syncret_` for what is ours.
 
-Of each object one small record is kept, and samples are made only when somebody scrapes: from the record and
-from the object's newest status. Both go when the object goes, and with them its series. Beyond `limit` objects
-only totals are told, so that a scrape stays bounded.
+Of each object one small record is kept, and samples are made only when somebody scrapes: of the record and of
+the object's newest status. Both go when the object goes, and with them its series. Beyond `limit` objects only
+totals are told, so that a scrape stays bounded.
 """
 
 import asyncio

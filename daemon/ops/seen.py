@@ -1,4 +1,4 @@
-"""Reads of an object what is told of it to operators: its verdict, the age of its value, how often it is renewed."""
+"""What is told of an object to operators: its verdict, the age of its value, how often that is renewed."""
 
 from typing import Final
 
