@@ -39,8 +39,9 @@ class Bucket:
         self._factor = 1.0
         self._streak = 0
 
-    def configure(self, rate: float, burst: float) -> None:
+    def configure(self, rate: float, burst: float, now: float) -> None:
         """Other bounds from now on; what was learned of the server stays."""
+        self._refill(now)
         self.rate = rate
         self.burst = max(1.0, burst)
         self._tokens = min(self._tokens, self.burst)
@@ -115,7 +116,7 @@ class Limiter:
 
     def configure(self, rate: float, burst: float) -> None:
         """Other bounds from now on."""
-        self._bucket.configure(rate, burst)
+        self._bucket.configure(rate, burst, self._loop.time())
         self._grant()
 
     async def take(self) -> float:

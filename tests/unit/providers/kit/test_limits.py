@@ -1,0 +1,106 @@
+import math
+
+import pytest
+
+from syncret.providers.kit.limits import CLOSED, FLOOR, RECOVERY, Bucket
+
+
+def spend(bucket: Bucket, now: float, calls: int) -> float:
+    """Start so many calls one after the other, as soon as each may, and say when the last one did."""
+    for _ in range(calls):
+        now += bucket.delay(now)
+        bucket.spend()
+    return now
+
+
+@pytest.mark.parametrize(
+    ("rate", "burst", "calls", "expected"),
+    [
+        pytest.param(10, 5, 5, 0.0, id="a burst is free"),
+        pytest.param(10, 5, 6, 0.1, id="the next one waits"),
+        pytest.param(10, 5, 25, 2.0, id="then the rate counts"),
+        pytest.param(0.5, 1, 3, 4.0, id="less than one a second"),
+        pytest.param(10, 0, 2, 0.1, id="a burst is at least one"),
+        pytest.param(math.inf, 1, 1000, 0.0, id="no limit"),
+    ],
+)
+def test_calls_start_as_fast_as_allowed(rate: float, burst: float, calls: int, expected: float) -> None:
+    assert spend(Bucket(rate, burst, 0.0), 0.0, calls) == pytest.approx(expected)
+
+
+def test_an_idle_bucket_fills_up_to_its_burst() -> None:
+    bucket = Bucket(10, 5, 0.0)
+    spend(bucket, 0.0, 5)
+    assert spend(bucket, 1000.0, 5) == 1000.0
+    assert bucket.delay(1000.0) == pytest.approx(0.1)
+
+
+def test_who_stands_further_back_waits_longer() -> None:
+    bucket = Bucket(10, 1, 0.0)
+    bucket.spend()
+    assert [bucket.delay(0.0, ahead=ahead) for ahead in range(3)] == pytest.approx([0.1, 0.2, 0.3])
+
+
+def test_a_refund_gives_the_call_back() -> None:
+    bucket = Bucket(1, 1, 0.0)
+    bucket.spend()
+    bucket.refund()
+    assert bucket.delay(0.0) == 0
+
+
+@pytest.mark.parametrize("retry_after", [0.5, 30.0, 86400.0])
+def test_the_gate_is_closed_for_as_long_as_the_server_asks(retry_after: float) -> None:
+    bucket = Bucket(10, 5, 0.0)
+    bucket.throttled(100.0, retry_after)
+    assert bucket.delay(100.0) == pytest.approx(retry_after)
+    assert bucket.delay(100.0 + retry_after) == 0
+
+
+def test_after_the_gate_there_is_no_burst() -> None:
+    bucket = Bucket(10, 100, 0.0)
+    bucket.throttled(0.0, 10.0)
+    assert spend(bucket, 0.0, 2) > 10.05
+
+
+def test_a_shorter_word_does_not_open_a_gate_that_is_closed_for_longer() -> None:
+    bucket = Bucket(10, 5, 0.0)
+    bucket.throttled(0.0, 60.0)
+    bucket.throttled(1.0, 2.0)
+    assert bucket.delay(1.0) == pytest.approx(59.0)
+
+
+def test_without_a_word_the_gate_closes_longer_each_time() -> None:
+    bucket = Bucket(10, 5, 0.0)
+    now, waits = 0.0, list[float]()
+    for _ in range(8):
+        bucket.throttled(now, None)
+        waits.append(bucket.delay(now))
+        now += waits[-1]
+    assert waits == pytest.approx([1, 2, 4, 8, 16, 32, 60, 60])
+    bucket.succeeded()
+    bucket.throttled(now, None)
+    assert bucket.delay(now) == pytest.approx(CLOSED[0])
+
+
+def test_throttling_halves_the_rate_and_it_recovers_slowly() -> None:
+    bucket = Bucket(8, 1, 0.0)
+    bucket.throttled(0.0, 0.0)
+    bucket.throttled(0.0, 0.0)
+    assert bucket.effective() == 2
+    bucket.delay(RECOVERY / 2)
+    assert bucket.effective() == 6
+    bucket.delay(RECOVERY)
+    assert bucket.effective() == 8
+
+
+def test_a_rate_never_comes_down_to_nothing() -> None:
+    bucket = Bucket(64, 1, 0.0)
+    for _ in range(100):
+        bucket.throttled(0.0, 0.0)
+    assert bucket.effective() == 64 * FLOOR
+
+
+def test_new_bounds_count_at_once() -> None:
+    bucket = Bucket(1, 100, 0.0)
+    bucket.configure(10, 2, 0.0)
+    assert spend(bucket, 0.0, 3) == pytest.approx(0.1)
