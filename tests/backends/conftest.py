@@ -23,7 +23,7 @@ async def memory(folder: Path) -> AsyncGenerator[Backend]:
 
 @asynccontextmanager
 async def host(folder: Path) -> AsyncGenerator[Backend]:
-    with TemporaryDirectory(dir=MEMORY_DISK if MEMORY_DISK.is_dir() else None) as disk:
+    with TemporaryDirectory(dir=MEMORY_DISK) as disk:
         settings = HostSettings(
             manifests=(),
             output_dir=str(folder / "secrets"),
@@ -36,7 +36,7 @@ async def host(folder: Path) -> AsyncGenerator[Backend]:
             yield home
 
 
-MEMORY_DISK = Path("/dev/shm")
+MEMORY_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Thousands of durable writes, one after the other, would take long on a real disk."""
 
 HOMES: dict[str, Callable[[Path], AbstractAsyncContextManager[Backend]]] = {"memory": memory, "host": host}

@@ -70,7 +70,7 @@ class HostHome:
         self._admission = admission
         self._now = now
         self._on_problems = on_problems
-        self._problems: Sequence[FileProblem] = ()
+        self._problems: Sequence[FileProblem] = []
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -155,7 +155,7 @@ class HostHome:
             return None, ()
         if self._settings.dry:
             return None, [(ref, unpack(row)) for ref, row in read_state(path)]
-        state = State(path)
+        state = State(path, fsync=self._settings.output.fsync)
         stack.push_async_callback(state.aclose)
         return state, [(ref, unpack(row)) for ref, row in state.rows()]
 

@@ -29,12 +29,15 @@ _REMOVE = "DELETE FROM objects WHERE grp = ? AND kind = ? AND namespace = ? AND 
 class State:
     """The state file, locked for this process until `aclose`."""
 
-    def __init__(self, path: str) -> None:
-        """Open it, and make or migrate it where that is needed. Raises StateError."""
+    def __init__(self, path: str, *, fsync: bool = True) -> None:
+        """Open it, and make or migrate it where that is needed. Raises StateError.
+
+        Without `fsync` what was awaited survives the process (and `kill -9`), but not a power cut.
+        """
         self.path = str(Path(path).absolute())
         self._lock_file = lock_beside(self.path)
         try:
-            self._database = open_database(self.path)
+            self._database = open_database(self.path, fsync=fsync)
         except StateError:
             os.close(self._lock_file)
             raise

@@ -90,14 +90,14 @@ def _not_opened(path: str, error: OSError) -> StateError:
     )
 
 
-def open_database(path: str) -> sqlite3.Connection:
+def open_database(path: str, *, fsync: bool) -> sqlite3.Connection:
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise _not_opened(path, error) from error
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
-        _prepare(database, path)
+        _prepare(database, path, fsync=fsync)
     except sqlite3.Error as error:
         database.close()
         raise refused(path, error) from error
@@ -107,13 +107,13 @@ def open_database(path: str) -> sqlite3.Connection:
     return database
 
 
-def _prepare(database: sqlite3.Connection, path: str) -> None:
+def _prepare(database: sqlite3.Connection, path: str, *, fsync: bool) -> None:
     version = _check_version(database, path)
     verdict = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(verdict)
     database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = FULL")
+    database.execute(f"PRAGMA synchronous = {'FULL' if fsync else 'NORMAL'}")
     for number, script in enumerate(MIGRATIONS[version:], version + 1):
         database.executescript(
             f"BEGIN; {script};"
