@@ -1,13 +1,15 @@
 """Writes the reference pages from the code while the site is built, so that they cannot fall behind it."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from syncret.config.settings import describe
 from syncret.daemon.cli.arguments import parser
+from syncret.daemon.ops.families import FAMILIES
+from syncret.daemon.ops.metrics import Metrics
 
 COMMAND_LINE = """\
 # Command line
@@ -28,10 +30,27 @@ SIGHUP reads the file again.
 |---|---|---|---|
 """
 
+METRICS = """\
+# Metrics
+
+`/metrics` at the address of the setting `listen`, in Prometheus' text format. Names and labels are the External
+Secrets operator's where it has one. The series of an object go when the object goes; with very many objects only
+totals are told, and `syncret_objects_untold` says how many have no series of their own.
+
+Alert on `syncret_oldest_overdue_seconds` first: it grows whenever nothing moves, for whatever reason.
+
+| name | type | labels | meaning |
+|---|---|---|---|
+"""
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that stand in no folder."""
-    pages = {"cli": COMMAND_LINE + "".join(_commands(parser())), "settings": SETTINGS + "".join(_settings())}
+    pages = {
+        "cli": COMMAND_LINE + "".join(_commands(parser())),
+        "settings": SETTINGS + "".join(_settings()),
+        "metrics": METRICS + "".join(_metrics()),
+    }
     for name, text in pages.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     return files
@@ -65,3 +84,18 @@ def _settings() -> Iterator[str]:
         default = f"`{setting.default}`" if setting.default else ""
         meaning = setting.meaning.replace("<", "&lt;").replace("|", "\\|")
         yield f"| `{setting.name}` | `{setting.variable}` | {default} | {meaning} |\n"
+
+
+def _metrics() -> Iterator[str]:
+    for family in FAMILIES:
+        yield _metric(family.name, family.type, family.labels, family.text)
+    registry = Metrics(lambda: 0.0).registry
+    for collector in registry._collector_to_names:  # noqa: SLF001  # the labels are nowhere else before a sample is
+        for metric in collector.collect():
+            suffix = "_total" if metric.type == "counter" else ""
+            labels = getattr(collector, "_labelnames", ())
+            yield _metric(metric.name + suffix, metric.type, labels, metric.documentation)
+
+
+def _metric(name: str, kind: str, labels: Iterable[str], text: str) -> str:
+    return f"| `{name}` | {kind} | {' '.join(f'`{label}`' for label in labels)} | {text} |\n"
