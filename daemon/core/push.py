@@ -146,13 +146,17 @@ def _expand_one(
     entry: PushDataTo, source: Mapping[str, bytes], transform: Transform | None
 ) -> list[tuple[str, PushEntry]]:
     """Converted source keys with the entry each becomes: one a key, or one for all of them (a bundle)."""
-    converted = keys.reverse_keys(entry.conversion_strategy, source)
+    try:
+        converted = keys.reverse_keys(entry.conversion_strategy, source)
+    except Malformed as error:
+        raise Malformed(f"conversion failed: {error.message}") from error
     original = {keys.reverse(entry.conversion_strategy, key): key for key in source}
     pattern = entry.match.regexp if entry.match is not None else ""
     try:
         wanted = goregexp.compile(pattern) if pattern else None
     except goregexp.PatternError as error:
-        raise Malformed(f"match failed: {error}") from error
+        problem = f'failed to compile regexp pattern "{pattern}": {error.reason}'
+        raise Malformed(f"match failed: {problem}") from error
     matched = [key for key in sorted(converted) if wanted is None or wanted.search(key)]
     if entry.remote_key:
         bundle = {key: converted[key] for key in matched}
@@ -184,7 +188,8 @@ def _compiled(operation: PushRewrite, transform: Transform | None) -> Callable[[
         try:
             pattern = goregexp.compile(operation.regexp.source)
         except goregexp.PatternError as error:
-            raise Malformed(str(error)) from error
+            problem = f'invalid regexp "{operation.regexp.source}": {error.reason}'
+            raise Malformed(problem) from error
         target = operation.regexp.target
         return lambda key: pattern.replace_all(key, target)
     if operation.transform is not None:

@@ -7,6 +7,7 @@ from typing import Protocol
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core import manifest, secret
+from syncret.daemon.core.ownership import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,10 @@ class ManifestForm:
     def desired(
         self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
     ) -> Document:
-        return manifest.desired_manifest(resource, observed, data)
+        try:
+            return manifest.desired_manifest(resource, observed, data)
+        except Refusal as refusal:
+            raise Refusal("could not apply template to manifest", str(refusal)) from None
 
 
 _SECRET_FORM, _MANIFEST_FORM = SecretForm(), ManifestForm()

@@ -23,7 +23,11 @@ _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 class PatternError(Malformed):
-    """The expression is none. The message holds RE2's reason and at most a part of the pattern."""
+    """The expression is none. `reason` is RE2's, and holds at most a part of the pattern."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"failed to compile the regular expression: {reason}")
 
 
 class Pattern:
@@ -36,12 +40,11 @@ class Pattern:
         options.log_errors = False
         if any(found[1] == "C" for found in _ESCAPE.finditer(source)):
             # RE2 would match one byte of a character; Go does not know it.
-            raise PatternError(r"failed to compile the regular expression: invalid escape sequence: \C")
+            raise PatternError(r"invalid escape sequence: \C")
         try:
             self._regexp = re2.compile(source, options)
         except (re2.error, UnicodeEncodeError) as error:
-            reason = _reason(error)
-            raise PatternError(f"failed to compile the regular expression: {reason}") from None
+            raise PatternError(_reason(error)) from None
         self._names = self._regexp.groupindex
         self.source = source
 
