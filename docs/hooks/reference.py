@@ -33,9 +33,9 @@ SIGHUP reads the file again.
 METRICS = """\
 # Metrics
 
-`/metrics` at the address of the setting `listen`, in Prometheus' text format. Names and labels are the External
-Secrets operator's where it has one. The series of an object go when the object goes; with very many objects only
-totals are told, and `syncret_objects_untold` says how many have no series of their own.
+`/metrics` at the address of the setting `listen`, in Prometheus' text format. Names and labels are the
+External Secrets operator's where it has one. The series of an object go when the object goes; with very many
+objects only totals are told, and `syncret_objects_untold` says how many have no series of their own.
 
 Alert on `syncret_oldest_overdue_seconds` first: it grows whenever nothing moves, for whatever reason.
 
