@@ -9,6 +9,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.identity import StorePlan
 from syncret.daemon.engine.observer import Call, Faults, Observer, Operation
+from syncret.daemon.engine.outage import Outage
 from syncret.daemon.engine.tasks import Tasks, Turns
 from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
 from syncret.providers.errors import SyncError, Throttled, Unavailable
@@ -47,6 +48,7 @@ class Calls:
     plan: StorePlan
     memory: StoreMemory
     around: Surroundings
+    outage: Outage
 
     async def make(
         self,
@@ -55,15 +57,22 @@ class Calls:
         namespace: str,
         function: Callable[[], Awaitable[T]],
     ) -> T:
-        """The function's result. Raises SyncError; after Throttled the store's gate is closed."""
+        """The function's result. Raises SyncError, and while the store is silent at once."""
 
         async def attempt() -> T:
             return await self._attempt(operation, item, namespace, function)
 
-        store = self.plan.store
-        return await retried(
-            attempt, self.plan.retry, on_retry=lambda retry: self.around.observer.retried(store, retry)
-        )
+        store, observer = self.plan.store, self.around.observer
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        self.outage.check(begin)
+        try:
+            return await retried(
+                attempt, self.plan.retry, on_retry=lambda retry: observer.retried(store, retry)
+            )
+        except Unavailable:
+            self.outage.failed(loop.time(), begin)
+            raise
 
     def shared(self, keys: int) -> None:
         """So many keys joined a read that was under way."""
@@ -97,14 +106,20 @@ class Calls:
 
         try:
             result = await self._within_limits(operation, function)
+        except Unavailable as error:
+            tell(error)
+            raise
         except Throttled as error:
             tell(error)
+            self.outage.succeeded()
             delay = self.memory.limiter.throttled(error.retry_after)
             self.around.observer.throttled(self.plan.store, delay)
             raise Throttled(error.message, retry_after=delay, hint=error.hint) from None
         except SyncError as error:
             tell(error)
+            self.outage.succeeded()
             raise
+        self.outage.succeeded()
         self.memory.limiter.succeeded()
         tell(None)
         return result

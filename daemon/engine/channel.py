@@ -12,6 +12,7 @@ from syncret.daemon.engine.client import LentClient
 from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.identity import Identity, StorePlan
 from syncret.daemon.engine.line import Line
+from syncret.daemon.engine.outage import Outage
 from syncret.providers.contract import Client, OpenContext
 from syncret.providers.errors import Malformed, SyncError, Throttled
 
@@ -31,7 +32,8 @@ class Channel:
     ) -> None:
         self.plan = plan
         self.identity = identity
-        self.calls = Calls(plan, memory, around)
+        outage = Outage(around.settings.retry_min, around.settings.retry_max)
+        self.calls = Calls(plan, memory, around, outage)
         self._target = target
         self._memory = memory
         self._around = around
@@ -72,6 +74,7 @@ class Channel:
             self._line = None
         self._failure = None
         self._failures = 0
+        self.calls.outage.succeeded()
 
     def _start(self) -> Line:
         store = self.plan.store

@@ -2,12 +2,23 @@
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from typing import Final, TypeAlias
+from typing import Final
+
+import msgspec
 
 from syncret.config.meta import ObjectRef
 
-Entry: TypeAlias = tuple[float, ObjectRef, str]
-"""When, whose, and the lane. Names break ties, so that the order of equal times is always the same."""
+
+class _Entry(msgspec.Struct, frozen=True, order=True, gc=False):
+    """When, whose, and the lane. Names break ties, so that the order of equal times is always the same.
+
+    A third smaller than a tuple, and the garbage collector never looks at it.
+    """
+
+    due: float
+    ref: ObjectRef
+    lane: str
+
 
 SLACK: Final = 64
 
@@ -18,8 +29,8 @@ class Timers:
     __slots__ = ("_entries", "_heap")
 
     def __init__(self) -> None:
-        self._entries: dict[ObjectRef, Entry] = {}
-        self._heap: list[Entry] = []
+        self._entries: dict[ObjectRef, _Entry] = {}
+        self._heap: list[_Entry] = []
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -30,24 +41,24 @@ class Timers:
         heap = self._heap
         while heap:
             entry = heap[0]
-            if self._entries.get(entry[1]) is entry:
-                return entry[0]
+            if self._entries.get(entry.ref) is entry:
+                return entry.due
             heappop(heap)
         return None
 
     def get(self, ref: ObjectRef) -> float | None:
         """When this name is due."""
         entry = self._entries.get(ref)
-        return None if entry is None else entry[0]
+        return None if entry is None else entry.due
 
     def add(self, ref: ObjectRef, due: float, lane: str) -> bool:
         """Keep the earlier time. Whether this one is it."""
         known = self._entries.get(ref)
         if known is not None:
-            if known[0] <= due:
+            if known.due <= due:
                 return False
-            ref = known[1]
-        entry = (due, ref, lane)
+            ref = known.ref
+        entry = _Entry(due, ref, lane)
         self._entries[ref] = entry
         heappush(self._heap, entry)
         self._compact()
@@ -64,9 +75,9 @@ class Timers:
             due = self.due
             if due is None or due > now:
                 return
-            _, ref, lane = heappop(self._heap)
-            del self._entries[ref]
-            yield ref, due, lane
+            entry = heappop(self._heap)
+            del self._entries[entry.ref]
+            yield entry.ref, due, entry.lane
 
     def _compact(self) -> None:
         if len(self._heap) > 2 * len(self._entries) + SLACK:
