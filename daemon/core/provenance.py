@@ -1,0 +1,179 @@
+"""Where each key of an output comes from, and what was done to it on its way, in the order it happens."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from syncret.config.resources.external_secret import (
+    Data,
+    DataFrom,
+    ExternalSecretSpec,
+    Find,
+    RemoteReference,
+    Rewrite,
+    RewriteMerge,
+)
+from syncret.config.resources.push_secret import PushDataTo, PushRewrite, PushSecretSpec, PushStoreRef
+from syncret.daemon.core.needs import store_name
+
+
+class KeyStory(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One key, or (without `key`) all keys that one entry gives, as long as nobody knows which they are."""
+
+    key: str = ""
+    field: str
+    source: str
+    remote_key: str = ""
+    property: str = ""
+    version: str = ""
+    steps: tuple[str, ...] = ()
+
+
+def of_external_secret(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> tuple[KeyStory, ...]:
+    """The story of every key. `origins` says which entry gave it, as far as this process has seen."""
+    return tuple(_keys(spec, origins))
+
+
+def of_push_secret(spec: PushSecretSpec) -> tuple[KeyStory, ...]:
+    """What goes where."""
+    return tuple(_pushes(spec))
+
+
+def _keys(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> Iterator[KeyStory]:
+    for index, entry in enumerate(spec.data_from):
+        place = f"spec.dataFrom[{index}]"
+        story = _of_many(spec, entry, place)
+        given = sorted(key for key, origin in origins.items() if origin == place)
+        if given:
+            yield from (msgspec.structs.replace(story, key=key) for key in given)
+        elif not origins:
+            yield story
+    last = {item.secret_key: index for index, item in enumerate(spec.data)}
+    for index, item in enumerate(spec.data):
+        if last[item.secret_key] == index:
+            yield _of_one(spec, item, f"spec.data[{index}]")
+
+
+def _of_one(spec: ExternalSecretSpec, item: Data, place: str) -> KeyStory:
+    store = store_name(spec, item.source_ref.store_ref if item.source_ref else None)
+    reference = item.remote_ref
+    return KeyStory(
+        key=item.secret_key,
+        field=place,
+        source=str(store),
+        remote_key=reference.key,
+        property=reference.property,
+        version=reference.version,
+        steps=tuple(_read(reference)) + tuple(_decoded(reference)),
+    )
+
+
+def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyStory:
+    source = entry.source_ref
+    if source is not None and source.generator_ref is not None:
+        generator = source.generator_ref
+        steps = ("drawn anew at each refresh", *_renamed(entry.rewrite))
+        return KeyStory(field=place, source=f"{generator.kind}/{generator.name}", steps=steps)
+    store = str(store_name(spec, source.store_ref if source else None))
+    if entry.extract is not None:
+        reference = entry.extract
+        steps = (*_read(reference), "one key for each member of the value", *_made_fit(entry, reference))
+        return KeyStory(
+            field=place,
+            source=store,
+            remote_key=reference.key,
+            property=reference.property,
+            version=reference.version,
+            steps=steps,
+        )
+    if entry.find is not None:
+        steps = (_searched(entry.find), *_made_fit(entry, entry.find))
+        return KeyStory(field=place, source=store, steps=steps)
+    return KeyStory(field=place, source=store, steps=("asks for nothing",))
+
+
+def _read(reference: RemoteReference) -> Iterator[str]:
+    if reference.metadata_policy == "Fetch":
+        yield "the metadata of the entry instead of its value"
+
+
+def _searched(find: Find) -> str:
+    terms: list[str] = []
+    if find.path is not None:
+        terms.append(f"under {find.path}")
+    if find.name is not None:
+        terms.append(f"whose name matches {find.name.regexp}")
+    if find.tags:
+        terms.append("tagged " + ", ".join(f"{key}={value}" for key, value in sorted(find.tags.items())))
+    return "every entry " + " and ".join(terms or ["there is"])
+
+
+def _made_fit(entry: DataFrom, options: RemoteReference | Find) -> Iterator[str]:
+    if entry.rewrite:
+        yield from _renamed(entry.rewrite)
+    else:
+        yield f"characters that no key may have replaced ({options.conversion_strategy or 'Default'})"
+    yield from _decoded(options)
+
+
+def _renamed(rewrites: Sequence[Rewrite]) -> Iterator[str]:
+    for rewrite in rewrites:
+        if rewrite.regexp is not None:
+            yield f"keys renamed: {rewrite.regexp.source} -> {rewrite.regexp.target or '(nothing)'}"
+        elif rewrite.merge is not None:
+            yield _merged(rewrite.merge)
+        else:
+            yield "keys renamed by a template"
+
+
+def _merged(merge: RewriteMerge) -> str:
+    into = f"into {merge.into}" if merge.strategy == "JSON" else "into one set of keys"
+    order = f", {', '.join(merge.priority)} last" if merge.priority else ""
+    return f"values merged {into}{order}"
+
+
+def _decoded(options: RemoteReference | Find) -> Iterator[str]:
+    if options.decoding_strategy not in {None, "None"}:
+        yield f"value decoded ({options.decoding_strategy})"
+    if options.null_byte_policy == "Fail":
+        yield "refused if it holds a null byte"
+
+
+def _pushes(spec: PushSecretSpec) -> Iterator[KeyStory]:
+    stores = ", ".join(_store(ref) for ref in spec.secret_store_refs)
+    for index, item in enumerate(spec.data):
+        reversed_ = item.conversion_strategy == "ReverseUnicode"
+        yield KeyStory(
+            key=item.match.secret_key or "(all keys, as one JSON object)",
+            field=f"spec.data[{index}]",
+            source=stores,
+            remote_key=item.match.remote_ref.remote_key,
+            property=item.match.remote_ref.property,
+            steps=("keys turned back (ReverseUnicode)",) if reversed_ else (),
+        )
+    for index, entry in enumerate(spec.data_to):
+        yield KeyStory(
+            field=f"spec.dataTo[{index}]",
+            source=_store(entry.store_ref) if entry.store_ref is not None else stores,
+            remote_key=entry.remote_key,
+            steps=tuple(_selected(entry)),
+        )
+
+
+def _store(ref: PushStoreRef) -> str:
+    return f"{ref.kind}/{ref.name or '(by labels)'}"
+
+
+def _selected(entry: PushDataTo) -> Iterator[str]:
+    pattern = entry.match.regexp if entry.match is not None else ""
+    yield f"keys that match {pattern}" if pattern else "every key"
+    if entry.conversion_strategy == "ReverseUnicode":
+        yield "keys turned back (ReverseUnicode)"
+    yield from map(_push_renamed, entry.rewrite)
+    yield "all in one entry" if entry.remote_key else "each under its own name"
+
+
+def _push_renamed(rewrite: PushRewrite) -> str:
+    if rewrite.regexp is not None:
+        return f"keys renamed: {rewrite.regexp.source} -> {rewrite.regexp.target or '(nothing)'}"
+    return "keys renamed by a template"
