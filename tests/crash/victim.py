@@ -3,7 +3,7 @@
     python -m tests.crash.victim FOLDER fsync|no-fsync
 
 Each round writes a new version of every Secret, whose keys all carry the number of the round, and reports
-the round as the status of its ExternalSecret. A line `<index> <round>` is printed once both were acknowledged.
+the round as the status of its ExternalSecret. A line `<index> <round>` is printed once both are acknowledged.
 """
 
 import asyncio

@@ -15,9 +15,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from syncret.config.catalog import Catalog
+from syncret.config.errors import Problem
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.backends.contract import Changes, Stored
+from syncret.daemon.backends.contract import Changes, Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.credentials import read_credentials
 from syncret.daemon.backends.filesystem.journal import StateJournal
 from syncret.daemon.backends.filesystem.manifests import ManifestFolders, Snapshot
@@ -129,7 +130,6 @@ class HostHome:
             snapshot = await asyncio.to_thread(self._scan, touched)
         self._forget_credentials(snapshot)
         await self._apply(snapshot)
-        await self._journal.settled()
 
     def _scan(self, touched: Collection[str]) -> Snapshot:
         snapshot = self._folders.scan(touched)
@@ -143,6 +143,11 @@ class HostHome:
     async def _apply(self, snapshot: Snapshot) -> None:
         problems = [*snapshot.problems, *await self._wanted.apply(snapshot)]
         self._folders.release(self._wanted.applied(snapshot))
+        try:
+            await self._journal.settled()
+        except TargetUnavailable as error:  # tried again at the next look
+            problem = Problem(path="", message=str(error), hint=error.hint)
+            problems.append(FileProblem(self._settings.state_file or "", problem))
         if problems != self._problems:
             self._problems = problems
             self._on_problems(problems)

@@ -84,7 +84,7 @@ class Outputs:
         content = {key: value for key, value in document.items() if key != "status"}
         self._manifests.write(ref, {**content, "metadata": metadata})
 
-    def adopted(self, ref: ObjectRef, sealed: Document) -> Document | None:
+    def adopted(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
         """The object of a former life whose content is in files: as the cluster is to hold it.
 
         None where the files cannot be read.
@@ -92,8 +92,9 @@ class Outputs:
         if self.takes(ref.group_kind):
             self.enter(ref)
             return sealed
+        document: Document = msgspec.json.decode(sealed)
         try:
-            return {**(self.load(ref) or {}), **sealed}
+            return _ENCODER.encode({**(self.load(ref) or {}), **document})
         except TargetUnavailable:
             return None
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.config.meta import Document, GroupKind
+from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core.redact import LAST_APPLIED, redacted
 
@@ -45,6 +45,20 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rena
     output: bool = False
     hollow: bool = False
 
+    @property
+    def version(self) -> int:
+        """The resource version of the object."""
+        return int(msgspec.json.decode(self.document, type=_Face).metadata.resource_version)
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    uid: str
+    resource_version: str
+
+
+class _Face(msgspec.Struct):
+    metadata: _Metadata
+
 
 def is_ours(kind: GroupKind) -> bool:
     """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
@@ -65,6 +79,12 @@ def pack(stored: Stored, *, applied: Applied | None, output: bool) -> bytes:
 def unpack(row: bytes) -> Record:
     """Raises msgspec.DecodeError for a row that none of us wrote."""
     return msgspec.json.decode(row, type=Record)
+
+
+def stored_of(ref: ObjectRef, data: bytes) -> Stored:
+    """A version from its bytes."""
+    metadata = msgspec.json.decode(data, type=_Face).metadata
+    return Stored(ref=ref, uid=metadata.uid, resource_version=metadata.resource_version, data=data)
 
 
 def put_back(document: Document, whole: Document) -> Document:

@@ -7,7 +7,7 @@ systems. So everything is looked at again every `rescan` seconds; a look costs o
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  # names trio, which is not here
@@ -23,15 +23,16 @@ async def looks(
     Events are gathered until nothing happened for `debounce` seconds, at most ten times as long. The first
     look comes as soon as the watch stands, for what changed before it did.
     """
+    last_look = -rescan
     while True:
         before = _identities(paths)
         present = [path for path, identity in before.items() if identity is not None]
-        last_look = -rescan
+        fresh = True
         async with aclosing(_events(present, debounce)) as events:
             async for touched in events:
                 replaced = _identities(paths) != before
-                if touched or replaced or time.monotonic() - last_look >= rescan:
-                    last_look = time.monotonic()
+                if touched or replaced or fresh or time.monotonic() - last_look >= rescan:
+                    fresh, last_look = False, time.monotonic()
                     yield touched
                 if replaced:  # what is watched is the folder that was there, not the name
                     break
@@ -39,24 +40,24 @@ async def looks(
 
 async def _events(paths: Sequence[str], debounce: float) -> AsyncGenerator[Collection[str], None]:
     """Changed files, or nothing at each tick."""
-    if not paths:
-        while True:
-            await asyncio.sleep(_TICK)
-            yield ()
     step = max(1, round(debounce * 1000))
-    async with aclosing(
-        awatch(
-            *paths,
-            watch_filter=None,
-            step=step,
-            debounce=10 * step,
-            rust_timeout=round(_TICK * 1000),
-            yield_on_timeout=True,
-            ignore_permission_denied=True,
-        )
-    ) as changes:
-        async for batch in changes:
-            yield {path for _, path in batch}
+    with suppress(OSError):  # gone at this very moment, or the kernel's limit of watches is reached
+        async with aclosing(
+            awatch(
+                *paths,
+                watch_filter=None,
+                step=step,
+                debounce=10 * step,
+                rust_timeout=round(_TICK * 1000),
+                yield_on_timeout=True,
+                ignore_permission_denied=True,
+            )
+        ) as changes:
+            async for batch in changes:
+                yield {path for _, path in batch}
+    while True:  # without events the clock is enough
+        await asyncio.sleep(_TICK)
+        yield ()
 
 
 def _identities(paths: Sequence[str]) -> dict[str, tuple[int, int] | None]:

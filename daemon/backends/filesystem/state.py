@@ -43,6 +43,8 @@ class State:
             raise
         self._condition = threading.Condition()
         self._gathered: dict[ObjectRef, bytes | None] = {}
+        self._gathered_waiters: list[asyncio.Future[None]] = []
+        self._scheduled = False
         self._pending: dict[ObjectRef, bytes | None] = {}
         self._waiters: list[asyncio.Future[None]] = []
         self._due = False
@@ -74,21 +76,18 @@ class State:
 
         Raises StateError where that fails; what was given is kept, and the next call tries again.
         """
-        self._hand_over()
         with self._condition:
-            if not self._pending and not self._committing:
-                return
+            outstanding = self._gathered or self._pending or self._committing
+        if outstanding:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            self._wake()
-        await waiter
+            self._gathered_waiters.append(waiter)
+            self._schedule()
+            await waiter
 
     async def aclose(self) -> None:
         """Write what is left, and give the file free. Raises StateError where something was not written."""
+        self._closing = True
         self._hand_over()
-        with self._condition:
-            self._closing = True
-            self._wake()
         await asyncio.to_thread(self._thread.join)
         self._database.close()
         os.close(self._lock_file)
@@ -96,21 +95,23 @@ class State:
             raise self._failure
 
     def _add(self, ref: ObjectRef, data: bytes | None) -> None:
-        if not self._gathered:
-            asyncio.get_running_loop().call_soon(self._hand_over)
         self._gathered[ref] = data
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._hand_over)
 
     def _hand_over(self) -> None:
         """Give the thread what was gathered since the loop last turned, all at once."""
-        if self._gathered:
-            with self._condition:
-                self._pending |= self._gathered
-                self._wake()
-            self._gathered = {}
-
-    def _wake(self) -> None:
-        self._due = True
-        self._condition.notify()
+        self._scheduled = False
+        with self._condition:
+            self._pending |= self._gathered
+            self._waiters += self._gathered_waiters
+            self._due = True
+            self._condition.notify()
+        self._gathered, self._gathered_waiters = {}, []
 
     def _write(self) -> None:
         closing = False

@@ -13,12 +13,12 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.backends.contract import BackendError, Invalid, NotFound, Stored, TargetUnavailable
+from syncret.daemon.backends.contract import BackendError, Invalid, NotFound, TargetUnavailable
 from syncret.daemon.backends.filesystem.journal import StateJournal
 from syncret.daemon.backends.filesystem.manifests import Snapshot
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.reading import FileProblem, Manifest
-from syncret.daemon.backends.filesystem.records import Applied, Record, put_back
+from syncret.daemon.backends.filesystem.records import Applied, Record, put_back, stored_of
 from syncret.daemon.backends.filesystem.writer import Writer
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.backends.memory.drafts import encode
@@ -42,45 +42,33 @@ class Wanted:
         """Files that must be read again, because what they say has to be applied again."""
 
     # ------------------------------------------------------------------------------------------ a former life
-    def restore(self, rows: Iterable[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
+    def restore(self, rows: Sequence[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
         """Put back what is remembered, before anybody watches: identities, status and finalizers live on."""
-        known = [(ref, record, _decoded(record)) for ref, record in rows]
-        self._version = max(
-            (int(document["metadata"]["resourceVersion"]) for _, _, document in known), default=0
-        )
-        for ref, record, sealed in known:
-            document = self._remembered(ref, record, sealed, snapshot)
-            if document is None:
+        self._version = max((record.version for _, record in rows), default=0)
+        for ref, record in rows:
+            data = self._remembered(ref, record, snapshot)
+            if data is None:
                 continue
             if record.applied is not None:
                 self._journal.applied[ref] = record.applied
-            metadata = document["metadata"]
-            self._cluster.restore(
-                Stored(
-                    ref=ref,
-                    uid=metadata["uid"],
-                    resource_version=metadata["resourceVersion"],
-                    data=encode(document),
-                )
-            )
+            self._cluster.restore(stored_of(ref, data))
 
-    def _remembered(
-        self, ref: ObjectRef, record: Record, document: Document, snapshot: Snapshot
-    ) -> Document | None:
+    def _remembered(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> bytes | None:
         """The object as it shall stand again; None where it cannot, and forgotten if it is gone."""
         if ref in self._journal.forgotten:
             self._journal.forget(ref)
             return None
         if record.output and self._outputs.exists(ref):
-            return self._outputs.adopted(ref, document)
+            return self._outputs.adopted(ref, bytes(record.document))
         if not record.hollow and not record.output:
-            return document
+            return bytes(record.document)
         manifest = snapshot.manifests.get(ref)
         if manifest is None or record.applied is None:
             if record.applied is None or snapshot.is_gone(ref, record.applied.file):
                 self._journal.forget(ref)
             return None
-        return self._refilled(document, manifest, record.applied)
+        whole = self._refilled(msgspec.json.decode(record.document), manifest, record.applied)
+        return None if whole is None else encode(whole)
 
     def _refilled(self, document: Document, manifest: Manifest, applied: Applied) -> Document | None:
         """A manifest's object with the content given now, and with new numbers if that changed."""
@@ -193,11 +181,6 @@ class Wanted:
             self._journal.applied.pop(ref, None)
         else:
             self._journal.applied[ref] = before
-
-
-def _decoded(record: Record) -> Document:
-    document: Document = msgspec.json.decode(record.document)
-    return document
 
 
 def _told(manifest: Manifest, error: BackendError) -> Iterable[FileProblem]:
