@@ -1,9 +1,9 @@
 """Reads a store's manifest as far as a session needs it: its provider, and what tells two sessions apart."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
 
@@ -12,6 +12,7 @@ from syncret.config.fields import CAProvider, Model, SecretKeySelector, ServiceA
 from syncret.config.meta import Metadata, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import Stored
+from syncret.daemon.engine.contract import ANY
 from syncret.providers.contract import Provider
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.retry import RetryPolicy
@@ -19,6 +20,8 @@ from syncret.providers.registry import BrokenEntry, UnknownName
 
 RATE = "syncret.dev/requests-per-second"
 BURST = "syncret.dev/burst"
+
+_Selector: TypeAlias = SecretKeySelector | ServiceAccountSelector | CAProvider
 
 LONGEST_PAUSE: Final = 30.0
 """Between two tries of one call, whatever a store wishes: a waiting call holds the place of another."""
@@ -99,19 +102,38 @@ def plan_of(stored: Stored, find: Callable[[str], Provider[Any]], settings: Sett
     )
 
 
-def is_referent(part: object) -> bool:
+def is_referent(spec: Model) -> bool:
     """Whether a spec leaves a namespace to its caller: some reference in it has none."""
+    return any(not selector.namespace for selector in _selectors(spec))
+
+
+def credentials_of(plan: StorePlan) -> Iterator[ObjectRef]:
+    """The objects that a store takes its credentials from; of any namespace where its callers' count."""
+    for selector in _selectors(plan.spec):
+        kind = "Secret"
+        if isinstance(selector, ServiceAccountSelector):
+            kind = "ServiceAccount"
+        elif isinstance(selector, CAProvider):
+            kind = selector.type
+        yield ObjectRef("", kind, plan.store.namespace or selector.namespace or ANY, selector.name)
+
+
+def _selectors(part: object) -> Iterator[_Selector]:
     match part:
         case SecretKeySelector() | ServiceAccountSelector() | CAProvider():
-            return bool(part.name) and not part.namespace
+            if part.name:
+                yield part
         case msgspec.Struct():
-            return any(is_referent(getattr(part, name)) for name in part.__struct_fields__)
+            for name in part.__struct_fields__:
+                yield from _selectors(getattr(part, name))
         case tuple() | list():
-            return any(map(is_referent, cast("Iterable[object]", part)))
+            for each in cast("Iterable[object]", part):
+                yield from _selectors(each)
         case dict():
-            return any(map(is_referent, cast("Mapping[object, object]", part).values()))
+            for each in cast("Mapping[object, object]", part).values():
+                yield from _selectors(each)
         case _:
-            return False
+            return
 
 
 def _unfit(stored: Stored) -> Malformed:

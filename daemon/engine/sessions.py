@@ -14,7 +14,7 @@ from syncret.daemon.engine.calls import StoreMemory, Surroundings
 from syncret.daemon.engine.channel import Channel
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.credentials import ABSENT, HomeCredentials
-from syncret.daemon.engine.identity import Identity, StorePlan, plan_of
+from syncret.daemon.engine.identity import Identity, StorePlan, credentials_of, plan_of
 from syncret.daemon.engine.observer import Faults, Observer, Silent
 from syncret.daemon.engine.session import Session
 from syncret.daemon.engine.tasks import Tasks
@@ -74,6 +74,12 @@ class Sessions:
                 channel.retire()
             channel = self._channels[key] = self._channel(plan, identity)
         return Session(channel, namespace)
+
+    def references(self, store: Stored) -> Iterator[ObjectRef]:
+        """The Secrets, ConfigMaps and accounts that a store needs; a change of one makes it worth a look."""
+        plan = self._plan(store)
+        if not isinstance(plan, SyncError):
+            yield from credentials_of(plan)
 
     def credentials(self, namespace: str) -> HomeCredentials:
         """The credentials of something in a namespace that is no store: a generator."""

@@ -39,8 +39,9 @@ class SecretStoreReconciler:
         self.group_kind = GroupKind(GROUP, kind)
 
     def references(self, stored: Stored) -> Iterable[ObjectRef]:
-        """The PushSecrets that may still have something to delete here."""
+        """Its credentials, and the PushSecrets that may still have something to delete here."""
         yield ObjectRef(GROUP, "PushSecret", stored.ref.namespace or ANY, ANY)
+        yield from self._world.sessions.references(stored)
 
     def lane(self, stored: Stored) -> str:
         """Its own: a store that hangs while it is probed hangs alone."""
