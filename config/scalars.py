@@ -4,6 +4,7 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable
+from datetime import date
 from typing import Final, TypeAlias
 
 from syncret.config.durations import DurationError, parse_nanoseconds
@@ -19,6 +20,10 @@ Walk: TypeAlias = Callable[[Json, Path, Findings], Json]
 
 INT64: Final = 2**63
 _SHOWN: Final = 40
+_DATE_TIME: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[tT]"
+    r"(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\.[0-9]+)?(?:[zZ]|[+-][0-9]{2}:[0-9]{2})"
+)
 _NAMES: Final[dict[type, str]] = {
     dict: "an object",
     list: "an array",
@@ -127,6 +132,8 @@ def _tests(shape: Shape, durations: Severity) -> list[Test]:
         tests.append(_text(shape))
     if shape.format == "byte":
         tests.append(_base64)
+    if shape.format == "date-time":
+        tests.append(_date_time)
     if shape.duration:
         tests.append(_duration(durations))
     return tests
@@ -176,6 +183,21 @@ def _base64(value: str, path: Path, findings: Findings) -> None:
     except (Base64Error, ValueError):
         hint = "encode the value: base64 -w0"
         findings.append(Problem(path=render(path), message="must be base64", hint=hint))
+
+
+def _date_time(value: str, path: Path, findings: Findings) -> None:
+    found = _DATE_TIME.fullmatch(value)
+    if found is None or not _is_day(found[1]):
+        message = "must be a time with its zone"
+        findings.append(Problem(path=render(path), message=message, hint='such as "2026-01-01T00:00:00Z"'))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _duration(severity: Severity) -> Test:

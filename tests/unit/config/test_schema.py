@@ -163,6 +163,11 @@ def test_the_input_is_not_changed() -> None:
         pytest.param({"keys": {"a": "YQ=="}}, [], id="base64"),
         pytest.param({"keys": {"a": "Y Q"}}, ["keys.a: must be base64"], id="not base64"),
         pytest.param({"keys": {"a": "é"}}, ["keys.a: must be base64"], id="not even ascii"),
+        pytest.param({"when": "2026-02-28T23:59:59.5+01:00"}, [], id="time"),
+        pytest.param({"when": "2026-02-28"}, ["when: must be a time with its zone"], id="day for time"),
+        pytest.param(
+            {"when": "2026-02-30T00:00:00Z"}, ["when: must be a time with its zone"], id="no such day"
+        ),
         pytest.param({"wait": "1d"}, ['wait: time: unknown unit "d" in duration "1d"'], id="duration"),
         pytest.param(
             {"text": "", "number": 1},
