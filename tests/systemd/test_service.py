@@ -12,7 +12,7 @@ from tests.support.debian import LOCKS, ROOT, missing_tools, root_tar, run, whee
 from tests.support.machine import Machine, booted, until
 from tests.support.wheel import build_wheel
 
-PACKAGES = ("dbus", "procps", "python3", "python3-venv", "systemd", "systemd-sysv")
+PACKAGES = ("dbus", "python3", "python3-venv", "systemd", "systemd-sysv")
 SECRETS = "/run/syncret/secrets/default"
 SETTINGS = "manifests: [/etc/syncret/manifests]\n"
 MANIFESTS = """\
