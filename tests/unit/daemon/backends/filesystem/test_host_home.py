@@ -283,6 +283,44 @@ async def test_what_is_owned_goes_with_its_owner(opened: Opener, manifests: Path
         assert not (tmp_path / "out/default/made").exists()
 
 
+@pytest.mark.parametrize("turns", range(0, 12, 3))
+@pytest.mark.parametrize("first", [True, False], ids=["created", "updated"])
+async def test_an_owner_that_goes_while_its_secret_is_written_takes_it_along(
+    opened: Opener,
+    manifests: Path,
+    tmp_path: Path,
+    turns: int,
+    first: bool,  # noqa: FBT001  # a column
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened(output=OutputSettings(fsync=True)) as home:
+        owner = await existing(home, ES)
+        if not first:
+            await home.create(made(owner, a="0"))
+        write = asyncio.ensure_future((home.create if first else home.update)(made(owner, a="1")))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await home.delete(ES)
+        with contextlib.suppress(BackendError):
+            await write
+        assert await home.get(MADE) is None
+        assert not tree(tmp_path / "out/default")
+    assert MADE not in dict(read_state(str(tmp_path / "state.db")))
+
+
+async def test_a_write_that_another_overtook_leaves_the_other_one(opened: Opener, manifests: Path) -> None:
+    """A manifest comes while a controller creates the object of that name."""
+    async with opened(output=OutputSettings(fsync=True)) as home:
+        write = asyncio.ensure_future(
+            home.create({**made(a="1"), "metadata": {"name": "given", "namespace": "default"}})
+        )
+        await asyncio.sleep(0)
+        (manifests / "given.yaml").write_text(SECRET_YAML)
+        await home.look()
+        await asyncio.wait([write])
+        assert (await data_of(home, GIVEN)).items() >= encoded(user="anna", password=VALUE).items()
+
+
 async def test_a_cancelled_write_leaves_a_whole_set(opened: Opener, tmp_path: Path) -> None:
     async with opened(output=OutputSettings(fsync=True)) as home:
         await home.create(made(a="0", b="0"))
