@@ -8,7 +8,7 @@ from syncret.daemon.engine.client import LentClient
 from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.reads import Payloads, Reads
 from syncret.daemon.engine.tasks import join
-from syncret.providers.contract import Finder, FindQuery, Reader, RemoteKey, SecretMap
+from syncret.providers.contract import Client, Finder, FindQuery, Reader, RemoteKey, SecretMap
 from syncret.providers.errors import Malformed
 
 
@@ -21,6 +21,7 @@ class Line:
         self._calls = calls
         self._tasks = calls.around.tasks
         self._name = str(calls.plan.store)
+        self._reader: Reader | None = None
         self._searches: dict[FindQuery, asyncio.Task[SecretMap]] = {}
         self.reads = Reads(
             self._fetch,
@@ -29,6 +30,14 @@ class Line:
             tasks=self._tasks,
             name=self._name,
         )
+
+    def reader(self, client: Client) -> Reader:
+        """The client as one that reads; looked at once, since every read asks. Raises Malformed."""
+        if self._reader is None:
+            if not isinstance(client, Reader):
+                raise Malformed(f"provider {self._calls.plan.provider.name} cannot read")
+            self._reader = client
+        return self._reader
 
     async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap:
         """All entries that match; one call for all who search for the same at the same time."""
@@ -49,7 +58,5 @@ class Line:
 
     async def _fetch(self, keys: Sequence[RemoteKey], namespace: str) -> Payloads:
         with self.lent.use():
-            client = await self.lent.client()
-            if not isinstance(client, Reader):
-                raise Malformed(f"provider {self._calls.plan.provider.name} cannot read")
-            return await self._calls.make("read", tuple(keys), namespace, lambda: client.fetch(keys))
+            reader = self.reader(await self.lent.client())
+            return await self._calls.make("read", tuple(keys), namespace, lambda: reader.fetch(keys))

@@ -115,13 +115,12 @@ class Session:
         try:
             channel = self._usable()
             async with channel.lend() as (client, line):
-                if not isinstance(client, Reader):
-                    raise self._cannot(channel, "read")
+                reader = line.reader(client)
                 payloads = await line.reads.get(
                     (ref.remote_key() for ref in wanted), self._namespace, on_shared=channel.calls.shared
                 )
                 for ref in wanted:
-                    answers[ref] = _answer(client, payloads, ref, take)
+                    answers[ref] = _answer(reader, payloads, ref, take)
         except SyncError as error:
             return dict.fromkeys(wanted, error)
         return answers
@@ -144,7 +143,7 @@ class Session:
 
 
 def _answer(
-    client: Reader,
+    reader: Reader,
     payloads: Mapping[RemoteKey, object],
     ref: RemoteRef,
     take: Callable[[Reader, object, RemoteRef], T | None],
@@ -156,6 +155,6 @@ def _answer(
     if isinstance(payload, SyncError):
         return payload
     try:
-        return take(client, payload, ref)
+        return take(reader, payload, ref)
     except SyncError as error:
         return error
