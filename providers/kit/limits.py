@@ -1,8 +1,8 @@
 """Keeps the calls to one secret manager within bounds: a token bucket that listens to the server.
 
 A throttling server closes the gate for as long as it asks (`Retry-After`) and halves the rate, which then
-recovers slowly. Callers wait in the order in which they came, but never for longer than `patience`: who would
-have to is told at once when to come back, so that a closed gate does not fill the daemon with waiting
+recovers slowly. Callers wait in the order in which they came. Before a gate that stays closed for longer than
+`patience` nobody waits: each is told when to come back, so that one store does not fill the daemon with
 callers.
 """
 
@@ -120,10 +120,10 @@ class Limiter:
         self._grant()
 
     async def take(self) -> float:
-        """Wait until one call may start, and say how long it took. Raises Throttled if that is too long."""
+        """Wait until one call may start, and say how long it took. Raises Throttled before a closed gate."""
         begin = self._loop.time()
         delay = self._bucket.delay(begin, ahead=len(self._waiters))
-        if delay > self._patience:
+        if self._closed():
             raise self._refusal(delay)
         if delay or self._waiters:
             await self._wait()
@@ -140,7 +140,7 @@ class Limiter:
         self._throttled += 1
         self._bucket.throttled(now, retry_after)
         delay = self._bucket.delay(now)
-        if delay > self._patience:
+        if self._closed():
             for waiter in self._waiters:
                 if not waiter.done():
                     waiter.set_exception(self._refusal(delay))
@@ -158,14 +158,12 @@ class Limiter:
         rate = self._bucket.effective()
         return LimiterStats(self._calls, self._waited, self._throttled, len(self._waiters), rate, closed)
 
+    def _closed(self) -> bool:
+        return self._bucket.gate - self._loop.time() > self._patience
+
     def _refusal(self, delay: float) -> Throttled:
-        closed = self._bucket.gate > self._loop.time()
-        why = "the secret manager asked for fewer calls" if closed else "this store's calls are used up"
-        return Throttled(
-            f"{why}; the next one may start in {delay:.0f} s",
-            retry_after=delay,
-            hint="" if closed else "raise requestsPerSecond, or lengthen refresh intervals",
-        )
+        message = f"the secret manager asked for fewer calls; the next one may start in {delay:.0f} s"
+        return Throttled(message, retry_after=delay)
 
     async def _wait(self) -> None:
         waiter: asyncio.Future[None] = self._loop.create_future()

@@ -238,6 +238,33 @@ async def test_cancelled_anywhere_a_session_stays_usable(
     assert manager.closed == len(manager.opened) == 1
 
 
+@pytest.mark.parametrize(
+    ("seconds", "where"),
+    [
+        pytest.param(0.5, "opening", id="while the client is opened"),
+        pytest.param(1.5, "calling", id="during the call"),
+        pytest.param(3.0, "limited", id="while it waits for the bucket"),
+    ],
+)
+async def test_cancelled_at_each_wait_a_session_loses_nothing(
+    make: Make, manager: Manager, seconds: float, where: str
+) -> None:
+    manager.open_delay = manager.delay = 1.0
+    session = (await make(requests_per_second=0.2, burst=1)).session(store(), "default")
+    if where == "limited":
+        assert await read_one(session, "a") == b"1"
+    task = asyncio.create_task(session.push(item("p")))
+    await asyncio.sleep(seconds - asyncio.get_running_loop().time())
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    assert "p" not in manager.values
+    await session.push(item("p"))
+    assert manager.values["p"] == "v"
+    assert asyncio.get_running_loop().time() < 8
+    assert len(manager.opened) == 1
+
+
 async def test_leaving_closes_clients_and_cancels_what_hangs(
     manager: Manager, home: MemoryCluster, clock: Clock, recorder: Recorder
 ) -> None:
