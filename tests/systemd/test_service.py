@@ -175,7 +175,7 @@ def test_a_reload_reads_the_settings_again_in_the_same_process(service: Machine)
     before = service.property("syncret", "MainPID")
     service.path("/etc/syncret/syncret.yaml").write_text(SETTINGS + "logLevel: debug\n")
     service.run("systemctl", "reload", "syncret")
-    until(lambda: "reload" in service.journal("syncret").lower(), "reloaded")
+    until(lambda: '"level": "debug"' in service.journal("syncret"), "logging as the new settings say")
     until(lambda: service.property("syncret", "ActiveState") == "active", "active again")
     assert service.property("syncret", "MainPID") == before
     assert service.property("syncret", "NRestarts") == "0"
