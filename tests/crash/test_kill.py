@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -24,6 +26,7 @@ from tests.crash.victim import KEYS, OBJECTS, OWNER, content, home_of, resource,
 
 KILLS = int(os.environ.get("SYNCRET_KILLS", "20"))
 SEED = int(os.environ.get("SYNCRET_SEED", str(time.time_ns())))
+BLOCK = 20  # kills in one test: a test that takes minutes looks like one that hangs
 FAULTS = ("torn", "half owned", "lost set", "lost status", "unknown")
 ROOT = Path(__file__).parents[2]
 
@@ -87,7 +90,7 @@ def _round_of(row: Record) -> int:
 def survey(folder: Path, acknowledged: dict[int, int]) -> Counter[str]:
     """Count what a crash left wrong."""
     found: Counter[str] = Counter()
-    rows = {ref: unpack(row) for ref, row in read_state(str(folder / "state.db"))}
+    rows = {ref: unpack(row) for ref, row in read_state(str(folder / "state.db")).rows}
     namespace = folder / "out/default"
     for path in namespace.iterdir() if namespace.is_dir() else ():
         if path.name.startswith(TEMPORARY):
@@ -106,7 +109,7 @@ def survey(folder: Path, acknowledged: dict[int, int]) -> Counter[str]:
     return found
 
 
-async def after(folder: Path, acknowledged: dict[int, int]) -> None:
+async def verify(folder: Path, acknowledged: dict[int, int]) -> None:
     """The next start finds everything, and leaves no trace of the crashes."""
     async with home_of(folder, fsync=False) as home:
         for index, number in acknowledged.items():
@@ -118,23 +121,42 @@ async def after(folder: Path, acknowledged: dict[int, int]) -> None:
     assert not [path for path in (folder / "out").rglob("*") if path.name.startswith(TEMPORARY)]
 
 
-def test_kills_at_random_moments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chance = random.Random(SEED)  # noqa: S311  # moments, not keys
-    write_manifests(tmp_path)
-    acknowledged: dict[int, int] = {}
-    total: Counter[str] = Counter()
-    acknowledgements = 0
-    for _ in range(KILLS):
-        said = life(tmp_path, chance)
-        acknowledgements += len(said)
-        acknowledged |= said
-        total += survey(tmp_path, acknowledged)
-    asyncio.run(after(tmp_path, acknowledged))
-    figures = ", ".join(f"{total[fault]} {fault}" for fault in FAULTS)
-    with capsys.disabled():
-        sys.stdout.write(
-            f"\n{KILLS} kills, {OBJECTS} objects, {acknowledgements} acknowledged writes: {figures}; "
-        )
-        sys.stdout.write(f"{total['swept later']} leftovers swept by the next start (seed {SEED})\n")
-    assert acknowledgements > 0
-    assert not any(total[fault] for fault in FAULTS)
+@dataclass
+class Lives:
+    """One home, killed again and again, and what was found wrong so far."""
+
+    folder: Path
+    chance: random.Random
+    acknowledged: dict[int, int] = field(default_factory=dict[int, int])
+    kills: int = 0
+    writes: int = 0
+    total: Counter[str] = field(default_factory=Counter[str])
+
+    def __str__(self) -> str:
+        figures = ", ".join(f"{self.total[fault]} {fault}" for fault in FAULTS)
+        swept = f"{self.total['swept later']} leftovers swept by the next start"
+        return f"{self.kills} kills, {OBJECTS} objects, {self.writes} acknowledged writes: {figures}; {swept}"
+
+
+@pytest.fixture(scope="module")
+def lives(tmp_path_factory: pytest.TempPathFactory) -> Generator[Lives, None, None]:
+    folder = tmp_path_factory.mktemp("lives")
+    write_manifests(folder)
+    lives = Lives(folder, random.Random(SEED))  # noqa: S311  # moments, not keys
+    yield lives
+    assert lives.writes > 0
+
+
+@pytest.mark.parametrize("first", range(0, KILLS, BLOCK))
+def test_kills_at_random_moments(lives: Lives, first: int, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(min(BLOCK, KILLS - first)):
+        said = life(lives.folder, lives.chance)
+        lives.kills += 1
+        lives.writes += len(said)
+        lives.acknowledged |= said
+        lives.total += survey(lives.folder, lives.acknowledged)
+    asyncio.run(verify(lives.folder, lives.acknowledged))
+    if lives.kills == KILLS:
+        with capsys.disabled():
+            sys.stdout.write(f"\n{lives} (seed {SEED})\n")
+    assert not any(lives.total[fault] for fault in FAULTS)

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.fields import LabelSelector
@@ -24,10 +26,10 @@ from syncret.daemon.backends.filesystem.journal import StateJournal
 from syncret.daemon.backends.filesystem.manifests import ManifestFolders, Snapshot
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.reading import FileProblem, Reader
-from syncret.daemon.backends.filesystem.records import Record, unpack
+from syncret.daemon.backends.filesystem.records import unpack
 from syncret.daemon.backends.filesystem.source import looks
 from syncret.daemon.backends.filesystem.state import State
-from syncret.daemon.backends.filesystem.state_file import read_state
+from syncret.daemon.backends.filesystem.state_file import Remembered, damaged, read_state
 from syncret.daemon.backends.filesystem.tree import OutputSettings, OutputTree
 from syncret.daemon.backends.filesystem.wanted import Wanted
 from syncret.daemon.backends.filesystem.writer import Writer
@@ -67,7 +69,7 @@ class HostHome:
         self._settings = replace(
             settings, manifests=[str(Path(path).absolute()) for path in settings.manifests]
         )
-        self._folders = ManifestFolders(self._settings.manifests, Reader(catalog))
+        self._folders = ManifestFolders(self._settings.manifests, Reader(catalog), skip=settings.output_dir)
         self._admission = admission
         self._now = now
         self._on_problems = on_problems
@@ -77,7 +79,7 @@ class HostHome:
     async def __aenter__(self) -> Self:
         """Take over the former life, and apply the folders. Raises StateError and TargetUnavailable."""
         async with AsyncExitStack() as stack:
-            state, rows = await self._open_state(stack)
+            state, remembered = self._open_state(stack)
             tree = self._open_tree(stack)
             self._outputs = Outputs(tree, writes=not self._settings.dry)
             self._journal = StateJournal(state, self._outputs)
@@ -86,11 +88,10 @@ class HostHome:
             )
             threads = tree is not None and self._settings.output.fsync
             self._writer = Writer(self._cluster, self._outputs, self._journal, threads=threads)
-            salt = state.salt() if state is not None else b""
-            self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer, salt)
+            self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer, remembered.salt)
             snapshot = await asyncio.to_thread(self._scan, ())
             self._forget_credentials(snapshot)
-            self._wanted.restore(rows, snapshot)
+            self._restore(remembered, snapshot)
             await self._apply(snapshot)
             await self._journal.settled()
             self._stack = stack.pop_all()
@@ -152,22 +153,31 @@ class HostHome:
             self._problems = problems
             self._on_problems(problems)
 
-    async def _open_state(
-        self, stack: AsyncExitStack
-    ) -> tuple[State | None, Sequence[tuple[ObjectRef, Record]]]:
+    def _open_state(self, stack: AsyncExitStack) -> tuple[State | None, Remembered]:
         path = self._settings.state_file
         if path is None:
-            return None, ()
+            return None, Remembered()
         if self._settings.dry:
-            return None, [(ref, unpack(row)) for ref, row in read_state(path)]
+            return None, read_state(path)
         state = State(path, fsync=self._settings.output.fsync)
         stack.push_async_callback(state.aclose)
-        return state, [(ref, unpack(row)) for ref, row in state.rows()]
+        return state, state.remembered()
+
+    def _restore(self, remembered: Remembered, snapshot: Snapshot) -> None:
+        try:
+            self._wanted.restore([(ref, unpack(row)) for ref, row in remembered.rows], snapshot)
+        except (msgspec.DecodeError, ValueError) as error:
+            raise damaged(self._settings.state_file or "") from error
 
     def _open_tree(self, stack: AsyncExitStack) -> OutputTree | None:
         path, dry = self._settings.output_dir, self._settings.dry
         if path is None or (dry and not Path(path).exists()):
             return None
+        if any(Path(one).resolve() == Path(path).resolve() for one in self._settings.manifests):
+            raise TargetUnavailable(
+                f"{path}: manifests are read from this folder, so nothing can be written to it",
+                hint="choose an output folder of its own",
+            )
         tree = OutputTree(path, self._settings.output, read_only=dry)
         stack.callback(tree.close)
         return tree

@@ -70,11 +70,13 @@ class _Known:
 class ManifestFolders:
     """Reads manifests, and only those again that changed. Blocking: call it in a thread."""
 
-    def __init__(self, paths: Sequence[str], reader: Reader) -> None:
+    def __init__(self, paths: Sequence[str], reader: Reader, *, skip: str | None = None) -> None:
+        """`skip` is a folder that is never looked into: written files may look like manifests."""
         self._paths = paths
+        self._skip = skip
         self._reader = reader
         self._known: dict[str, _Known] = {}
-        self._folders: dict[str, tuple[int, int]] = {}
+        self._folders: dict[str, int] = {}
         self._incumbent: dict[ObjectRef, str] = {}
 
     def scan(self, touched: Collection[str] = ()) -> Snapshot:
@@ -113,15 +115,15 @@ class ManifestFolders:
             root = Path(path).stat()
             if not Path(path).is_dir():
                 return {path: root}
-            files = dict(_walk(path, {(root.st_dev, root.st_ino)}))
+            files = dict(_walk(path, {_identity(root)} | self._skipped()))
         except OSError as error:
             return Problem(
                 path="",
                 message=f"cannot be read: {error.strerror}",
                 hint="what it said last stays in force; take the path out of the settings to delete that",
             )
-        device = (root.st_dev, root.st_ino)
-        if not files and self._folders.get(path, device)[0] != device[0]:
+        device = root.st_dev
+        if not files and self._folders.get(path, device) != device:
             return Problem(
                 path="",
                 message="another, empty file system is mounted here now",
@@ -129,6 +131,12 @@ class ManifestFolders:
             )
         self._folders[path] = device
         return files
+
+    def _skipped(self) -> set[tuple[int, int]]:
+        try:
+            return {_identity(Path(self._skip).stat())} if self._skip is not None else set()
+        except OSError:
+            return set()
 
     def _refresh(self, file: str, status: os.stat_result, *, forced: bool) -> None:
         known = self._known.get(file)
@@ -193,6 +201,10 @@ def _bytes_of(file: str) -> bytes:
         return stream.read(LIMITS.file + 1)
 
 
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
 def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, os.stat_result]]:
     """Manifest files below a folder in the order of their names, each once; links are followed.
 
@@ -207,7 +219,7 @@ def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, os.sta
             status = entry.stat()
         except FileNotFoundError:  # gone since it was listed, or a link to nothing
             continue
-        identity = (status.st_dev, status.st_ino)
+        identity = _identity(status)
         is_folder = stat.S_ISDIR(status.st_mode)
         if identity in seen or not (is_folder or entry.name.endswith(_SUFFIXES)):
             continue

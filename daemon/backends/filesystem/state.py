@@ -10,16 +10,17 @@ import asyncio
 import os
 import sqlite3
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.filesystem.state_file import (
+    Remembered,
     StateError,
     lock_beside,
     open_database,
     refused,
     rows_of,
+    salt_of,
 )
 
 _PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
@@ -54,14 +55,9 @@ class State:
         self._thread = threading.Thread(target=self._write, name="state-writer", daemon=True)
         self._thread.start()
 
-    def rows(self) -> Sequence[tuple[ObjectRef, bytes]]:
-        """Everything that was remembered. To be read before the first write."""
-        return rows_of(self._database)
-
-    def salt(self) -> bytes:
-        """Random bytes that belong to this file, made with it: digests in it are worth nothing elsewhere."""
-        salt: bytes = self._database.execute("SELECT value FROM facts WHERE name = 'salt'").fetchone()[0]
-        return salt
+    def remembered(self) -> Remembered:
+        """Everything that was written. To be read before the first write."""
+        return Remembered(rows_of(self._database), salt_of(self._database))
 
     def put(self, ref: ObjectRef, data: bytes) -> None:
         """Remember this version, in the stead of an older one."""

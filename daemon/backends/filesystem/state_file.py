@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef
 
@@ -35,24 +36,43 @@ class StateError(Exception):
         self.hint = hint
 
 
-def read_state(path: str) -> Sequence[tuple[ObjectRef, bytes]]:
+class Remembered(NamedTuple):
+    """What a state file holds."""
+
+    rows: Sequence[tuple[ObjectRef, bytes]] = ()
+    salt: bytes = b""
+
+
+def read_state(path: str) -> Remembered:
     """What a state file holds, without locking or changing it; nothing where there is none.
 
     Raises StateError.
     """
     if not Path(path).exists():
-        return ()
+        return Remembered()
     try:
         database = sqlite3.connect(
             f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
         )
         try:
             _check_version(database, path)
-            return rows_of(database)
+            return Remembered(rows_of(database), salt_of(database))
         finally:
             database.close()
     except sqlite3.Error as error:
         raise refused(path, error) from error
+
+
+def damaged(path: str) -> StateError:
+    """What is in the file is none of our making."""
+    message, hint = _DAMAGED
+    return StateError(f"{path}: {message}", hint=hint)
+
+
+def salt_of(database: sqlite3.Connection) -> bytes:
+    """Random bytes that were made with the file."""
+    salt: bytes = database.execute("SELECT value FROM facts WHERE name = 'salt'").fetchone()[0]
+    return salt
 
 
 def rows_of(database: sqlite3.Connection) -> Sequence[tuple[ObjectRef, bytes]]:

@@ -8,6 +8,7 @@ import fcntl
 import itertools
 import os
 import stat
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,7 @@ class OutputTree:
         self.path = str(Path(path).absolute())
         self.settings = settings
         self._serial = itertools.count()
+        self._reopening = threading.Lock()
         self._prefix = f"{TEMPORARY}{os.getpid():x}-"
         self._trusted = {0, os.geteuid(), settings.uid}
         self.owners = {os.geteuid(), settings.uid}
@@ -143,15 +145,21 @@ class OutputTree:
         except FileExistsError:  # another thread made it
             return os.open(name, OPEN_FOLDER, dir_fd=self._root)
         except FileNotFoundError:  # the output folder itself was removed under us
-            os.close(self._root)
-            self._root = self._open_root(make=True)
-            self._lock()
+            self._reopen_root()
             os.mkdir(name, 0o700, dir_fd=self._root)
         fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
         self.own(fd, self.settings.folder_mode)
         if self.settings.fsync:
             os.fsync(self._root)
         return fd
+
+    def _reopen_root(self) -> None:
+        with self._reopening:
+            if os.fstat(self._root).st_nlink == 0:
+                root = self._open_root(make=True)
+                os.dup2(root, self._root, inheritable=False)  # other threads may be using the number
+                os.close(root)
+                self._lock()
 
     def _open_root(self, *, make: bool) -> int:
         path = Path(self.path)

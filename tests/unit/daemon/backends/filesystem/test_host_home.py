@@ -19,6 +19,7 @@ from syncret.daemon.backends.contract import (
 )
 from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
 from syncret.daemon.backends.filesystem.reading import FileProblem
+from syncret.daemon.backends.filesystem.state import State
 from syncret.daemon.backends.filesystem.state_file import StateError, read_state
 from syncret.daemon.backends.filesystem.tree import OutputSettings
 from syncret.daemon.backends.memory.admission import admission_by
@@ -305,7 +306,7 @@ async def test_an_owner_that_goes_while_its_secret_is_written_takes_it_along(
             await write
         assert await home.get(MADE) is None
         assert not tree(tmp_path / "out/default")
-    assert MADE not in dict(read_state(str(tmp_path / "state.db")))
+    assert MADE not in dict(read_state(str(tmp_path / "state.db")).rows)
 
 
 async def test_a_write_that_another_overtook_leaves_the_other_one(opened: Opener, manifests: Path) -> None:
@@ -379,7 +380,7 @@ async def test_what_went_while_nobody_ran_is_deleted_with_what_it_owned(
     async with opened() as home:
         assert [await home.get(ref) for ref in (ES, STORE, GIVEN, MADE)] == [None] * 4
     assert not (tmp_path / "out/default/made").exists()
-    assert [ref for ref, _ in read_state(str(tmp_path / "state.db")) if ref.kind != "Namespace"] == []
+    assert [ref for ref, _ in read_state(str(tmp_path / "state.db")).rows if ref.kind != "Namespace"] == []
 
 
 async def test_finalizers_hold_what_went_while_nobody_ran(opened: Opener, manifests: Path) -> None:
@@ -423,7 +424,16 @@ async def test_no_value_is_ever_in_the_state(opened: Opener, manifests: Path, tm
         await home.update(given)
         assert sorted(is_anywhere(tmp_path, VALUE)) == ["a", "all.yaml", "merged", "password"]
     assert sorted(is_anywhere(tmp_path, VALUE)) == ["a", "all.yaml", "merged", "password"]
-    assert read_state(str(tmp_path / "state.db"))
+    assert read_state(str(tmp_path / "state.db")).rows
+
+
+async def test_rows_that_none_of_us_wrote_are_refused(opened: Opener, tmp_path: Path) -> None:
+    state = State(str(tmp_path / "state.db"))
+    state.put(ES, b'{"document": {}}')
+    await state.aclose()
+    with pytest.raises(StateError, match="damaged"):
+        async with opened():
+            pass
 
 
 async def test_two_daemons_do_not_share_a_state_or_an_output_folder(opened: Opener, tmp_path: Path) -> None:
@@ -556,6 +566,23 @@ async def test_an_object_that_was_deleted_comes_back_while_its_manifest_stands(
         assert (await existing(home, ES)).uid != before.uid
 
 
+async def test_an_output_folder_among_the_manifests_is_not_read(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    """Written files may well look like manifests."""
+    async with opened(output_dir=str(manifests / "out")) as home:
+        await home.create({**made(), "data": encoded(**{"app.yaml": ES_YAML % "1h"})})
+        await home.look()
+        assert await home.get(ES) is None
+        assert not problems.last
+
+
+async def test_the_folder_of_manifests_cannot_be_the_output_folder(opened: Opener, manifests: Path) -> None:
+    with pytest.raises(TargetUnavailable, match="manifests are read from this folder"):
+        async with opened(output_dir=str(manifests)):
+            pass
+
+
 @pytest.fixture
 async def running(opened: Opener) -> AsyncGenerator[HostHome, None]:
     async with opened() as home:
@@ -620,7 +647,7 @@ async def test_credentials_are_secrets_that_are_written_nowhere(
         (credentials / "vault.token").write_text("renewed")
         await home.look()
         assert (await data_of(home, ref))["token"] == b64encode(b"renewed").decode()
-    assert ref not in dict(read_state(str(tmp_path / "state.db")))
+    assert ref not in dict(read_state(str(tmp_path / "state.db")).rows)
     assert files(tmp_path / "out") == {}
 
 
@@ -635,12 +662,13 @@ async def test_a_credential_that_is_misnamed_is_told(
 async def test_a_dry_home_sees_everything_and_writes_nothing(
     opened: Opener, manifests: Path, tmp_path: Path
 ) -> None:
-    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    (manifests / "app.yaml").write_text(ES_YAML % "1h" + "---\n" + STORE_YAML)
     async with opened() as home:
         await home.create(made(await existing(home, ES), a="1"))
         before = tree(tmp_path)
         async with opened(dry=True) as dry:  # beside the one that runs
             assert (await existing(dry, ES)) == (await existing(home, ES))
+            assert (await existing(dry, STORE)) == (await existing(home, STORE))
             assert await data_of(dry, MADE) == encoded(a="1")
             await dry.update(made(a="2"))
             assert await data_of(dry, MADE) == encoded(a="2")

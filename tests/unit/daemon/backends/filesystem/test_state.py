@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> str:
 
 
 def remembered(path: str) -> dict[ObjectRef, bytes]:
-    return dict(read_state(path))
+    return dict(read_state(path).rows)
 
 
 async def test_what_was_awaited_is_there_after_a_restart(path: str) -> None:
@@ -62,7 +62,7 @@ async def test_what_was_awaited_is_there_after_a_restart(path: str) -> None:
     assert remembered(path) == {A: b"2"}
     await state.aclose()
     state = State(path)
-    assert dict(state.rows()) == {A: b"2"}
+    assert dict(state.remembered().rows) == {A: b"2"}
     await state.aclose()
 
 
@@ -118,13 +118,13 @@ async def test_only_its_owner_may_read_it(path: str) -> None:
 
 async def test_the_salt_stays_with_the_file(path: str, tmp_path: Path) -> None:
     state = State(path)
-    salt = state.salt()
+    salt = state.remembered().salt
     await state.aclose()
     state = State(path)
-    assert state.salt() == salt
+    assert state.remembered().salt == salt
     await state.aclose()
     other = State(str(tmp_path / "other.db"))
-    assert other.salt() != salt
+    assert other.remembered().salt != salt
     await other.aclose()
 
 
@@ -207,7 +207,7 @@ async def test_an_older_file_is_brought_up_to_date(path: str, monkeypatch: pytes
     newer = (*state_file.MIGRATIONS, "CREATE TABLE more (x)", "ALTER TABLE more ADD COLUMN y")
     monkeypatch.setattr(state_file, "MIGRATIONS", newer)
     state = State(path)
-    assert dict(state.rows()) == {A: b"1"}
+    assert dict(state.remembered().rows) == {A: b"1"}
     await state.aclose()
     with sqlite3.connect(path) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (3,)
@@ -251,4 +251,4 @@ async def test_a_full_disk_is_told_and_what_was_given_is_written_later(small_dis
 
 
 def test_no_file_is_an_empty_state(path: str) -> None:
-    assert read_state(path) == ()
+    assert read_state(path).rows == ()
