@@ -1,7 +1,7 @@
 """Families of metrics whose samples are made at each scrape, in Prometheus' text format.
 
-They are written by hand and not by prometheus_client for two reasons: it appends `_total` to every counter,
-so that the External Secrets operator's own names (`externalsecret_sync_calls_error`) cannot be had from it; and
+They are written by hand and not by prometheus_client for two reasons. It appends `_total` to every counter,
+so the External Secrets operator's own names (`externalsecret_sync_calls_error`) cannot be had from it. And
 it makes several objects of each sample, which for ten thousand resources takes a second.
 """
 

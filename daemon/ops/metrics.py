@@ -1,8 +1,8 @@
 """Prometheus metrics: the External Secrets operator's names where it has one, `syncret_` for what is ours.
 
-Of each object one small record is kept, and samples are made only when somebody scrapes: of the record and of
-the object's newest status. Both go when the object goes, and with them its series. Beyond `limit` objects only
-totals are told, so that a scrape stays bounded.
+Of each object one small record is kept, and samples are made only when somebody scrapes: of the record and
+of the object's newest status. Both go when the object goes, and its series with them. Beyond `limit`
+objects only totals are told, so that a scrape stays bounded.
 """
 
 import asyncio
@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Call, Run, Silent
 from syncret.daemon.engine.workqueue import QueueStats
 from syncret.daemon.ops import families as f
 from syncret.daemon.ops.seen import KINDS, VALUED, Seen, seen
+from syncret.daemon.ops.version import version
+from syncret.daemon.ops.watched import Objects
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.kit.retry import Retry
@@ -33,7 +34,7 @@ OPPOSITE: Final = {"True": "False", "False": "True"}
 class Sources(NamedTuple):
     """Where a scrape looks; all of it belongs to the engine."""
 
-    inventory: Inventory
+    inventory: Objects
     queue: Callable[[], QueueStats]
     limits: Callable[[], Iterable[tuple[ObjectRef, LimiterStats]]]
     in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
@@ -68,7 +69,7 @@ class _Store:
 class Metrics(Silent):
     """All metrics of one daemon. An observer of its engine; `watch` must follow once that stands."""
 
-    def __init__(self, now: Callable[[], float], *, version: str = "", limit: int = 20_000) -> None:
+    def __init__(self, now: Callable[[], float], *, limit: int = 20_000) -> None:
         self.registry = CollectorRegistry()
         self._now = now
         self._limit = limit
@@ -94,7 +95,7 @@ class Metrics(Silent):
             "syncret_bugs", "Runs that ended by an unforeseen error.", registry=self.registry
         )
         build = Gauge("syncret_build_info", "The version that runs.", ("version",), registry=self.registry)
-        build.labels(version).set(1)
+        build.labels(version()).set(1)
         ProcessCollector(registry=self.registry)
 
     def watch(self, sources: Sources) -> None:
@@ -123,7 +124,7 @@ class Metrics(Silent):
         return None if record is None else record.next_due
 
     # --------------------------------------------------------------------------------------------- a scrape
-    async def _add_objects(self, samples: f.Samples, inventory: Inventory) -> None:
+    async def _add_objects(self, samples: f.Samples, inventory: Objects) -> None:
         told = 0
         untold = max(0, len(self._stores) - self._limit)
         for group_kind in KINDS:

@@ -52,7 +52,7 @@ class LoggedNews(Silent):
         )
 
     def retried(self, store: ObjectRef, retry: Retry) -> None:
-        log.info("no answer, trying again", store=store)
+        log.info("no answer, trying again", store=store, pause=round(retry.pause, 1))
 
     def throttled(self, store: ObjectRef, seconds: float) -> None:
         log.warning("the secret manager asks for fewer calls", store=store, pause=round(seconds, 1))

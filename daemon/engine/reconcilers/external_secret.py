@@ -74,7 +74,11 @@ class ExternalSecretReconciler:
             return await self._verdicts.failed(
                 resource, "SecretSyncedError", "invalid generic target", disabled, retry=False
             )
-        return await self._sync(resource, form_of(resource))
+        wish = self._world.facts.wished(ref)
+        outcome = await self._sync(resource, form_of(resource), wished=wish > 0)
+        if outcome.failure is None and not outcome.waiting:
+            self._world.facts.granted(ref, wish)
+        return outcome
 
     def _is_others(self, resource: ExternalSecret) -> bool:
         """Whether a store or a generator it names is another controller's."""
@@ -90,11 +94,12 @@ class ExternalSecretReconciler:
                 return True
         return False
 
-    async def _sync(self, resource: ExternalSecret, form: TargetForm) -> Outcome:
+    async def _sync(self, resource: ExternalSecret, form: TargetForm, *, wished: bool) -> Outcome:
         now = self._world.clock.now()
         observed = await self._world.target.get(form.ref(resource))
         current = observed.document if observed is not None else None
-        if not is_due(resource, now, spread=self._world.options.spread) and form.is_valid(resource, current):
+        due = wished or is_due(resource, now, spread=self._world.options.spread)
+        if not due and form.is_valid(resource, current):
             return Outcome(next_due(resource, now, spread=self._world.options.spread))
         words = form.wording
         try:

@@ -1,4 +1,4 @@
-"""What is remembered of each object beyond its status, for `explain`: origins of keys, and the last failure."""
+"""What is remembered of each object beyond its status: origins of keys, the failure, wishes of operators."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,6 +20,7 @@ class Facts:
     def __init__(self) -> None:
         self._origins: dict[ObjectRef, Mapping[str, str]] = {}
         self._failures: dict[ObjectRef, Failure] = {}
+        self._wishes: dict[ObjectRef, int] = {}
 
     def succeeded(self, ref: ObjectRef, origins: Mapping[str, str] | None = None) -> None:
         """The object is in order; `origins` says which entry of the spec gave each key."""
@@ -35,6 +36,7 @@ class Facts:
         """The object is gone."""
         self._origins.pop(ref, None)
         self._failures.pop(ref, None)
+        self._wishes.pop(ref, None)
 
     def origins(self, ref: ObjectRef) -> Mapping[str, str]:
         """Which entry of the spec gave each key, as far as it was seen by this process."""
@@ -43,3 +45,16 @@ class Facts:
     def failure(self, ref: ObjectRef) -> Failure | None:
         """What stands in the way now, if anything."""
         return self._failures.get(ref)
+
+    def wish(self, ref: ObjectRef) -> None:
+        """An operator wants the object to be done now, due or not."""
+        self._wishes[ref] = self._wishes.get(ref, 0) + 1
+
+    def wished(self, ref: ObjectRef) -> int:
+        """The number of the newest wish that stands; 0: none."""
+        return self._wishes.get(ref, 0)
+
+    def granted(self, ref: ObjectRef, wish: int) -> None:
+        """A run that began with this wish has ended well. A wish that came meanwhile still stands."""
+        if self._wishes.get(ref) == wish:
+            del self._wishes[ref]

@@ -63,9 +63,13 @@ class PushSecretReconciler:
         stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._world, stored, FINALIZER)
         resource = stored.as_type(PushSecret)
         now = self._world.clock.now()
-        if not is_due(resource, now):
+        wish = self._world.facts.wished(ref)
+        if not wish and not is_due(resource, now):
             return Outcome(next_due(resource, now))
-        return await self._sync(resource)
+        outcome = await self._sync(resource)
+        if outcome.failure is None:
+            self._world.facts.granted(ref, wish)
+        return outcome
 
     async def _clean_up(self, resource: PushSecret, stored: Stored) -> Outcome:
         """The PushSecret goes: with deletionPolicy Delete, everything it pushed goes first."""

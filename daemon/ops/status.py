@@ -1,0 +1,159 @@
+"""The status document: what the daemon keeps in step and how that is going, without a single value."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Final
+
+import msgspec
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.core.timestamps import stamp
+from syncret.daemon.ops.seen import KINDS, STORES, Seen, seen
+from syncret.daemon.ops.version import version
+from syncret.daemon.ops.view import View
+from syncret.daemon.ops.watched import Running, Trouble
+
+API_VERSION: Final = "syncret.dev/v1alpha1"
+AT_ONCE: Final = 200
+"""Objects told in one turn of the loop."""
+
+
+class LastFailure(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What stands in the way now."""
+
+    at: str
+    message: str
+    hint: str = ""
+
+
+class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One object. `ready` is None before the first verdict; `nextDue` is None where only a change counts."""
+
+    kind: str
+    namespace: str
+    name: str
+    ready: bool | None
+    reason: str
+    message: str
+    last_good: str | None
+    next_due: str | None
+    failures: int
+    last_failure: LastFailure | None
+
+
+class QueueStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What waits, what runs, and since when the oldest waits."""
+
+    ready: int
+    running: int
+    scheduled: int
+    oldest_overdue_seconds: float
+
+
+class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is wrong with a manifest; its last good version stays in force."""
+
+    file: str
+    line: int
+    path: str
+    message: str
+    hint: str = ""
+    severity: str
+
+
+class Summary(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="apiVersion", tag=API_VERSION
+):
+    """The head of the document; the objects and the stores follow it."""
+
+    kind: str = "DaemonStatus"
+    version: str
+    uptime_seconds: float
+    ready: bool
+    failing: int
+    queue: QueueStatus
+    problems: tuple[ManifestProblem, ...]
+
+
+def summary(view: View) -> Summary:
+    """What there is to say of the daemon as a whole."""
+    engine = view.controllers.engine
+    queue = engine.queue.stats()
+    return Summary(
+        version=version(),
+        uptime_seconds=round(view.clock.now() - view.started, 3),
+        ready=engine.first_pass.is_set(),
+        failing=engine.failing,
+        queue=QueueStatus(
+            ready=queue.ready,
+            running=queue.running,
+            scheduled=queue.scheduled,
+            oldest_overdue_seconds=round(queue.oldest, 3),
+        ),
+        problems=tuple(
+            ManifestProblem(
+                file=each.file,
+                line=each.problem.line,
+                path=each.problem.path,
+                message=each.problem.message,
+                hint=each.problem.hint,
+                severity=each.problem.severity,
+            )
+            for each in view.problems
+        ),
+    )
+
+
+def object_status(
+    ref: ObjectRef, newest: Seen, *, due: float | None, failures: int, failure: Trouble | None
+) -> ObjectStatus:
+    """The row of one object."""
+    verdict = newest.verdict
+    good = newest.good_since
+    return ObjectStatus(
+        kind=ref.kind,
+        namespace=ref.namespace,
+        name=ref.name,
+        ready=newest.ready,
+        reason=verdict.reason if verdict is not None else "",
+        message=verdict.message if verdict is not None else "",
+        last_good=stamp(good) if good is not None else None,
+        next_due=stamp(due) if due is not None else None,
+        failures=failures,
+        last_failure=LastFailure(stamp(failure.at), failure.message, failure.hint) if failure else None,
+    )
+
+
+async def pieces(view: View) -> AsyncGenerator[bytes, None]:
+    """The document as JSON, made piece by piece: ten thousand objects must not hold up the loop."""
+    yield msgspec.json.encode(summary(view))[:-1] + b',"stores":['
+    async for piece in _rows(view.controllers, [kind for kind in KINDS if kind.kind in STORES]):
+        yield piece
+    yield b'],"objects":['
+    async for piece in _rows(view.controllers, [kind for kind in KINDS if kind.kind not in STORES]):
+        yield piece
+    yield b"]}\n"
+
+
+async def _rows(running: Running, kinds: list[GroupKind]) -> AsyncGenerator[bytes, None]:
+    engine, facts = running.engine, running.world.facts
+    told: list[bytes] = []
+    comma = b""
+    for kind in kinds:
+        for stored in list(running.inventory.list(kind)):
+            ref = stored.ref
+            row = object_status(
+                ref,
+                seen(stored),
+                due=engine.due(ref),
+                failures=engine.failures(ref),
+                failure=facts.failure(ref),
+            )
+            told.append(msgspec.json.encode(row))
+            if len(told) == AT_ONCE:
+                yield comma + b",".join(told)
+                comma = b","
+                told.clear()
+                await asyncio.sleep(0)
+    if told:
+        yield comma + b",".join(told)
