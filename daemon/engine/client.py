@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from syncret.daemon.engine.calls import Surroundings
 from syncret.providers.contract import Client
@@ -52,10 +52,11 @@ class LentClient:
     async def client(self) -> Client:
         """The client, once it is open. Raises what opening raised."""
         if not self._ready.done():
-            await asyncio.wait([self._ready])
-        if self._task.done() and self._ready.exception() is None:
-            raise Unavailable("the client has been closed meanwhile")
-        return self._ready.result()
+            either: set[asyncio.Future[Any]] = {self._ready, self._task}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if self._ready.done() and (self._ready.exception() is not None or not self._task.done()):
+            return self._ready.result()
+        raise Unavailable("the client has been closed meanwhile")
 
     @contextmanager
     def use(self) -> Generator[None, None, None]:
