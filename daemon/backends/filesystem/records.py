@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.fields import Json
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
 from syncret.daemon.backends.contract import Stored
-from syncret.daemon.core.redact import LAST_APPLIED, redacted
+from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, STORES, redacted
 
 OUR_GROUPS: Final = ("external-secrets.io", "generators.external-secrets.io", "syncret.dev")
 
@@ -100,10 +101,28 @@ def _emptied(stored: Stored) -> tuple[bytes, bool]:
     if kind.kind in _PLAIN_KINDS and kind.group in OUR_GROUPS:
         return stored.data, False
     document = stored.document
-    emptied = redacted(document) if is_ours(kind) else _without_last_applied(face(document))
+    if is_ours(kind):
+        emptied = redacted(document)
+        if kind.kind in STORES and "spec" in emptied:
+            emptied = {**emptied, "spec": _without_values(emptied["spec"])}
+    else:
+        emptied = _without_last_applied(face(document))
     if emptied == document:
         return stored.data, False
     return _ENCODER.encode(emptied), True
+
+
+def _without_values(spec: Json) -> Json:
+    """A store's spec without credentials written into it: where one is either a reference or a `value`."""
+    if is_object(spec):
+        return {
+            key: REDACTED if key == "value" and isinstance(inner, str) else _without_values(inner)
+            for key, inner in spec.items()
+        }
+    if isinstance(spec, list):
+        items: list[Json] = spec
+        return [_without_values(inner) for inner in items]
+    return spec
 
 
 def _without_last_applied(document: Document) -> Document:

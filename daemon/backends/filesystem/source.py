@@ -57,7 +57,7 @@ async def _events(paths: Sequence[str], debounce: float) -> AsyncGenerator[Colle
                 yield {path for _, path in batch}
     while True:  # without events the clock is enough
         await asyncio.sleep(_TICK)
-        yield ()
+        yield set()
 
 
 def _identities(paths: Sequence[str]) -> dict[str, tuple[int, int] | None]:

@@ -1,0 +1,100 @@
+import asyncio
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.backends.filesystem import source
+from syncret.daemon.backends.filesystem.source import looks
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_TICK", 0.05)
+
+
+async def following(times: AsyncGenerator[Collection[str], None]) -> Collection[str]:
+    async with asyncio.timeout(5):
+        return await anext(times)
+
+
+async def touched(times: AsyncGenerator[Collection[str], None]) -> Collection[str]:
+    """The next look that an event caused."""
+    while not (files := await following(times)):
+        pass
+    return files
+
+
+async def test_the_first_look_comes_at_once(tmp_path: Path) -> None:
+    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+        assert await following(times) == set()
+
+
+async def test_an_event_names_the_file(tmp_path: Path) -> None:
+    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+        await following(times)
+        (tmp_path / "a.yaml").write_text("x")
+        assert str(tmp_path / "a.yaml") in await touched(times)
+
+
+async def test_a_burst_of_events_is_few_looks(tmp_path: Path) -> None:
+    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.05)) as times:
+        await following(times)
+        for number in range(200):
+            (tmp_path / f"{number}.yaml").write_text("x")
+        seen: set[str] = set()
+        count = 0
+        while len(seen) < 200:
+            seen |= set(await touched(times))
+            count += 1
+        assert count <= 3
+
+
+async def test_without_events_the_clock_tells(tmp_path: Path) -> None:
+    async with aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
+        for _ in range(3):
+            assert await following(times) == set()
+
+
+async def test_events_that_cannot_be_had_leave_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_paths: str, **_options: object) -> AsyncGenerator[set[tuple[int, str]], None]:
+        raise OSError("OS file watch limit reached")
+
+    monkeypatch.setattr(source, "awatch", refused)
+    async with aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
+        for _ in range(3):
+            assert await following(times) == set()
+
+
+async def test_no_paths_and_missing_paths_are_no_error(tmp_path: Path) -> None:
+    async with aclosing(looks([], rescan=0.1, debounce=0.02)) as times:
+        assert [await following(times), await following(times)] == [set(), set()]
+    async with aclosing(looks([str(tmp_path / "none")], rescan=0.1, debounce=0.02)) as times:
+        assert [await following(times), await following(times)] == [set(), set()]
+
+
+async def test_a_folder_that_is_replaced_is_watched_again(tmp_path: Path) -> None:
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    async with aclosing(looks([str(folder)], rescan=60, debounce=0.02)) as times:
+        await following(times)
+        folder.rename(tmp_path / "aside")
+        await following(times)
+        folder.mkdir()
+        (folder / "a.yaml").write_text("x")
+        while not await following(times):  # looks that no event caused, until the new folder is watched
+            (folder / "a.yaml").write_text("y")
+
+
+async def test_a_file_that_an_editor_replaces_is_watched_again(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("1")
+    async with aclosing(looks([str(file)], rescan=60, debounce=0.02)) as times:
+        await following(times)
+        for number in range(3):
+            (tmp_path / "new").write_text(str(number))
+            (tmp_path / "new").rename(file)
+            await following(times)
