@@ -12,6 +12,8 @@ from syncret.daemon.cli.exits import OK
 from syncret.daemon.cli.setup import guarded, settings_of
 from syncret.daemon.cli.table import print_table, row_of
 from syncret.daemon.one_pass import ACTED_UPON
+from syncret.daemon.ops.control import serve_control
+from syncret.daemon.ops.http import serve_http
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import View
 from syncret.daemon.supervisor import Supervisor
@@ -28,6 +30,7 @@ def _run(options: Namespace) -> int:
         partial(settings_of, options),
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
+        services=(serve_http, serve_control),
         announce=_announce,
     )
     asyncio.run(supervisor.run())
@@ -53,10 +56,8 @@ def _announce(view: View) -> None:
                 )
             )
     print_table(sorted(rows))
-    if view.settings.listen:
-        sys.stdout.write(
-            f"\nmetrics: http://{view.settings.listen}/metrics   status: http://{view.settings.listen}/status\n"
-        )
+    if view.address:
+        sys.stdout.write(f"\nmetrics: http://{view.address}/metrics   status: http://{view.address}/status\n")
     if view.settings.socket:
         sys.stdout.write(f"ask it: syncret status --socket {view.settings.socket}\n")
     sys.stdout.flush()

@@ -13,8 +13,9 @@ from syncret.config.settings_layers import Given, load_settings
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.state_file import StateError
 from syncret.daemon.cli.exits import INVALID, UNUSABLE
+from syncret.daemon.ops.listening import CannotListen
 
-KNOWN: Final = (ConfigError, StateError, TargetUnavailable)
+KNOWN: Final = (ConfigError, StateError, TargetUnavailable, CannotListen)
 
 FLAGS: Final = {
     "manifests": ("-f", "manifests"),

@@ -36,7 +36,7 @@ def row_of(document: Document, *, failure: str, due: float | None, output_dir: s
     """The row of one object."""
     ref = ref_of(document)
     status = document.get("status") or {}
-    condition = next((each for each in status.get("conditions") or () if each.get("type") == "Ready"), {})
+    condition: Document = next((each for each in status.get("conditions") or () if each.get("type") == "Ready"), {})
     name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
     told = failure or condition.get("message") or condition.get("reason") or "waiting"
     return Row(

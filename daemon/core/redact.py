@@ -24,7 +24,7 @@ def redacted(document: Document) -> Document:
         shown["spec"] = _fake_generator(shown.get("spec"))
     if not isinstance(metadata, dict):
         return shown
-    annotations = metadata.get("annotations")
+    annotations = metadata.get("annotations") or {}
     telling = [
         name for name in (LAST_APPLIED, DATA_HASH) if isinstance(annotations, dict) and name in annotations
     ]

@@ -76,6 +76,8 @@ class Engine:
         self._listeners = tuple(listeners)
         self._backoff = Backoff(settings.retry_min, settings.retry_max)
         self._echoes = Echoes()
+        self._heard: dict[ObjectRef, list[tuple[ObjectRef, str]]] = {}
+        """For each object that is being run, what it would be woken by but for that."""
         self._lanes: dict[ObjectRef, str] = {}
         self._failures: dict[ObjectRef, int] = {}
         self._conflicts: dict[ObjectRef, int] = {}
@@ -129,7 +131,11 @@ class Engine:
 
     def wrote(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
         """A run of `writer` wrote this version of `ref`: the echo need not wake `writer` again."""
-        self._echoes.expect(ref, version, writer)
+        heard = self._heard.get(writer, [])
+        if (ref, version) in heard:
+            heard.remove((ref, version))
+        else:
+            self._echoes.expect(ref, version, writer)
 
     def failures(self, ref: ObjectRef) -> int:
         """How often in a row the object has failed."""
@@ -168,17 +174,31 @@ class Engine:
         if reconciler is not None:
             if not gone:
                 self._lanes[ref] = intern(_lane(reconciler, stored))
-            if ref != writer and (gone or not only_status(before, stored)):
-                self._wake(ref, urgent=self.synced.is_set())
+        if not self.synced.is_set():
+            return  # all that exists is looked at once the list is complete
+        version = stored.resource_version
+        if reconciler is not None and ref != writer and (gone or not only_status(before, stored)):
+            self._hear(ref, ref, version, urgent=True)
         dependents = [each for each in self._inventory.dependents(ref) if each not in (ref, writer)]
         for dependent in dependents:
-            self._wake(dependent, urgent=self.synced.is_set() and len(dependents) <= FEW)
+            self._hear(dependent, ref, version, urgent=len(dependents) <= FEW)
 
     def _listed(self) -> None:
+        """Look at everything once, first at what others depend on: nobody then waits for a store in vain."""
         self._first = set(self._lanes)
         self._observer.listed(len(self._first))
+        for ref in self._lanes:
+            self._wake(ref, urgent=any(True for _ in self._inventory.dependents(ref)))
         self.synced.set()
         self._passed(None)
+
+    def _hear(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
+        """A version of `ref` concerns the listener. While that runs it may be its own write: its end will tell."""
+        heard = self._heard.get(listener)
+        if heard is None:
+            self._wake(listener, urgent=urgent)
+        else:
+            heard.append((ref, version))
 
     def _wake(self, ref: ObjectRef, *, urgent: bool) -> None:
         self.queue.add(ref, urgent=urgent, lane=self._lanes.get(ref, ""))
@@ -206,6 +226,7 @@ class Engine:
     async def _run(self, ticket: Ticket) -> None:
         ref = ticket.ref
         begin = self._loop.time()
+        self._heard[ref] = []
         try:
             outcome = await self._outcome(ref)
             if outcome is not None:
@@ -213,6 +234,8 @@ class Engine:
                 if not outcome.waiting:
                     self._passed(ref)
         finally:
+            if self._heard.pop(ref):
+                self._wake(ref, urgent=True)
             self.queue.done(ref)
 
     async def _outcome(self, ref: ObjectRef) -> Outcome | None:

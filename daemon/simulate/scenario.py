@@ -39,7 +39,7 @@ class ObjectName(Model):
         return ObjectRef(self.api_version.rpartition("/")[0], self.kind, self.namespace, self.name)
 
 
-class Patch(ObjectName):
+class Patch(ObjectName, kw_only=True):
     """A JSON merge patch of one object."""
 
     merge: Json
@@ -76,7 +76,7 @@ class ScenarioSpec(Model):
     steps: tuple[Step, ...] = ()
 
 
-class Scenario(Model):
+class Scenario(Model, kw_only=True):
     """Manifests through time in a simulated cluster."""
 
     api_version: Literal["syncret.dev/v1alpha1"]

@@ -2,7 +2,6 @@
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
-from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import selectors
 from syncret.daemon.core.needs import StoreName
@@ -20,7 +19,7 @@ def stores_of(world: World, resource: PushSecret) -> dict[Store, Stored]:
             found[stored.ref] = stored
     chosen: dict[Store, Stored] = {}
     for stored in found.values():
-        store = stored.as_type(SecretStore)
+        store = world.heads.of(stored)
         if not store.metadata.deletion_timestamp and world.handles(store.spec.controller):
             chosen[Store(stored.ref.kind, stored.ref.name, frozenset(store.metadata.labels.items()))] = stored
     return chosen
@@ -31,7 +30,7 @@ def _of(world: World, ref: PushStoreRef, namespace: str) -> list[Stored]:
     if ref.label_selector is not None:
         listed = world.inventory.list(GroupKind(GROUP, kind), None if kind == CLUSTER else namespace)
         return [
-            s for s in listed if selectors.matches(ref.label_selector, s.as_type(SecretStore).metadata.labels)
+            s for s in listed if selectors.matches(ref.label_selector, world.heads.of(s).metadata.labels)
         ]
     if not ref.name:
         raise Malformed(

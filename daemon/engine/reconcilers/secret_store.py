@@ -52,6 +52,7 @@ class SecretStoreReconciler:
         stored = self._world.inventory.get(ref)
         if stored is None:
             self._probed.pop(ref, None)
+            self._world.heads.forget(ref)
             self._world.facts.forget(ref)
             return Outcome()
         store = stored.as_type(SecretStore)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import conditions, selectors
 from syncret.daemon.core.needs import StoreName
+from syncret.daemon.engine.reconcilers.store_heads import StoreHead
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Denied, Malformed, SyncError
 
@@ -33,7 +33,7 @@ def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) 
     if stored is None:
         hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
         raise Malformed(f'could not get {name.kind} "{name.name}": it does not exist', hint=hint)
-    store = stored.as_type(SecretStore)
+    store = world.heads.of(stored)
     if not world.handles(store.spec.controller):
         raise Denied("can not reference unmanaged store", hint="its spec.controller names another class")
     if name.kind == CLUSTER:
@@ -49,7 +49,7 @@ def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) 
     return stored
 
 
-def _require_ready(store: SecretStore, name: StoreName) -> None:
+def _require_ready(store: StoreHead, name: StoreName) -> None:
     verdict = conditions.find(store.status.conditions)
     if verdict is None:
         raise NotReadyYet(f'{name.kind} "{name.name}" has not been validated yet')
@@ -64,6 +64,6 @@ def skips(world: World, names: Iterable[StoreName], namespace: str) -> bool:
     """Whether any of these stores belongs to another controller: the resource is then left alone entirely."""
     for name in names:
         stored = world.inventory.get(store_ref(name, namespace))
-        if stored is not None and not world.handles(stored.as_type(SecretStore).spec.controller):
+        if stored is not None and not world.handles(world.heads.of(stored).spec.controller):
             return True
     return False

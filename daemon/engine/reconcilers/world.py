@@ -9,6 +9,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconcilers.events import Events
 from syncret.daemon.engine.reconcilers.facts import Facts
+from syncret.daemon.engine.reconcilers.store_heads import StoreHeads
 from syncret.daemon.engine.sessions import Sessions
 from syncret.providers.registry import Registry
 
@@ -36,6 +37,7 @@ class World:
     events: Events
     options: Options = field(default_factory=Options)
     facts: Facts = field(default_factory=Facts)
+    heads: StoreHeads = field(default_factory=StoreHeads)
     wrote: Callable[[ObjectRef, str, ObjectRef], None] = lambda target, version, writer: None
     """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
 
