@@ -63,6 +63,7 @@ class Supervisor:
     async def run(self) -> None:
         """Live until SIGTERM or SIGINT. Raises what keeps a life from beginning, or ends it before its time."""
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(logs.on_loop_error)
         for number, wish in (
             (signal.SIGTERM, Wish.STOP),
             (signal.SIGINT, Wish.STOP),

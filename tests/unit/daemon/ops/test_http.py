@@ -1,0 +1,135 @@
+"""HTTP: what each address answers, before and after the first pass, and where nobody can listen."""
+
+import asyncio
+import json
+import socket
+from contextlib import AsyncExitStack
+
+import aiohttp
+import msgspec
+import pytest
+
+from syncret.config.settings import Settings
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.ops.http import serve_http
+from syncret.daemon.ops.listening import CannotListen
+from syncret.daemon.ops.view import View
+from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, store
+
+
+async def get(view: View, path: str) -> tuple[int, str, str]:
+    async with aiohttp.ClientSession() as client, client.get(f"http://{view.address}{path}") as response:
+        return response.status, response.content_type, await response.text()
+
+
+async def test_every_address(view: View, apply: Apply) -> None:
+    await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
+    async with serve_http(view):
+        assert await get(view, "/healthz") == (200, "text/plain", "ok\n")
+        assert await get(view, "/readyz") == (200, "text/plain", "ok\n")
+        code, kind, text = await get(view, "/metrics")
+        assert (code, kind) == (200, "text/plain")
+        assert 'externalsecret_sync_calls_total{name="database",namespace="default"}' in text
+        assert CANARY not in text
+        code, kind, text = await get(view, "/status")
+        assert (code, kind) == (200, "application/json")
+        assert CANARY not in text
+        assert (await get(view, "/refresh"))[0] == 404
+
+
+async def test_the_status_document(view: View, apply: Apply) -> None:
+    await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
+    async with serve_http(view):
+        document = json.loads((await get(view, "/status"))[2])
+    assert (document["apiVersion"], document["kind"]) == ("syncret.dev/v1alpha1", "DaemonStatus")
+    assert document["ready"] is True
+    assert document["failing"] == 1
+    assert document["queue"]["ready"] == 0
+    assert [(each["kind"], each["name"], each["ready"]) for each in document["stores"]] == [
+        ("SecretStore", "demo", True)
+    ]
+    good, bad = document["objects"]
+    assert (good["kind"], good["namespace"], good["name"]) == ("ExternalSecret", "default", "database")
+    assert (good["ready"], good["reason"], good["failures"]) == (True, "SecretSynced", 0)
+    assert good["lastGood"] is not None
+    assert good["nextDue"] is not None
+    assert good["lastFailure"] is None
+    assert (bad["ready"], bad["failures"]) == (False, 1)
+    assert "does not exist" in bad["lastFailure"]["message"]
+
+
+async def test_an_empty_daemon_has_a_status(view: View, apply: Apply) -> None:
+    await apply()
+    async with serve_http(view):
+        document = json.loads((await get(view, "/status"))[2])
+    assert (document["stores"], document["objects"]) == ([], [])
+
+
+async def test_not_ready_before_the_first_pass(cluster: MemoryCluster, view: View) -> None:
+    async with serve_http(view):
+        code, _, text = await get(view, "/readyz")
+        if code != 200:  # the pass over nothing may be done already
+            assert (code, text.startswith("the first pass is under way")) == (503, True)
+        await view.controllers.engine.first_pass.wait()
+        assert (await get(view, "/readyz"))[0] == 200
+
+
+class Unfinished:
+    """A first pass that goes on."""
+
+    def is_set(self) -> bool:
+        return False
+
+    async def wait(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_readyz_says_why_not(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view.controllers.engine, "first_pass", Unfinished())
+    async with serve_http(view):
+        code, _, text = await get(view, "/readyz")
+        assert code == 503
+        assert text == "the first pass is under way: 0 objects wait, 0 are being worked on\n"
+        assert (await get(view, "/healthz"))[0] == 200
+
+
+async def test_without_an_address_nothing_is_served(view: View) -> None:
+    view.settings = msgspec.structs.replace(view.settings, listen="")
+    async with serve_http(view):
+        assert view.address == ""
+
+
+async def test_a_port_in_use_is_told_with_a_remedy(view: View) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        view.settings = msgspec.structs.replace(view.settings, listen=address)
+        async with AsyncExitStack() as stack:
+            with pytest.raises(CannotListen, match=f"cannot listen on {address}: another process") as caught:
+                await stack.enter_async_context(serve_http(view))
+    assert "--listen" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("listen", "message"),
+    [
+        pytest.param("192.0.2.1:0", "this machine has no such address", id="foreign-address"),
+        pytest.param("no-such-host.invalid:0", "cannot listen on no-such-host.invalid:0", id="no-such-name"),
+    ],
+)
+async def test_addresses_that_are_not_ours(view: View, listen: str, message: str) -> None:
+    view.settings = msgspec.structs.replace(view.settings, listen=listen)
+    with pytest.raises(CannotListen, match=message):
+        async with serve_http(view):
+            pass
+
+
+async def test_a_client_that_leaves_early_harms_nobody(view: View, apply: Apply, settings: Settings) -> None:
+    await apply(store(database=CANARY), *(external_secret(f"db-{number}") for number in range(30)))
+    async with serve_http(view):
+        reader, writer = await asyncio.open_connection(*view.address.rsplit(":", 1))
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        await reader.read(100)
+        writer.transport.abort()
+        assert (await get(view, "/healthz"))[0] == 200
