@@ -5,7 +5,7 @@ all others it is their metadata alone: their content is in the manifest or in th
 back from there.
 """
 
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import msgspec
 
@@ -119,10 +119,11 @@ def _without_values(spec: Json) -> Json:
             key: REDACTED if key == "value" and isinstance(inner, str) else _without_values(inner)
             for key, inner in spec.items()
         }
-    if isinstance(spec, list):
-        items: list[Json] = spec
-        return [_without_values(inner) for inner in items]
-    return spec
+    return [_without_values(inner) for inner in spec] if _is_list(spec) else spec
+
+
+def _is_list(value: object) -> TypeGuard[list[Json]]:
+    return isinstance(value, list)
 
 
 def _without_last_applied(document: Document) -> Document:
