@@ -119,10 +119,12 @@ class OutputTree:
             if not create:
                 raise
             fd = self._make_namespace(name)
-        owner = os.fstat(fd).st_uid
-        if owner not in self._trusted:
+        status = os.fstat(fd)
+        if status.st_uid not in self._trusted:
             os.close(fd)
-            raise foreign(f"{self.path}/{name}", owner)
+            raise foreign(f"{self.path}/{name}", status.st_uid)
+        if create and status.st_uid in self.owners and not self.owned(status, self.settings.folder_mode):
+            self.own(fd, self.settings.folder_mode)  # the settings are others than when it was made
         return fd
 
     def holds(self, namespace: str, name: str, sort: Callable[[int], bool]) -> bool:

@@ -160,6 +160,21 @@ def test_modes_of_the_settings_hold_whatever_the_umask(open_tree: Opener, output
     }
 
 
+def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, output: Path) -> None:
+    tree = OutputTree(str(output), OutputSettings(fsync=False))
+    SecretFolder(tree).write(DB, OLD)
+    tree.close()
+    tree = open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640))
+    assert SecretFolder(tree).write(DB, OLD)
+    modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
+    assert modes == {
+        "default": 0o750,
+        "default/db": 0o750,
+        "default/db/user": 0o640,
+        "default/db/password": 0o640,
+    }
+
+
 @root_only
 def test_owner_and_group_are_given(open_tree: Opener, output: Path) -> None:
     folder = SecretFolder(open_tree(OutputSettings(fsync=False, uid=1234, gid=4321)))
