@@ -8,6 +8,7 @@ from pwd import getpwnam
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Settings
 from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
+from syncret.daemon.backends.filesystem.journal import OnRemoved
 from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.backends.filesystem.tree import OutputSettings
 from syncret.daemon.backends.memory.admission import admission_by
@@ -20,6 +21,7 @@ def host_home(
     *,
     now: Callable[[], float],
     on_problems: Callable[[Sequence[FileProblem]], None],
+    on_removed: OnRemoved | None = None,
     dry: bool = False,
 ) -> HostHome:
     """A host home as the settings want it. Raises ConfigError for an owner or group that does not exist."""
@@ -44,6 +46,7 @@ def host_home(
         admission=admission_by(registry),
         now=now,
         on_problems=on_problems,
+        on_removed=on_removed,
     )
 
 

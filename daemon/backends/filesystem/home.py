@@ -22,7 +22,7 @@ from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Changes, Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.credentials import read_credentials
-from syncret.daemon.backends.filesystem.journal import StateJournal
+from syncret.daemon.backends.filesystem.journal import OnRemoved, StateJournal
 from syncret.daemon.backends.filesystem.manifests import ManifestFolders, Snapshot
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.reading import FileProblem, Reader
@@ -64,8 +64,12 @@ class HostHome:
         admission: Admission,
         now: Callable[[], float],
         on_problems: Callable[[Sequence[FileProblem]], None],
+        on_removed: OnRemoved | None = None,
     ) -> None:
-        """`on_problems` is given all problems of all files whenever they are not the same as before."""
+        """`on_problems` is given all problems of all files whenever they are not the same as before.
+
+        `on_removed` hears of written objects that go, for whatever reason: in a dry home, that would go.
+        """
         self._settings = replace(
             settings, manifests=[str(Path(path).absolute()) for path in settings.manifests]
         )
@@ -73,6 +77,7 @@ class HostHome:
         self._admission = admission
         self._now = now
         self._on_problems = on_problems
+        self._on_removed = on_removed
         self._problems: Sequence[FileProblem] = []
         self._stack = AsyncExitStack()
 
@@ -82,7 +87,7 @@ class HostHome:
             state, remembered = self._open_state(stack)
             tree = self._open_tree(stack)
             self._outputs = Outputs(tree, writes=not self._settings.dry)
-            self._journal = StateJournal(state, self._outputs)
+            self._journal = StateJournal(state, self._outputs, self._on_removed)
             self._cluster = MemoryCluster(
                 now=self._now, admission=self._admission, journal=self._journal, vault=self._outputs
             )

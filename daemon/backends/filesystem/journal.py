@@ -1,22 +1,27 @@
 """The cluster's journal on a host: versions go to the state file, and files go when their object does."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import TypeAlias
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.records import Applied, pack
 from syncret.daemon.backends.filesystem.state import State
 from syncret.daemon.backends.filesystem.state_file import StateError
 
+OnRemoved: TypeAlias = Callable[[ObjectRef, Document], None]
+"""Is given the name of a written object that went, and what it was."""
+
 
 class StateJournal:
     """Implements `Journal`. `applied` tells which manifest an object came from; the source keeps it."""
 
-    def __init__(self, state: State | None, outputs: Outputs) -> None:
-        """Without a state nothing is remembered."""
+    def __init__(self, state: State | None, outputs: Outputs, on_removed: OnRemoved | None = None) -> None:
+        """Without a state nothing is remembered. `on_removed` hears of written objects that go."""
         self._state = state
         self._outputs = outputs
+        self._on_removed = on_removed
         self.applied: dict[ObjectRef, Applied] = {}
         self.forgotten: Collection[ObjectRef] = frozenset()
         """Objects that are never remembered, not even their names: Secrets from credentials."""
@@ -33,9 +38,14 @@ class StateJournal:
 
     def removed(self, ref: ObjectRef) -> None:
         """Take the files away, then forget the object. Raises TargetUnavailable, and nothing is removed."""
+        content = None
+        if self._on_removed is not None and self._outputs.was_written(ref):
+            content = self._outputs.load(ref)
         if ref in self._outputs:
             self._outputs.remove(ref)
         self.forget(ref)
+        if self._on_removed is not None and content is not None:
+            self._on_removed(ref, {**_nameplate(ref), **content})
 
     def forget(self, ref: ObjectRef) -> None:
         """Remember the object no longer; it comes back if its manifest is still there at the next look."""
@@ -51,3 +61,8 @@ class StateJournal:
             await self._state.durable()
         except StateError as error:
             raise TargetUnavailable(str(error), hint=error.hint) from error
+
+
+def _nameplate(ref: ObjectRef) -> Document:
+    """What the folder of a Secret does not say of it."""
+    return {"apiVersion": "v1", "kind": ref.kind, "metadata": {"name": ref.name, "namespace": ref.namespace}}

@@ -32,6 +32,7 @@ class Outputs:
         self._secrets = SecretFolder(tree) if tree is not None else None
         self._manifests = ManifestTarget(tree) if tree is not None else None
         self._refs: set[ObjectRef] = set()
+        self._rehearsed: set[ObjectRef] = set()
 
     @property
     def swaps(self) -> bool:
@@ -40,6 +41,10 @@ class Outputs:
 
     def __contains__(self, ref: ObjectRef) -> bool:
         return ref in self._refs
+
+    def was_written(self, ref: ObjectRef) -> bool:
+        """Whether there are files of this object, although they may be left alone in this life."""
+        return ref in self._refs or ref in self._rehearsed
 
     def takes(self, kind: GroupKind) -> bool:
         """Whether objects of this kind become files when a controller writes them."""
@@ -92,6 +97,7 @@ class Outputs:
         if self.takes(ref.group_kind):
             self.enter(ref)
             return sealed
+        self._rehearsed.add(ref)
         document: Document = msgspec.json.decode(sealed)
         try:
             return _ENCODER.encode({**(self.load(ref) or {}), **document})

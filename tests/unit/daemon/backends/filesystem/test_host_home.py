@@ -18,6 +18,7 @@ from syncret.daemon.backends.contract import (
     TargetUnavailable,
 )
 from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
+from syncret.daemon.backends.filesystem.journal import OnRemoved
 from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.backends.filesystem.state import State
 from syncret.daemon.backends.filesystem.state_file import StateError, read_state
@@ -85,7 +86,7 @@ def opened(tmp_path: Path, manifests: Path, problems: Problems) -> Opener:
     """Opens the home of a test; each opening is another life of it."""
 
     @asynccontextmanager
-    async def home(**changes: object) -> AsyncGenerator[HostHome, None]:
+    async def home(on_removed: OnRemoved | None = None, **changes: object) -> AsyncGenerator[HostHome, None]:
         chosen: dict[str, Any] = {
             "manifests": [str(manifests)],
             "output_dir": str(tmp_path / "out"),
@@ -100,6 +101,7 @@ def opened(tmp_path: Path, manifests: Path, problems: Problems) -> Opener:
             admission=admission_by(REGISTRY),
             now=lambda: 1767225600.0,
             on_problems=problems,
+            on_removed=on_removed,
         ) as home:
             yield home
 
@@ -541,6 +543,23 @@ async def test_a_folder_that_vanished_deletes_nothing(
         assert "stays in force" in str(problems)
     async with opened() as home:
         assert await existing(home, ES) == before
+
+
+@pytest.mark.parametrize("dry", [True, False])
+async def test_who_asks_hears_of_written_objects_that_go(
+    opened: Opener,
+    manifests: Path,
+    tmp_path: Path,
+    dry: bool,  # noqa: FBT001  # a column
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened() as home:
+        await home.create(made(await existing(home, ES), a="1"))
+    (manifests / "app.yaml").unlink()
+    went: dict[ObjectRef, Document] = {}
+    async with opened(on_removed=went.__setitem__, dry=dry):
+        assert went == {MADE: made(a="1")}
+    assert bool(files(tmp_path / "out")) is dry
 
 
 async def test_a_path_taken_out_of_the_settings_is_gone(
