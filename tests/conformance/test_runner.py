@@ -9,8 +9,9 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from tests.conformance.corpus import functions, verdicts
 from tests.conformance.corpus.cases import Case
+from tests.conformance.corpus.comparing import Unknown
 from tests.conformance.corpus.expectations import mismatches
-from tests.conformance.corpus.scenarios import Untranslatable, translate
+from tests.conformance.corpus.scenarios import translate
 from tests.conformance.corpus.seen import Seen
 from tests.conformance.corpus.table import FAILED, PASSED, WAITING, Entry, lines
 
@@ -83,10 +84,6 @@ def test_what_holds(expected: Mapping[str, Json]) -> None:
 @pytest.mark.parametrize(
     "expected",
     [
-        pytest.param({"nobody_knows": 1}, id="unknown expectation"),
-        pytest.param({"condition": {"status": "True", "since": "now"}}, id="unknown field of a condition"),
-        pytest.param({"secret": {"name": "es", "size": 2}}, id="unknown field of a secret"),
-        pytest.param({"pushed": [{**PUSH, "size": 1}]}, id="unknown field of a push"),
         pytest.param({"condition": {"status": "False"}}, id="status"),
         pytest.param({"condition": {"status": "True", "reason": "Synced"}}, id="reason"),
         pytest.param({"condition": {"status": "True", "message_contains": "deleted"}}, id="message"),
@@ -133,6 +130,22 @@ def test_what_differs(expected: Mapping[str, Json]) -> None:
     assert list(mismatches(expected, SEEN))
 
 
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param({"nobody_knows": 1}, id="unknown expectation"),
+        pytest.param({"condition": {"status": "True", "since": "now"}}, id="unknown field of a condition"),
+        pytest.param({"secret": {"name": "es", "size": 2}}, id="unknown field of a secret"),
+        pytest.param({"pushed": [{**PUSH, "size": 1}]}, id="unknown field of a push"),
+        pytest.param({"deleted": [{"store": "s", "size": 1}]}, id="unknown field of a deletion"),
+        pytest.param({"absent_objects": [{"name": "es", "size": 1}]}, id="unknown field of an object"),
+    ],
+)
+def test_what_nobody_knows(expected: Mapping[str, Json]) -> None:
+    with pytest.raises(Unknown):
+        list(mismatches(expected, SEEN))
+
+
 def case(body: Mapping[str, Json], file: str = "externalsecret_cases.yaml", group: str = "cases") -> Case:
     return Case(file, group, "case", body)
 
@@ -149,22 +162,20 @@ def case(body: Mapping[str, Json], file: str = "externalsecret_cases.yaml", grou
     ],
 )
 def test_what_cannot_be_translated(body: Mapping[str, Json]) -> None:
-    with pytest.raises(Untranslatable):
-        translate(case({"externalSecret": SUBJECT, "expect": {}, **body}), 0)
+    with pytest.raises(Unknown):
+        translate(case({"externalSecret": SUBJECT, "expect": {}, **body}), "case")
 
 
 def test_functions_know_every_member() -> None:
     body = {"strategy": "None", "in": "a", "want": "a", "more": 1}
-    assert list(functions.mismatches(case(body, "decode_convert.json", "decode"))) == [
-        "the runner does not know more"
-    ]
+    with pytest.raises(Unknown, match=r"case\.more"):
+        list(functions.mismatches(case(body, "decode_convert.json", "decode")))
 
 
 def test_verdicts_know_every_member() -> None:
     body: Document = {"manifest": {}, "want": "accept", "more": 1}
-    assert list(verdicts.mismatches(case(body), verdicts.Verdict([], {}))) == [
-        "the runner does not know more"
-    ]
+    with pytest.raises(Unknown, match=r"case\.more"):
+        list(verdicts.mismatches(case(body), verdicts.Verdict([], {})))
 
 
 def test_table() -> None:

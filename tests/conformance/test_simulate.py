@@ -1,12 +1,12 @@
 """The corpus of ExternalSecrets, PushSecrets and their cluster-wide kinds, through `syncret simulate`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 
 from tests.conformance.corpus.cases import Case
-from tests.conformance.corpus.outcome import settle, wait_or_go_on
-from tests.conformance.corpus.simulations import simulated
+from tests.conformance.corpus.outcome import ran, settle, wait_or_go_on
+from tests.conformance.corpus.simulations import Simulation, differences, simulated
 
 pytestmark = pytest.mark.conformance(
     lane="syncret simulate", files=("externalsecret_cases.yaml", "pushsecret_cases.yaml")
@@ -14,10 +14,13 @@ pytestmark = pytest.mark.conformance(
 
 
 @pytest.fixture(scope="module")
-def found(chosen: list[Case], tmp_path_factory: pytest.TempPathFactory) -> Mapping[Case, Sequence[str]]:
+def simulations(
+    chosen: list[Case], tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[Case, Simulation | str]:
     return simulated(chosen, tmp_path_factory.mktemp("simulate"))
 
 
-def test_simulate(case: Case, found: Mapping[Case, Sequence[str]]) -> None:
+def test_simulate(case: Case, simulations: Mapping[Case, Simulation | str]) -> None:
     wait_or_go_on(case)
-    settle(case, found[case])
+    simulation = ran(simulations[case])
+    settle(case, differences(case, simulation))

@@ -1,10 +1,21 @@
 """Reading and comparing documents whose shape is not known."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeGuard
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
+
+
+class Unknown(Exception):  # what a case says, not a fault
+    """A case says something that the runner does not know: it fails, whatever else it says."""
+
+
+def knows(said: Mapping[str, Json], known: Collection[str], where: str) -> None:
+    """Raise Unknown for a member that nobody would look at."""
+    unknown = sorted(said.keys() - set(known))
+    if unknown:
+        raise Unknown(f"the runner does not know {', '.join(f'{where}.{name}' for name in unknown)}")
 
 
 def is_list(value: object) -> TypeGuard[list[Json]]:

@@ -6,15 +6,16 @@ from typing import Final
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
 from tests.conformance.corpus import objects, pushes
-from tests.conformance.corpus.comparing import differences, list_in, value_in
+from tests.conformance.corpus.comparing import differences, knows, list_in, value_in
 from tests.conformance.corpus.seen import Found, Seen
 
 
 def mismatches(expected: Mapping[str, Json], seen: Seen, *, may_be_refused: bool = False) -> Found:
-    """Everything expected that did not come. An expectation that nobody here knows is one, too.
+    """Everything expected that did not come. Raises Unknown for an expectation that nobody here knows.
 
     `may_be_refused`: what is expected of the resource is how it fails where no webhook refuses it before.
     """
+    knows(expected, _CHECKS, "expect")
     refused = _is_refused(seen)
     must_be_refused = expected.get("rejected_at_admission") is True
     if must_be_refused and not refused:
@@ -24,11 +25,8 @@ def mismatches(expected: Mapping[str, Json], seen: Seen, *, may_be_refused: bool
             problems = "; ".join(f"{problem['path']}: {problem['message']}" for problem in one["problems"])
             yield f"expected {one['object']['kind']} to be admitted; came {problems}"
     for name, value in expected.items():
-        check = _CHECKS.get(name)
-        if check is None:
-            yield f"the runner does not know the expectation {name!r}"
-        elif not (refused and may_be_refused and name == "condition"):
-            yield from check(value, seen)
+        if not (refused and may_be_refused and name == "condition"):
+            yield from _CHECKS[name](value, seen)
 
 
 def _is_refused(seen: Seen) -> bool:
@@ -50,7 +48,7 @@ def _conditions(document: Document | None) -> Iterator[Document]:
 
 def _condition_of(expected: Mapping[str, Json], document: Document | None, path: str) -> Found:
     """Status and reason are equal, the message holds what is expected."""
-    yield from (f"the runner does not know {path}.{name}" for name in expected.keys() - _CONDITION)
+    knows(expected, _CONDITION, path)
     kind = expected.get("type", "Ready")
     came = next((one for one in _conditions(document) if one["type"] == kind), None)
     if came is None:
@@ -88,9 +86,7 @@ def _store_condition(expected: Json, seen: Seen) -> Found:
 def _store_capabilities(expected: Json, seen: Seen) -> Found:
     """The capability of the only store, or `{name, capabilities}`."""
     said: Mapping[str, Json] = expected if is_object(expected) else {"capabilities": expected}
-    if said.keys() - _STORE != {"capabilities"}:
-        yield f"the runner does not know all of store_capabilities: {expected!r}"
-        return
+    knows(said, {"capabilities", *_STORE}, "store_capabilities")
     came = value_in(seen.store(said), "status", "capabilities")
     if came != said["capabilities"]:
         yield f"expected store_capabilities {said['capabilities']!r}; came {came!r}"

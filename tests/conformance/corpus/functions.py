@@ -17,6 +17,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.generators import mfa
 from syncret.providers.kit import gojson
 from tests.conformance.corpus.cases import Case
+from tests.conformance.corpus.comparing import Unknown, knows
 
 Body: TypeAlias = Mapping[str, Json]
 
@@ -25,14 +26,10 @@ _ABOUT: Final = frozenset({"id", "note", "source", "uncertain"})
 
 def mismatches(case: Case) -> Iterator[str]:
     """What came that was not expected; nothing for a case that holds."""
-    checked = _CHECKS.get((case.file, case.group))
-    if checked is None:
-        yield f"the runner has no function for the list {case.group!r}"
-        return
-    inputs, outcomes, check = checked
-    unknown = sorted(case.body.keys() - _ABOUT - inputs - outcomes)
-    if unknown:
-        yield f"the runner does not know {', '.join(unknown)}"
+    if (case.file, case.group) not in _CHECKS:
+        raise Unknown(f"the runner has no function for the list {case.group!r}")
+    inputs, outcomes, check = _CHECKS[case.file, case.group]
+    knows(case.body, _ABOUT | inputs | outcomes, "case")
     if not outcomes & case.body.keys():
         yield "the case expects nothing"
     yield from check(case)

@@ -7,7 +7,7 @@ from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from tests.conformance.corpus.comparing import differences, list_in, object_in, value_in
+from tests.conformance.corpus.comparing import differences, knows, list_in, object_in, value_in
 from tests.conformance.corpus.seen import Found, Seen
 
 ES_API: Final = "external-secrets.io/v1"
@@ -54,7 +54,7 @@ _SECRET: Final = frozenset(
 
 def secret(expected: Json, seen: Seen) -> Found:
     path = f"secret {expected['name']}"
-    yield from (f"the runner does not know secret.{name}" for name in expected.keys() - _SECRET)
+    knows(expected, _SECRET, "secret")
     came = seen.find("Secret", expected["name"], expected.get("namespace", seen.namespace))
     if came is None:
         yield f"expected the {path}; there is none"
@@ -131,7 +131,6 @@ def _found(expected: Mapping[str, Json], seen: Seen) -> Document | None:
 
 def absent_objects(expected: Json, seen: Seen) -> Found:
     for one in expected:
-        if one.keys() - {"apiVersion", "kind", "name", "namespace"}:
-            yield f"the runner does not know all of {one!r}"
+        knows(one, {"apiVersion", "kind", "name", "namespace"}, "absent_objects")
         if _found(one, seen) is not None:
             yield f"expected no {one['kind']} {one['name']}; it is there"

@@ -8,7 +8,7 @@ from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from tests.conformance.corpus.comparing import differences, list_in, object_in
+from tests.conformance.corpus.comparing import differences, knows, list_in, object_in
 from tests.conformance.corpus.seen import Found, Seen
 
 _WRITE: Final = frozenset(
@@ -30,7 +30,7 @@ def pushed(expected: Json, seen: Seen) -> Found:
     """Each write that is expected came, and no other; a write that is repeated counts once."""
     writes = _once(seen.writes)
     for one in expected:
-        yield from (f"the runner does not know pushed[].{name}" for name in one.keys() - _WRITE)
+        knows(one, _WRITE, "pushed[]")
         fitting = next((write for write in writes if _is_write(one, write)), None)
         if fitting is None:
             yield f"expected the push {one!r}; came {[_shown(write) for write in writes]!r}"
@@ -80,8 +80,7 @@ def _shown(write: Document) -> Document:
 def deleted(expected: Json, seen: Seen) -> Found:
     deletes = _once(seen.deletes)
     for one in expected:
-        unknown = one.keys() - {"store", "namespace", "remoteKey", "property"}
-        yield from (f"the runner does not know deleted[].{name}" for name in unknown)
+        knows(one, {"store", "namespace", "remoteKey", "property"}, "deleted[]")
         fitting = next((came for came in deletes if _is_target(one, came)), None)
         if fitting is None:
             yield f"expected the deletion {one!r}; came {deletes!r}"
@@ -93,7 +92,7 @@ def deleted(expected: Json, seen: Seen) -> Found:
 
 def provider_value(expected: Json, seen: Seen) -> Found:
     """What a store holds by now: pushed to it, or from its own spec."""
-    yield from (f"the runner does not know provider_value.{name}" for name in expected.keys() - _WRITE)
+    knows(expected, _WRITE, "provider_value")
     kind, _, name = expected["store"].partition("/")
     came = seen.held.get((expected["store"], expected["remoteKey"], expected.get("property", "")))
     if came is None:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
 from tests.conformance.corpus.cases import Case
-from tests.conformance.corpus.comparing import is_list
+from tests.conformance.corpus.comparing import Unknown, is_list, knows
 
 START: Final = "2026-01-01T00:00:00Z"
 SETTLE: Final = "3s"
@@ -26,10 +26,6 @@ _KNOWN: Final = frozenset(
 _OPERATIONS: Final = ("read", "push", "delete")
 
 
-class Untranslatable(Exception):
-    """The case says something that the runner does not know."""
-
-
 class Translated(NamedTuple):
     """A scenario, and what is expected after which of its steps."""
 
@@ -38,13 +34,13 @@ class Translated(NamedTuple):
     expectations: tuple[tuple[int, Mapping[str, Json]], ...]
 
 
-def translate(case: Case, number: int) -> Translated:
-    """The scenario of a case. Raises Untranslatable rather than pass anything over."""
+def translate(case: Case, name: str) -> Translated:
+    """The scenario of a case. Raises Unknown rather than pass anything over."""
     body = case.body
-    _only(body, _KNOWN, "the case")
+    knows(body, _KNOWN, "case")
     subject = _subject(body)
     if body.get("provider_behaviour") not in {None, "fake"}:
-        raise Untranslatable(f"provider_behaviour {body['provider_behaviour']!r}")
+        raise Unknown(f"provider_behaviour {body['provider_behaviour']!r}")
     faults = _faults(body.get("inject"))
     objects = [*_namespaces(body.get("namespaces") or {}), *map(_placed, body.get("objects") or [])]
     steps = [
@@ -53,7 +49,7 @@ def translate(case: Case, number: int) -> Translated:
     ]
     expectations = [(1, body["expect"])]
     for place, step in enumerate(body.get("steps") or [], 2):
-        _only(
+        knows(
             step,
             {"action", "expect", "note", "inject", *_members(step)},
             "a step",
@@ -65,22 +61,16 @@ def translate(case: Case, number: int) -> Translated:
     document = {
         "apiVersion": "syncret.dev/v1alpha1",
         "kind": "Scenario",
-        "metadata": {"name": f"case-{number:04}"},
+        "metadata": {"name": name},
         "spec": {"now": START, "flags": body.get("flags") or [], "steps": steps},
     }
     return Translated(subject, document, tuple(expectations))
 
 
-def _only(said: Mapping[str, Json], known: frozenset[str] | set[str], where: str) -> None:
-    unknown = sorted(said.keys() - known)
-    if unknown:
-        raise Untranslatable(f"the runner does not know what {where} says with {', '.join(unknown)}")
-
-
 def _subject(body: Mapping[str, Json]) -> Document:
     found = [body[name] for name in _SUBJECTS if name in body]
     if len(found) != 1:
-        raise Untranslatable(f"expected one resource; the case has {len(found)}")
+        raise Unknown(f"expected one resource; the case has {len(found)}")
     return _placed(found[0])
 
 
@@ -93,7 +83,7 @@ def _placed(document: Document) -> Document:
 
 def _namespaces(said: Mapping[str, Json]) -> Iterator[Document]:
     for name, content in said.items():
-        _only(content or {}, {"labels", "annotations"}, "a namespace")
+        knows(content or {}, {"labels", "annotations"}, "namespaces")
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, **(content or {})}}
 
 
@@ -104,11 +94,11 @@ def _faults(said: Json) -> list[Document]:
     if is_list(said):
         return [fault for one in said for fault in _faults(one)]
     if not is_object(said):
-        raise Untranslatable(f"inject: {said!r}")
+        raise Unknown(f"inject: {said!r}")
     if "operation" in said:
-        _only(said, {"operation", "error", "store"}, "inject")
+        knows(said, {"operation", "error", "store"}, "inject")
         return [said]
-    _only(said, {*_OPERATIONS}, "inject")
+    knows(said, {*_OPERATIONS}, "inject")
     return [{"operation": operation, "error": error} for operation, error in said.items()]
 
 
@@ -120,7 +110,7 @@ def _members(step: Mapping[str, Json]) -> frozenset[str]:
 def _commands(step: Mapping[str, Json], subject: Document, place: int) -> Document:
     known = _ACTIONS.get(step["action"])
     if known is None:
-        raise Untranslatable(f"the action {step['action']!r}")
+        raise Unknown(f"the action {step['action']!r}")
     return {"advance": SETTLE, **known[1](step, subject, place)}
 
 

@@ -6,14 +6,15 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.commands import run
+from tests.conformance.corpus.comparing import Unknown
 from tests.conformance.corpus.expectations import mismatches
-from tests.conformance.corpus.scenarios import Translated, Untranslatable, translate
+from tests.conformance.corpus.scenarios import Translated, translate
 from tests.conformance.corpus.seen import Seen
 
 BATCH: Final = 60
@@ -22,27 +23,30 @@ WORKERS: Final = 2
 _EMPTY: Final = '{"apiVersion":"syncret.dev/v1alpha1","kind":"Scenario","spec":{"steps":[{}]}}'
 
 
-def simulated(cases: Sequence[Case], folder: Path) -> dict[Case, list[str]]:
-    """The mismatches of every case; none for a case that holds."""
-    found: dict[Case, list[str]] = {}
-    translated: dict[Case, Translated] = {}
+class Simulation(NamedTuple):
+    """The scenario of a case, and what was reported of its steps."""
+
+    translated: Translated
+    steps: Sequence[Document]
+
+
+def simulated(cases: Sequence[Case], folder: Path) -> dict[Case, Simulation | str]:
+    """What became of every case, or why it did not run."""
+    outcomes: dict[Case, Simulation | str] = {}
+    files: dict[Path, tuple[Case, Translated]] = {}
     for number, case in enumerate(cases):
         try:
-            translated[case] = translate(case, number)
-        except Untranslatable as error:
-            found[case] = [str(error)]
+            translated = translate(case, f"case-{number:04}")
+        except Unknown as error:
+            outcomes[case] = str(error)
         else:
-            (folder / f"{number:04}.json").write_text(json.dumps(translated[case].document), encoding="utf-8")
-    paths = {
-        case: folder / f"{translated[case].document['metadata']['name'][-4:]}.json" for case in translated
-    }
-    outcomes = _results(list(paths.values()), folder)
-    for case, path in paths.items():
-        outcome = outcomes[path]
-        found[case] = (
-            [outcome] if isinstance(outcome, str) else list(_mismatches(case, translated[case], outcome))
-        )
-    return found
+            path = folder / f"{number:04}.json"
+            path.write_text(json.dumps(translated.document), encoding="utf-8")
+            files[path] = (case, translated)
+    for path, steps in _results(list(files), folder).items():
+        case, translated = files[path]
+        outcomes[case] = steps if isinstance(steps, str) else Simulation(translated, steps)
+    return outcomes
 
 
 def _results(files: Sequence[Path], folder: Path) -> Mapping[Path, list[Document] | str]:
@@ -75,10 +79,11 @@ def _batch(files: Sequence[Path]) -> dict[Path, list[Document] | str]:
     return {**_batch(files[:middle]), **_batch(files[middle:])}
 
 
-def _mismatches(case: Case, translated: Translated, steps: Sequence[Document]) -> Iterator[str]:
-    worlds = list(_worlds(translated.subject, steps))
+def differences(case: Case, simulation: Simulation) -> Iterator[str]:
+    """What came after each step that was not expected. Raises Unknown for what nobody can expect."""
+    worlds = list(_worlds(simulation.translated.subject, simulation.steps))
     may_be_refused = "also rejected at admission" in case.body.get("note", "")
-    for place, expected in translated.expectations:
+    for place, expected in simulation.translated.expectations:
         for mismatch in mismatches(expected, worlds[place], may_be_refused=may_be_refused):
             yield mismatch if place == 1 else f"step {place - 1}: {mismatch}"
 

@@ -30,15 +30,24 @@ def lines(entries: Iterable[Entry]) -> Iterator[str]:
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
     for outcome in (FAILED, UNCERTAIN):
-        for entry in told:
-            if entry.outcome == outcome:
-                yield ""
-                yield f"{outcome}: {entry.family}, {entry.lane}: {entry.case}"
-                yield from (f"    {line}" for line in entry.text.splitlines())
+        yield from _differing(entry for entry in told if entry.outcome == outcome)
     waiting = sorted({f"{entry.family} ({entry.text})" for entry in told if entry.outcome == WAITING})
     if waiting:
         yield ""
         yield f"waiting, in whole or in part: {', '.join(waiting)}"
+
+
+def _differing(entries: Iterable[Entry]) -> Iterator[str]:
+    """Each text once, below the names of all cases that have it in common."""
+    named: dict[str, list[str]] = {}
+    for entry in entries:
+        named.setdefault(entry.text, []).append(
+            f"{entry.outcome}: {entry.family}, {entry.lane}: {entry.case}"
+        )
+    for text, names in named.items():
+        yield ""
+        yield from names
+        yield from (f"    {line}" for line in text.splitlines())
 
 
 def _row(family: str, lane: str, entries: Iterable[Entry]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from syncret.config.meta import is_object
 from syncret.providers.registry import Registry
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.commands import run
-from tests.conformance.corpus.comparing import differences
+from tests.conformance.corpus.comparing import Unknown, differences, knows
 
 _KNOWN: Final = frozenset(
     {
@@ -85,17 +85,12 @@ def _renamed(manifest: Mapping[str, Json], number: int) -> Mapping[str, Json]:
     return {**manifest, "metadata": {**metadata, "name": f"{metadata['name']}-{number}"}}
 
 
-def mismatches(case: Case, verdict: Verdict | str) -> Iterator[str]:
+def mismatches(case: Case, verdict: Verdict) -> Iterator[str]:
     """What came that was not expected."""
-    if isinstance(verdict, str):
-        yield verdict
-        return
     body = case.body
-    unknown = sorted(body.keys() - _KNOWN)
-    if unknown:
-        yield f"the runner does not know {', '.join(unknown)}"
+    knows(body, _KNOWN, "case")
     if body["want"] not in {"accept", "reject"}:
-        yield f"the runner does not know want: {body['want']}"
+        raise Unknown(f"the runner does not know want: {body['want']}")
     errors = [found for found in verdict.problems if found.severity == "error"]
     warnings = [found for found in verdict.problems if found.severity == "warning"]
     came = "reject" if errors else "accept"
