@@ -6,6 +6,7 @@ from typing import TypeVar
 import pytest
 
 from tests.conformance.corpus.cases import Case
+from tests.conformance.corpus.comparing import Unknown
 
 T = TypeVar("T")
 
@@ -25,7 +26,10 @@ def ran(outcome: T | str) -> T:
 
 def settle(case: Case, mismatches: Iterable[str]) -> None:
     """Fail with everything that differs; a case that is itself uncertain may differ, and is listed apart."""
-    text = "\n".join(mismatches)
+    try:
+        text = "\n".join(mismatches)
+    except Unknown as error:
+        pytest.fail(str(error), pytrace=False)
     if text and case.uncertain:
         pytest.xfail(f"uncertain: {text}")
     if text:
