@@ -28,7 +28,13 @@ class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     ref: ObjectRef
     uid: str
     resource_version: str
+    generation: int = 0
+    """Counts the changes of the spec, so that a change of the status alone is told without decoding; 0: of no use."""
     data: bytes
+
+    def same_spec(self, other: "Stored") -> bool:
+        """Whether both are versions of one life with the same spec, as far as the generation tells."""
+        return self.generation > 0 and self.generation == other.generation and self.uid == other.uid
 
     def as_type(self, model: type[M]) -> M:
         """The object read by a model; fields that the model does not know are passed over."""
@@ -126,7 +132,11 @@ class Source(Protocol):
     """Tells what is wanted."""
 
     def watch(self) -> Changes:
-        """Every object that exists, then SYNCED, then every change in order, until closed."""
+        """Every object that exists, then SYNCED, then every change in order, until closed.
+
+        What a home keeps outside of its store (on a host: the data of written Secrets) may be missing from
+        events: whoever needs the values of an object asks `get`.
+        """
         ...
 
 

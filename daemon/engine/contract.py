@@ -29,7 +29,10 @@ class Outcome:
 
 
 class Reconciler(Protocol):
-    """Brings one kind of object to where it should be. What is wanted is read anew on each run."""
+    """Brings one kind of object to where it should be. What is wanted is read anew on each run.
+
+    References and lane follow from the name and the spec alone: they are asked for once per generation.
+    """
 
     @property
     def group_kind(self) -> GroupKind:

@@ -58,11 +58,9 @@ def only_status(before: Stored | None, after: Stored) -> bool:
 
     Kinds without a generation (Secrets, ConfigMaps) cannot be told, so every change of theirs counts.
     """
-    if before is None or before.uid != after.uid:
+    if before is None or not after.same_spec(before):
         return False
     old, new = before.as_type(_Head).metadata, after.as_type(_Head).metadata
-    if not new.generation:
-        return False
     return msgspec.structs.replace(old, resource_version="") == msgspec.structs.replace(
         new, resource_version=""
     )

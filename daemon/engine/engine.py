@@ -171,8 +171,8 @@ class Engine:
         reconciler = self._reconcilers.get(ref.group_kind)
         if gone:
             self._echoes.forget(ref)
-        if reconciler is not None:
-            if not gone:
+        if reconciler is not None and not gone:
+            if before is None or not stored.same_spec(before):
                 self._lanes[ref] = intern(_lane(reconciler, stored))
         if not self.synced.is_set():
             return  # all that exists is looked at once the list is complete
@@ -193,7 +193,7 @@ class Engine:
         self._passed(None)
 
     def _hear(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
-        """A version of `ref` concerns the listener. While that runs it may be its own write: its end will tell."""
+        """A version of `ref` concerns the listener. While that runs it may be its own: the end tells."""
         heard = self._heard.get(listener)
         if heard is None:
             self._wake(listener, urgent=urgent)

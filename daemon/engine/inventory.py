@@ -96,7 +96,7 @@ class Inventory:
         before = objects.get(ref.name)
         objects[ref.name] = stored
         references = self._references.get(ref.group_kind)
-        if references is not None:
+        if references is not None and (before is None or not stored.same_spec(before)):
             self._index(ref, _references(references, stored))
         if ref.group_kind == NAMESPACE:
             self._namespaces[ref.name] = stored.as_type(_Object).metadata.labels

@@ -200,11 +200,10 @@ class Drawer:
     def __init__(self) -> None:
         self.data: dict[ObjectRef, Document] = {}
 
-    def seal(self, stored: Stored) -> Stored:
-        document = stored.document
+    def seal(self, stored: Stored, document: Document) -> Stored:
         if document["kind"] != "Secret":
             return stored
-        document["data"] = dict.fromkeys(document.get("data", {}), "")
+        document = {**document, "data": dict.fromkeys(document.get("data", {}), "")}
         return msgspec.structs.replace(stored, data=msgspec.json.encode(document))
 
     def unseal(self, stored: Stored) -> Stored:
@@ -227,7 +226,7 @@ async def test_a_vault_keeps_values_out_of_memory_and_journal() -> None:
         assert (await document_of(cluster, draft.ref))["data"] == {"key": "dmFsdWU="}
         assert (await cluster.list(SECRET))[0].document["data"] == {"key": "dmFsdWU="}
         changes = [change.stored for change in await take(watch, 2) if change.stored]
-        assert changes[-1].document["data"] == {"key": "dmFsdWU="}
+        assert changes[-1].document["data"] == {"key": ""}
 
 
 async def test_content_is_compared_with_what_the_vault_keeps() -> None:

@@ -225,7 +225,7 @@ def stored(document: Document, *, version: str = "1", generation: int = 1, uid: 
     """The document as a home would hold it."""
     metadata = {**document["metadata"], "generation": generation, "uid": uid, "resourceVersion": version}
     data = json.dumps({**document, "metadata": metadata}).encode()
-    return Stored(ref=ref_of(document), uid=uid, resource_version=version, data=data)
+    return Stored(ref=ref_of(document), uid=uid, resource_version=version, generation=generation, data=data)
 
 
 def store(

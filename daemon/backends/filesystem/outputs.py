@@ -114,11 +114,11 @@ class Outputs:
             self._manifests.remove(ref)
         self.leave(ref)
 
-    def seal(self, stored: Stored) -> Stored:
+    def seal(self, stored: Stored, document: Document) -> Stored:
         """The version without what is in the files."""
         if stored.ref not in self._refs:
             return stored
-        return msgspec.structs.replace(stored, data=_ENCODER.encode(face(stored.document)))
+        return msgspec.structs.replace(stored, data=_ENCODER.encode(face(document)))
 
     def unseal(self, stored: Stored) -> Stored:
         """The version with what the files hold now; without, where they are gone or somebody else's.

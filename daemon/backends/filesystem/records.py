@@ -26,7 +26,7 @@ _PLAIN_KINDS: Final = frozenset(
 )
 """Kinds that only refer to values: ten thousand of them need not be searched for any."""
 
-_FACE: Final = ("apiVersion", "kind", "metadata", "type", "immutable", "status")
+_FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
@@ -55,6 +55,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rena
 class _Metadata(msgspec.Struct, rename="camel"):
     uid: str
     resource_version: str
+    generation: int = 0
 
 
 class _Face(msgspec.Struct):
@@ -68,7 +69,7 @@ def is_ours(kind: GroupKind) -> bool:
 
 def face(document: Document) -> Document:
     """The object without its content."""
-    return {key: document[key] for key in _FACE if key in document}
+    return {key: value for key, value in document.items() if key in _FACE}
 
 
 def pack(stored: Stored, *, applied: Applied | None, output: bool) -> bytes:
@@ -85,7 +86,13 @@ def unpack(row: bytes) -> Record:
 def stored_of(ref: ObjectRef, data: bytes) -> Stored:
     """A version from its bytes."""
     metadata = msgspec.json.decode(data, type=_Face).metadata
-    return Stored(ref=ref, uid=metadata.uid, resource_version=metadata.resource_version, data=data)
+    return Stored(
+        ref=ref,
+        uid=metadata.uid,
+        resource_version=metadata.resource_version,
+        generation=metadata.generation,
+        data=data,
+    )
 
 
 def put_back(document: Document, whole: Document) -> Document:
@@ -100,6 +107,8 @@ def _emptied(stored: Stored) -> tuple[bytes, bool]:
     kind = stored.ref.group_kind
     if kind.kind in _PLAIN_KINDS and kind.group in OUR_GROUPS:
         return stored.data, False
+    if not is_ours(kind) and _is_bare(stored.data):
+        return stored.data, False
     document = stored.document
     if is_ours(kind):
         emptied = redacted(document)
@@ -110,6 +119,12 @@ def _emptied(stored: Stored) -> tuple[bytes, bool]:
     if emptied == document:
         return stored.data, False
     return _ENCODER.encode(emptied), True
+
+
+def _is_bare(data: bytes) -> bool:
+    """Whether there is nothing to take out: told without reading further than the names of the members."""
+    members = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    return members.keys() <= _FACE and LAST_APPLIED.encode() not in data
 
 
 def _without_values(spec: Json) -> Json:

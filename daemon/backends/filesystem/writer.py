@@ -14,6 +14,7 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import BackendError, Conflict, Invalid, Stored
 from syncret.daemon.backends.filesystem.journal import StateJournal
 from syncret.daemon.backends.filesystem.outputs import Outputs
+from syncret.daemon.backends.filesystem.records import face
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.backends.memory.drafts import Draft, encode
 
@@ -112,5 +113,5 @@ def _intended(draft: Draft, version: int) -> Stored:
         ref=draft.ref,
         uid=metadata["uid"],
         resource_version=metadata["resourceVersion"],
-        data=encode({**document, "metadata": metadata}),
+        data=encode(face({**document, "metadata": metadata})),
     )

@@ -46,14 +46,13 @@ class Journal(Protocol):
 class Vault(Protocol):
     """Keeps a part of objects (the data of Secrets) elsewhere than in memory and in the journal.
 
-    The cluster keeps, journals and queues sealed versions only, and unseals one whenever somebody asks for
-    it. An event that is read late may therefore show newer data than its resource version. Both calls are
-    made inside the event loop and must not block for long; `seal` is no place to write: write between
-    `prepare_*` and `commit`.
+    The cluster keeps, journals and tells (in events) sealed versions only, and unseals one whenever somebody
+    asks for it by `get` or `list`; a write returns what was written. Both calls are made inside the event loop
+    and must not block for long; `seal` is no place to write: write between `prepare_*` and `commit`.
     """
 
-    def seal(self, stored: Stored) -> Stored:
-        """The version without the part that is kept elsewhere."""
+    def seal(self, stored: Stored, document: Document) -> Stored:
+        """The version without the part that is kept elsewhere; `document` is what it holds, not to be changed."""
         ...
 
     def unseal(self, stored: Stored) -> Stored:
@@ -64,7 +63,7 @@ class Vault(Protocol):
 class NoVault:
     """Everything stays in memory."""
 
-    def seal(self, stored: Stored) -> Stored:
+    def seal(self, stored: Stored, document: Document) -> Stored:  # noqa: ARG002  # the protocol's
         return stored
 
     def unseal(self, stored: Stored) -> Stored:

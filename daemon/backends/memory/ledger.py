@@ -34,7 +34,7 @@ class Ledger:
         self._place(msgspec.structs.replace(stored, ref=_interned(stored.ref)), stored.document)
 
     def watch(self) -> Watch:
-        return self.hub.open(self.shelves, self.whole)
+        return self.hub.open(self.shelves)
 
     def whole(self, stored: Stored) -> Stored:
         """The version with what the vault keeps of it."""
@@ -54,7 +54,7 @@ class Ledger:
     def save(self, ref: ObjectRef, document: Document) -> Stored:
         """Let the document stand under its name as the next version."""
         whole = self._stamped(ref, document)
-        sealed = self._vault.seal(whole)
+        sealed = self._vault.seal(whole, document)
         if self._journal is not None:
             self._journal.saved(sealed)
         known = self.shelves.get(ref) is not None
@@ -68,7 +68,7 @@ class Ledger:
         if stood is None:
             raise NotFound(f"{ref} not found")
         whole = self.whole(stood) if last is None else self._stamped(ref, last)
-        sealed = stood if last is None else self._vault.seal(whole)
+        sealed = stood if last is None else self._vault.seal(whole, last)
         if self._journal is not None:
             self._journal.removed(ref)
         self.shelves.remove(ref)
@@ -83,7 +83,13 @@ class Ledger:
         self.version += 1
         document["metadata"]["resourceVersion"] = version = str(self.version)
         uid = document["metadata"]["uid"]
-        return Stored(ref=_interned(ref), uid=uid, resource_version=version, data=encode(document))
+        return Stored(
+            ref=_interned(ref),
+            uid=uid,
+            resource_version=version,
+            generation=document["metadata"].get("generation", 0),
+            data=encode(document),
+        )
 
     def _place(self, stored: Stored, document: Document) -> None:
         self.shelves.put(stored)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from itertools import count
 from weakref import WeakValueDictionary
 
@@ -19,9 +19,8 @@ class Watch(AsyncIterator[Change]):
     no longer referenced is forgotten too. Cancelling a read loses nothing.
     """
 
-    def __init__(self, hub: "Hub", existing: Iterable[Stored], opened: Callable[[Stored], Stored]) -> None:
+    def __init__(self, hub: "Hub", existing: Iterable[Stored]) -> None:
         self._hub = hub
-        self._opened = opened
         self._buffer = deque(Change(ChangeKind.ADDED, stored) for stored in existing)
         self._buffer.append(_SYNCED)
         self._arrival: asyncio.Future[None] | None = None
@@ -42,10 +41,7 @@ class Watch(AsyncIterator[Change]):
                 await self._arrival
             finally:
                 self._arrival = None
-        change = self._buffer.popleft()
-        if change.stored is None or (whole := self._opened(change.stored)) is change.stored:
-            return change
-        return Change(change.kind, whole)
+        return self._buffer.popleft()
 
     @property
     def rests(self) -> bool:
@@ -77,8 +73,8 @@ class Hub:
         self._numbers = count()
         self._idlers: list[asyncio.Future[None]] = []
 
-    def open(self, existing: Iterable[Stored], opened: Callable[[Stored], Stored]) -> Watch:
-        watch = Watch(self, existing, opened)
+    def open(self, existing: Iterable[Stored]) -> Watch:
+        watch = Watch(self, existing)
         self._watches[next(self._numbers)] = watch
         return watch
 

@@ -1,33 +1,39 @@
 """Finalizers: an object that must be cleaned up after is not let go before."""
 
+import msgspec
+
+from syncret.config.meta import Document, Metadata
+from syncret.config.meta import Document
 from syncret.daemon.backends.contract import NotFound, Stored
 from syncret.daemon.engine.reconcilers.world import World
 
 
+class _Head(msgspec.Struct):
+    metadata: Metadata
+
+
 async def ensure_finalizer(world: World, stored: Stored, finalizer: str) -> Stored:
     """The object with the finalizer on it; written only where it was missing."""
-    document = stored.document
-    finalizers = document["metadata"].get("finalizers") or []
+    finalizers = stored.as_type(_Head).metadata.finalizers
     if finalizer in finalizers:
         return stored
-    document["metadata"]["finalizers"] = [*finalizers, finalizer]
-    return await _update(world, stored, document)
+    return await _update(world, stored, [*finalizers, finalizer])
 
 
 async def drop_finalizer(world: World, stored: Stored, finalizer: str) -> Stored:
     """The object without the finalizer; the last one of a deleted object lets it go."""
-    document = stored.document
-    finalizers = document["metadata"].get("finalizers") or []
+    finalizers = stored.as_type(_Head).metadata.finalizers
     if finalizer not in finalizers:
         return stored
-    document["metadata"]["finalizers"] = [kept for kept in finalizers if kept != finalizer]
     try:
-        return await _update(world, stored, document)
+        return await _update(world, stored, [kept for kept in finalizers if kept != finalizer])
     except NotFound:
         return stored
 
 
-async def _update(world: World, stored: Stored, document: dict[str, object]) -> Stored:
+async def _update(world: World, stored: Stored, finalizers: list[str]) -> Stored:
+    document: Document = stored.document
+    document["metadata"]["finalizers"] = finalizers
     updated = await world.target.update(document)
     world.wrote(stored.ref, updated.resource_version, stored.ref)
     return updated

@@ -14,7 +14,13 @@ OTHER = WRITER._replace(name="other")
 def stored(version: str = "1", uid: str = "u", **document: Json) -> Stored:
     metadata = {"name": "s", "generation": 1, "uid": uid, "resourceVersion": version}
     document["metadata"] = metadata | document.get("metadata", {})
-    return Stored(ref=REF, uid=uid, resource_version=version, data=msgspec.json.encode(document))
+    return Stored(
+        ref=REF,
+        uid=uid,
+        resource_version=version,
+        generation=document["metadata"]["generation"],
+        data=msgspec.json.encode(document),
+    )
 
 
 def test_an_echo_is_known_once() -> None:
