@@ -13,6 +13,19 @@ def is_object(value: object) -> TypeGuard[Document]:
     return type(value) is dict
 
 
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Whether a JSON value is a list."""
+    return type(value) is list
+
+
+def member(document: Document, *fields: str) -> Document:
+    """The object at a path of fields; an empty one where there is none."""
+    value: Any = document
+    for field in fields:
+        value = value.get(field) if is_object(value) else None
+    return value if is_object(value) else {}
+
+
 class GroupKind(NamedTuple):
     """What sort of object: its API group (empty for core) and kind. Versions do not tell objects apart."""
 

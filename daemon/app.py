@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import Backend, Target
@@ -32,43 +32,49 @@ class Controllers:
     world: World
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """What may be put in: a target before the home's own that sees what is written, listeners, stand-ins."""
+
+    target: Target | None = None
+    observer: Observer | None = None
+    events: Events = field(default_factory=Unheard)
+    faults: Faults | None = None
+    substitute: Substitute | None = None
+
+
 @asynccontextmanager
 async def controllers(
-    backend: Backend,
-    *,
-    registry: Registry,
-    settings: Settings,
-    clock: Clock,
-    target: Target | None = None,
-    observer: Observer | None = None,
-    events: Events | None = None,
-    faults: Faults | None = None,
-    substitute: Substitute | None = None,
+    backend: Backend, *, registry: Registry, settings: Settings, clock: Clock, hooks: Hooks | None = None
 ) -> AsyncGenerator[Controllers, None]:
-    """The engine with all its reconcilers on one home, running until the block is left; then it drains.
-
-    `target` stands before the home's own where somebody wants to see, or to keep back, what is written.
-    """
+    """The engine with all its reconcilers on one home, running until the block is left; then it drains."""
+    hooks = hooks or Hooks()
     inventory = Inventory()
-    chosen: Target = backend if target is None else target
+    target = hooks.target or backend
     async with Sessions(
-        registry, chosen, settings, clock=clock, observer=observer, faults=faults, substitute=substitute
+        registry,
+        target,
+        settings,
+        clock=clock,
+        observer=hooks.observer,
+        faults=hooks.faults,
+        substitute=hooks.substitute,
     ) as sessions:
         world = World(
             inventory=inventory,
-            target=chosen,
+            target=target,
             status=backend,
             sessions=sessions,
             registry=registry,
             clock=clock,
-            events=events or Unheard(),
+            events=hooks.events,
             options=Options(
                 controller_class=settings.controller_class,
                 allow_generic_targets=settings.allow_generic_targets,
                 store_interval=settings.store_interval,
                 spread=settings.spread,
             ),
-            wrote=lambda ref, version, writer: engine.wrote(ref, version, writer),
+            wrote=lambda ref, version, writer: engine.wrote(ref, version, writer),  # noqa: PLW0108  # made below
         )
         engine = Engine(
             backend,
@@ -76,7 +82,7 @@ async def controllers(
             inventory=inventory,
             clock=clock,
             settings=settings,
-            observer=observer,
+            observer=hooks.observer,
             listeners=(sessions.notice,),
         )
         async with asyncio.TaskGroup() as group:

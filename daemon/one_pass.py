@@ -1,13 +1,12 @@
 """One pass over a host: everything that is due is brought in step, or only rehearsed, and then told."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.base import GROUP
 from syncret.config.settings import Settings
-from syncret.daemon.app import Controllers, controllers
+from syncret.daemon.app import Controllers, Hooks, controllers
 from syncret.daemon.backends.filesystem.home import HostHome
 from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.core.labels import MANAGED, controller_of
@@ -35,17 +34,19 @@ ACTED_UPON = frozenset(
 class Pass:
     """What a pass came to."""
 
-    outputs: list[Document] = field(default_factory=list)
+    outputs: list[Document] = field(default_factory=list[Document])
     """What controllers wrote, in this pass or before it, as Kubernetes would hold it."""
-    resources: list[Document] = field(default_factory=list)
+    resources: list[Document] = field(default_factory=list[Document])
     """What was given, with its status."""
-    written: list[Written] = field(default_factory=list)
-    pushes: list[tuple[str, ObjectRef, RemoteTarget]] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list[Written])
+    pushes: list[tuple[str, ObjectRef, RemoteTarget]] = field(
+        default_factory=list[tuple[str, ObjectRef, RemoteTarget]]
+    )
     """Held-back writes to stores, of a rehearsal."""
-    problems: list[FileProblem] = field(default_factory=list)
-    failures: dict[ObjectRef, str] = field(default_factory=dict)
+    problems: list[FileProblem] = field(default_factory=list[FileProblem])
+    failures: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
     """What stands in the way, by object."""
-    due: dict[ObjectRef, float] = field(default_factory=dict)
+    due: dict[ObjectRef, float] = field(default_factory=dict[ObjectRef, float])
 
     @property
     def invalid(self) -> bool:
@@ -55,7 +56,7 @@ class Pass:
 class _Progress(Silent):
     """Counts the first run of each object."""
 
-    def __init__(self, report: Callable[[int, int], None]) -> None:
+    def __init__(self, report: Callable[[int, int], None] | None) -> None:
         self._report = report
         self._seen: set[ObjectRef] = set()
         self._total = 0
@@ -64,6 +65,8 @@ class _Progress(Silent):
         self._total = objects
 
     def ran(self, run: Run) -> None:
+        if self._report is None:
+            return
         self._seen.add(run.ref)
         self._report(len(self._seen), max(self._total, len(self._seen)))
 
@@ -73,11 +76,12 @@ async def one_pass(
     registry: Registry,
     *,
     rehearse: bool = False,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Pass:
-    """Bring a host in step once. Raises ConfigError, StateError and TargetUnavailable where it cannot begin."""
+    """Bring a host in step once. Raises ConfigError, StateError or TargetUnavailable if it cannot begin."""
     result = Pass()
     clock = Clock()
+    removed: dict[ObjectRef, Document] = {}
 
     def told(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
         result.pushes.append((operation, store, target))
@@ -87,23 +91,29 @@ async def one_pass(
         registry,
         now=clock.now,
         on_problems=lambda found: _replace(result.problems, found),
+        on_removed=removed.__setitem__,
         dry=rehearse,
     )
     async with home:
         target = RecordedTarget(home)
-        async with controllers(
-            home,
-            registry=registry,
-            settings=settings,
-            clock=clock,
+        hooks = Hooks(
             target=target,
             observer=_Progress(progress),
             substitute=rehearsing(told) if rehearse else None,
+        )
+        async with controllers(
+            home, registry=registry, settings=settings, clock=clock, hooks=hooks
         ) as running:
             await running.engine.settled()
-            result.written = target.written
+            result.written = [*target.written, *_swept_along(removed, target.written)]
             await _tell(home, running, result)
     return result
+
+
+def _swept_along(removed: Mapping[ObjectRef, Document], written: Iterable[Written]) -> Iterator[Written]:
+    """Outputs that nobody deleted by name: they went with their owner, or with their manifest."""
+    named = {each.ref for each in written if each.action == "delete"}
+    return (Written("delete", ref, before, None) for ref, before in removed.items() if ref not in named)
 
 
 def _replace(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
@@ -131,14 +141,14 @@ async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
 
 def is_output(document: Document) -> bool:
     """Whether a controller of ours wrote the object."""
-    labels: Any = document["metadata"].get("labels") or {}
+    labels = member(document, "metadata", "labels")
     owner = controller_of(document)
     return labels.get(MANAGED) == "true" or (owner is not None and owner.api_version.startswith(GROUP))
 
 
 def _is_implied(kind: GroupKind, document: Document) -> bool:
     """Whether it is a namespace that nobody gave, and that exists because it is used."""
-    labels = document["metadata"].get("labels") or {}
+    labels = member(document, "metadata", "labels")
     return kind.kind == "Namespace" and labels == {
         "kubernetes.io/metadata.name": document["metadata"]["name"]
     }

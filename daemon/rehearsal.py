@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from syncret.config.fields import Model
+from syncret.config.fields import Json, Model
 from syncret.config.meta import ObjectRef
 from syncret.providers.contract import Client, OpenContext, Provider, PushItem, RemoteTarget
 
@@ -21,7 +21,7 @@ class HeldBack:
         self._store = store
         self._told = told
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Json:
         return getattr(self._client, name)
 
     async def push(self, item: PushItem) -> None:

@@ -1,7 +1,7 @@
 """The daemon's life: home, engine and everything around them in one TaskGroup; signals, reload, drain.
 
-A reload (SIGHUP) is a new life with new settings in the same process: what is under way is drained, the state is on
-the disk, and nothing that is not due is read again. Settings that are wrong leave the old ones in force.
+A reload (SIGHUP) is a new life with new settings in the same process: what is under way is drained, the state
+is on the disk, and nothing that is not due is read again. Wrong settings leave the old ones in force.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import structlog
 
 from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings
-from syncret.daemon.app import Controllers, controllers
+from syncret.daemon.app import Controllers, Hooks, controllers
 from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Several
@@ -51,7 +51,7 @@ class Supervisor:
         registry: Registry,
         notifier: Notifier,
         services: Sequence[Service] = (),
-        announce: Callable[[View], None] = lambda view: None,
+        announce: Callable[[View], None] | None = None,
     ) -> None:
         self._load = load
         self._registry = registry
@@ -61,7 +61,7 @@ class Supervisor:
         self._wishes: asyncio.Queue[Wish] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Live until SIGTERM or SIGINT. Raises what keeps a life from beginning, or ends it before its time."""
+        """Live until SIGTERM or SIGINT. Raises what keeps a life from beginning, or cuts it short."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(logs.on_loop_error)
         for number, wish in (
@@ -79,7 +79,7 @@ class Supervisor:
             return self._load()
         except ConfigError as error:
             for problem in error.problems:
-                log.error("the settings are wrong, the old ones stay in force", problem=str(problem))
+                log.warning("the settings are wrong, the old ones stay in force", problem=str(problem))
             return settings
 
     async def _live(self, settings: Settings) -> Wish:
@@ -94,15 +94,9 @@ class Supervisor:
                 log.warning(
                     "this file system cannot swap folders: readers may see a mixture of old and new files"
                 )
+            hooks = Hooks(observer=Several(metrics, LoggedNews()), events=LoggedEvents())
             running = await stack.enter_async_context(
-                controllers(
-                    home,
-                    registry=self._registry,
-                    settings=settings,
-                    clock=clock,
-                    observer=Several(metrics, LoggedNews()),
-                    events=LoggedEvents(),
-                )
+                controllers(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )
             metrics.watch(sources_of(running))
             view = View(
@@ -135,7 +129,8 @@ class Supervisor:
     async def _tell(self, view: View) -> None:
         await view.controllers.engine.first_pass.wait()
         self._notifier.ready(_line(view))
-        self._announce(view)
+        if self._announce is not None:
+            self._announce(view)
         while True:
             await asyncio.sleep(STATUS_EVERY)
             self._notifier.status(_line(view))
@@ -148,7 +143,7 @@ def sources_of(running: Controllers) -> Sources:
 
 
 class _Problems:
-    """Logs the problems of manifests when they are not the same as before, and keeps them for those who ask."""
+    """Logs the problems of manifests that were not there before, and keeps them for those who ask."""
 
     def __init__(self) -> None:
         self.current: Sequence[FileProblem] = ()

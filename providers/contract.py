@@ -1,8 +1,8 @@
 """What a provider offers the engine: small protocols, implemented as far as the vendor's API reaches.
 
 A capability is what a client implements (`isinstance(client, Writer)`), never what it declares.
-Input and output are split on purpose: `fetch` does the I/O by exact key, so that calls can be shared and batched;
-`value` and `fields` are pure and cost no call, whatever the properties asked.
+Input and output are split on purpose: `fetch` does the I/O by exact key, so that calls can be shared and
+batched; `value` and `fields` are pure and cost no call, whatever the properties asked.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from syncret.config.catalog import Scope, SpecType
-from syncret.config.fields import Model
+from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, ObjectRef
 from syncret.providers.errors import SyncError
 
@@ -68,8 +68,8 @@ class FindQuery(NamedTuple):
 class PushItem:
     """One value on its way to a secret manager.
 
-    `value` is what to store: one key's bytes, or the whole Secret as a JSON object of strings. `source` is the
-    Secret it comes from (its type, labels and annotations too), for providers that store more than a value.
+    `value` is what to store: one key's bytes, or the whole Secret as a JSON object of strings. `source` is
+    the Secret it comes from (its type and labels too), for providers that store more than a value.
     """
 
     remote_key: str
@@ -77,7 +77,7 @@ class PushItem:
     value: SecretBytes
     metadata: Any = None
     secret_key: str = ""
-    source: Document = field(default_factory=dict, repr=False)
+    source: Document = field(default_factory=dict[str, Any], repr=False)
 
 
 class RemoteTarget(NamedTuple):
@@ -98,11 +98,11 @@ class Reader(Protocol):
         """
         ...
 
-    def value(self, payload: Any, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: Json, ref: RemoteRef) -> SecretBytes | None:
         """The value, or the property of it; None where the vendor counts that as not existing."""
         ...
 
-    def fields(self, payload: Any, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
         """The value as a map of keys, as `dataFrom.extract` takes it."""
         ...
 

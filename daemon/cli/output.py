@@ -17,7 +17,7 @@ def print_json(document: Document, *, indent: int = 0) -> None:
 
 def print_yaml(document: Document) -> None:
     """One YAML document."""
-    import yaml  # noqa: PLC0415  # only this format pays for it
+    import yaml  # only this format pays for it
 
     dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     sys.stdout.write("---\n" + yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True))

@@ -10,7 +10,7 @@ from syncret.config.meta import GroupKind
 from syncret.config.resources.base import GROUP
 from syncret.daemon.cli.exits import OK
 from syncret.daemon.cli.setup import guarded, settings_of
-from syncret.daemon.cli.table import print_table, row_of
+from syncret.daemon.cli.table import Row, print_table, row_of
 from syncret.daemon.one_pass import ACTED_UPON
 from syncret.daemon.ops.control import serve_control
 from syncret.daemon.ops.http import serve_http
@@ -38,12 +38,13 @@ def _run(options: Namespace) -> int:
 
 
 def _announce(view: View) -> None:
-    """For people: what was synced, where, when next, and where to ask. Machines read logs, metrics and status."""
+    """For people: what was synced, where, when next, and where to ask. Machines read logs and metrics."""
     if view.settings.log_format == "json" or not (
         sys.stdout.isatty() or view.settings.log_format == "console"
     ):
         return
-    controllers, rows = view.controllers, []
+    controllers = view.controllers
+    rows: list[Row] = []
     for kind in sorted(ACTED_UPON):
         for stored in controllers.inventory.list(GroupKind(GROUP, kind)):
             failure = controllers.world.facts.failure(stored.ref)

@@ -30,7 +30,7 @@ ONE_SHOT: Final = (Given("default", "outputDir", ""), Given("default", "stateFil
 def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
     """The settings in force. Raises ConfigError.
 
-    `one_shot` commands touch only what they are told to: without a flag there is no output folder and no state.
+    `one_shot` commands touch only what they are told to: without a flag, no output folder and no state.
     """
     file = getattr(options, "config", None)
     flags = [*(ONE_SHOT if one_shot else ()), *flags_of(options)]
@@ -86,6 +86,7 @@ def _told(errors: Iterable[BaseException]) -> int:
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
+            inner: BaseExceptionGroup[BaseException] = error
+            yield from _leaves(inner)
         else:
             yield error

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, TextIO
 
-from syncret.config.meta import Document, ObjectRef, ref_of
+from syncret.config.meta import Document, ObjectRef, member, ref_of
 from syncret.daemon.one_pass import ACTED_UPON, Pass
 
 HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
@@ -35,8 +35,9 @@ def rows_of(result: Pass, output_dir: str) -> list[Row]:
 def row_of(document: Document, *, failure: str, due: float | None, output_dir: str) -> Row:
     """The row of one object."""
     ref = ref_of(document)
-    status = document.get("status") or {}
-    condition: Document = next((each for each in status.get("conditions") or () if each.get("type") == "Ready"), {})
+    status = member(document, "status")
+    conditions: list[Document] = status.get("conditions", [])
+    condition: Document = next((each for each in conditions if each.get("type") == "Ready"), Document())
     name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
     told = failure or condition.get("message") or condition.get("reason") or "waiting"
     return Row(
@@ -45,9 +46,9 @@ def row_of(document: Document, *, failure: str, due: float | None, output_dir: s
 
 
 def _where(document: Document, ref: ObjectRef, output_dir: str) -> str:
-    status = document.get("status") or {}
+    status = member(document, "status")
     if ref.kind == "ExternalSecret":
-        bound = (status.get("binding") or {}).get("name")
+        bound = member(status, "binding").get("name")
         place = f"{output_dir.rstrip('/')}/{ref.namespace}/{bound}/" if output_dir else f"Secret {bound}"
         return place if bound else "-"
     if ref.kind == "PushSecret":

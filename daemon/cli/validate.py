@@ -1,4 +1,4 @@
-"""`syncret validate`: judge every document of some files as an API server and the admission webhooks would."""
+"""`syncret validate`: judge documents as an API server and the admission webhooks would."""
 
 import sys
 from argparse import Namespace
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from syncret.config.decode import Judged, judge
 from syncret.config.errors import Problem
 from syncret.config.loader import LoadedDocument, load
-from syncret.config.meta import Document, ref_of
+from syncret.config.meta import Document, member, ref_of
 from syncret.config.references import missing_references
 from syncret.daemon.cli.exits import INVALID, OK
 from syncret.daemon.cli.output import describe_problem, print_json
@@ -41,7 +41,7 @@ def judge_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
     registry = Registry()
     judged = [Judged() if each.document is None else judge(each.document, registry) for each in loaded]
     dangling = missing_references([each.document for each in judged if each.document is not None])
-    items = []
+    items: list[_Item] = []
     for each, verdict in zip(loaded, judged, strict=True):
         found = [*each.problems, *verdict.problems]
         if verdict.foreign is not None:
@@ -78,9 +78,8 @@ def _as_document(item: _Item, *, show_values: bool) -> Document:
 def _head(item: _Item) -> Document:
     """What the document calls itself, as far as it does."""
     document = item.judged.document or item.loaded.document or {}
-    metadata = document.get("metadata")
-    named = metadata if isinstance(metadata, dict) else {}
-    texts = {
+    named = member(document, "metadata")
+    texts: Document = {
         "apiVersion": document.get("apiVersion"),
         "kind": document.get("kind"),
         "namespace": named.get("namespace"),

@@ -1,7 +1,7 @@
 """From answers to data: the values of an ExternalSecret in ESO's order, each key knowing where it came from.
 
-`dataFrom` in list order (rewrite; only where there is none, key conversion; key check; decoding; null bytes), each
-laid over the one before; then `data` on top. The first failure ends it: half a secret is never written.
+`dataFrom` in list order (rewrite; only where there is none, key conversion; key check; decoding; null bytes),
+each laid over the one before; then `data` on top. The first failure ends it: half a secret is never written.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def assemble(
 def _lay(
     spec: ExternalSecretSpec, below: Assembled, place: str, found: Mapping[str, bytes] | None
 ) -> Assembled:
-    """One more entry on top. Absence is data: only where the author keeps what is there (Retain) is it a failure."""
+    """One entry on top. Absence is data: it is a failure only under Retain, which keeps what is there."""
     if found is None:
         if spec.target.deletion_policy == "Retain":
             raise Malformed("the secret does not exist at the provider").at(place)

@@ -1,7 +1,7 @@
 """Conditions: what a status says of an object, and when that last changed."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -14,7 +14,7 @@ class Condition(Protocol):
     """What the condition models of all kinds have in common."""
 
     @property
-    def type(self) -> Any: ...
+    def type(self) -> str: ...
     @property
     def status(self) -> str: ...
     @property
@@ -50,5 +50,5 @@ def put(conditions: Sequence[C], new: C, *, now: float) -> tuple[C, ...]:
         return tuple(conditions)
     since = old.last_transition_time if old is not None and old.status == new.status else stamp(now)
     kept = tuple(condition for condition in conditions if condition.type != new.type)
-    dated: C = msgspec.structs.replace(new, last_transition_time=since)  # type: ignore[type-var]  # a protocol cannot say it is a struct
+    dated = cast("C", msgspec.structs.replace(cast("msgspec.Struct", new), last_transition_time=since))
     return (*kept, dated)

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Final
 
 from syncret.config.fields import Json
+from syncret.config.meta import is_list, is_object
 
 _PLAIN: Final = (1e-4, 1e21)
 
@@ -41,9 +42,9 @@ def _shown(value: Json) -> str:
         return "<nil>"
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, dict):
+    if is_object(value):
         return f"map[{' '.join(f'{key}:{_shown(value[key])}' for key in sorted(value))}]"
-    if isinstance(value, list):
+    if is_list(value):
         return f"[{' '.join(map(_shown, value))}]"
     return _number(value) if isinstance(value, float) else str(value)
 

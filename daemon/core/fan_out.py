@@ -1,10 +1,10 @@
-"""What a cluster-wide resource wants in each namespace: which namespaces, which child, and what to say of it."""
+"""What a cluster-wide resource wants: in which namespaces, which child, and what to say of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from syncret.config.fields import LabelSelector
-from syncret.config.meta import Document
+from syncret.config.meta import Document, member
 from syncret.daemon.core import selectors
 from syncret.daemon.core.labels import FORCE_SYNC, controller_of
 
@@ -80,14 +80,14 @@ def owned(fan: Fan, resource: Document, child: Document) -> bool:
 
 def desired_child(fan: Fan, resource: Document, namespace: str, observed: Document | None) -> Document:
     """The whole child for one namespace, on top of what is there."""
-    meta = resource["spec"].get(fan.metadata_field) or {}
-    annotations = dict(meta.get("annotations") or {})
-    force = (resource["metadata"].get("annotations") or {}).get(FORCE_SYNC)
+    meta = member(resource, "spec", fan.metadata_field)
+    annotations = dict(member(meta, "annotations"))
+    force = member(resource, "metadata", "annotations").get(FORCE_SYNC)
     if fan is EXTERNAL and force is not None:
         annotations[FORCE_SYNC] = force
     child: dict[str, Any] = dict(observed) if observed is not None else {}
-    metadata = dict(child.get("metadata") or {}) | {"name": child_name(fan, resource), "namespace": namespace}
-    for field, entries in (("labels", dict(meta.get("labels") or {})), ("annotations", annotations)):
+    metadata = dict(member(child, "metadata")) | {"name": child_name(fan, resource), "namespace": namespace}
+    for field, entries in (("labels", dict(member(meta, "labels"))), ("annotations", annotations)):
         metadata.pop(field, None)
         if entries:
             metadata[field] = entries

@@ -1,10 +1,10 @@
-"""Targets of other kinds than Secret: the fetched data as `data` of a ConfigMap, as `spec.data` of anything else."""
+"""Targets of other kinds than Secret: the data as `data` of a ConfigMap, as `spec.data` of anything else."""
 
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.digest import value_hash
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
@@ -28,10 +28,9 @@ def is_valid(resource: ExternalSecret, observed: Document | None) -> bool:
         return True
     if observed is None:
         return False
-    metadata = observed["metadata"]
-    return (metadata.get("labels") or {}).get(MANAGED) == "true" and (metadata.get("annotations") or {}).get(
-        DATA_HASH
-    ) == _content_hash(observed)
+    if member(observed, "metadata", "labels").get(MANAGED) != "true":
+        return False
+    return member(observed, "metadata", "annotations").get(DATA_HASH) == _content_hash(observed)
 
 
 def desired_manifest(
@@ -41,14 +40,13 @@ def desired_manifest(
     merging = resource.spec.target.creation_policy in KEEPS_FOREIGN_KEYS
     target = deepcopy(observed) if observed is not None and merging else _blank(resource, observed)
     metadata = target["metadata"]
-    metadata["labels"] = {**(metadata.get("labels") or {}), **resource.metadata.labels, MANAGED: "true"}
-    metadata["annotations"] = {**(metadata.get("annotations") or {}), **resource.metadata.annotations}
+    metadata["labels"] = {**member(target, "metadata", "labels"), **resource.metadata.labels, MANAGED: "true"}
+    metadata["annotations"] = {**member(target, "metadata", "annotations"), **resource.metadata.annotations}
     text = {key: _text(key, value) for key, value in sorted(data.items())}
     if target["kind"] == "ConfigMap":
         target["data"] = text
     else:
-        spec = target.get("spec")
-        target["spec"] = {**spec, "data": text} if isinstance(spec, dict) else {"data": text}
+        target["spec"] = {**member(target, "spec"), "data": text}
     metadata["annotations"][DATA_HASH] = _content_hash(target)
     claim(
         target, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner"

@@ -1,4 +1,4 @@
-"""What an ExternalSecret has to know before it can be decided: every read, deduplicated, before the first await."""
+"""What an ExternalSecret has to know: every read, deduplicated, known before the first await."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias

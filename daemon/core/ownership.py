@@ -7,7 +7,7 @@ API_VERSION = "external-secrets.io/v1"
 GROUP = "external-secrets.io"
 
 
-class Refusal(Exception):  # noqa: N818  # a decision, not a fault
+class Refusal(Exception):  # a decision, not a fault
     """The target must not be written; `message` is the condition's, `detail` says more in the event."""
 
     def __init__(self, message: str, detail: str) -> None:

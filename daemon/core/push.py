@@ -1,4 +1,4 @@
-"""What a PushSecret pushes to one store: `data` and `dataTo` expanded into entries, with every conflict found first."""
+"""What a PushSecret pushes to one store: `data` and `dataTo` as entries, every conflict found first."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ class Store(NamedTuple):
 
 
 class PushEntry(NamedTuple):
-    """One value on its way: from a key of the source (none: from all of it, or from a bundle) to a remote place."""
+    """One value on its way: from a key of the source (none: all of it, or a bundle) to a remote place."""
 
     secret_key: str
     target: RemoteTarget
@@ -162,7 +162,7 @@ def _expand_one(
         bundle = {key: converted[key] for key in matched}
         target = RemoteTarget(entry.remote_key)
         return [(BUNDLE, PushEntry("", target, entry.metadata, "None", bundle))] if matched else []
-    made = []
+    made: list[tuple[str, PushEntry]] = []
     for key, remote in _rewritten(entry.rewrite, matched, transform).items():
         if not remote:
             raise Malformed(f'empty remote key produced for source key "{key}"')
@@ -219,7 +219,7 @@ def _check_unique(merged: Sequence[PushEntry]) -> None:
     seen: dict[RemoteTarget, list[str]] = {}
     for entry in merged:
         seen.setdefault(entry.target, []).append(entry.secret_key)
-    clashes = []
+    clashes: list[str] = []
     for target, sources in seen.items():
         if len(sources) > 1:
             where = f' with property "{target.property}"' if target.property else ""

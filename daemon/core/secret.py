@@ -1,10 +1,10 @@
-"""The Secret that an ExternalSecret wants, decided from the one that is there and the data that was fetched."""
+"""The Secret that an ExternalSecret wants, from the one that is there and the data that was fetched."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from copy import deepcopy
 
-from syncret.config.meta import Document
+from syncret.config.meta import Document, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.digest import data_hash, text_hash
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
@@ -27,19 +27,18 @@ def field_manager(resource: ExternalSecret) -> str:
 
 def secret_data(secret: Document) -> dict[str, bytes]:
     """The values of a Secret."""
-    return {key: b64decode(value) for key, value in (secret.get("data") or {}).items()}
+    return {key: b64decode(value) for key, value in member(secret, "data").items()}
 
 
 def is_valid(resource: ExternalSecret, secret: Document | None) -> bool:
-    """Whether the Secret still is what was written last: there, marked as managed, and with unchanged data."""
+    """Whether the Secret still is what was written last: there, marked as managed, its data unchanged."""
     if resource.spec.target.creation_policy == "Orphan":
         return True
     if secret is None:
         return False
-    metadata = secret["metadata"]
-    return (metadata.get("labels") or {}).get(MANAGED) == "true" and (metadata.get("annotations") or {}).get(
-        DATA_HASH
-    ) == data_hash(secret_data(secret))
+    if member(secret, "metadata", "labels").get(MANAGED) != "true":
+        return False
+    return member(secret, "metadata", "annotations").get(DATA_HASH) == data_hash(secret_data(secret))
 
 
 def desired_secret(
@@ -67,7 +66,7 @@ def desired_secret(
 
 
 def within_immutable(observed: Document, desired: Document) -> tuple[Document, bool]:
-    """What may still be written to an immutable Secret (its metadata), and whether that is all that was wanted."""
+    """What may be written to an immutable Secret: its metadata; and whether that is all that is wanted."""
     fixed: Document = {field: observed[field] for field in ("data", "type", "immutable") if field in observed}
     whole = all(observed.get(field) == desired.get(field) for field in ("data", "type", "immutable"))
     return {**desired, **fixed}, whole
@@ -88,15 +87,18 @@ def _drop_managed(resource: ExternalSecret, secret: Document, values: dict[str, 
     for key in managed_keys(secret, manager, "data"):
         values.pop(key, None)
     for field in ("labels", "annotations"):
-        entries = secret["metadata"].get(field) or {}
+        entries = member(secret, "metadata", field)
         for key in managed_keys(secret, manager, "metadata", field):
             entries.pop(key, None)
 
 
 def _put_metadata(resource: ExternalSecret, secret: Document) -> None:
     metadata = secret["metadata"]
-    metadata["labels"] = {**(metadata.get("labels") or {}), **resource.metadata.labels}
-    metadata["annotations"] = {**(metadata.get("annotations") or {}), **resource.metadata.annotations}
+    metadata["labels"] = {**member(secret, "metadata", "labels"), **resource.metadata.labels}
+    metadata["annotations"] = {
+        **member(secret, "metadata", "annotations"),
+        **resource.metadata.annotations,
+    }
 
 
 def _without_empty(secret: Document) -> Document:

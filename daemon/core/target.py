@@ -1,10 +1,10 @@
-"""What an ExternalSecret writes: a Secret, or any other kind; one shape for both, with the words each uses."""
+"""What an ExternalSecret writes: a Secret or any other kind; one shape for both, in the words of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core import manifest, secret
 from syncret.daemon.core.ownership import Refusal
@@ -124,6 +124,4 @@ def changed_keys(before: Document | None, after: Document | None) -> tuple[list[
 def _data(document: Document | None) -> Document:
     if document is None:
         return {}
-    spec = document.get("spec")
-    data = document.get("data") or (spec.get("data") if isinstance(spec, dict) else None)
-    return data if isinstance(data, dict) else {}
+    return member(document, "data") or member(document, "spec", "data")

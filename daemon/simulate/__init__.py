@@ -1,1 +1,1 @@
-"""A cluster in a bottle: manifests through time, with the same engine, controllers and admission as the daemon."""
+"""A cluster in a bottle: manifests through time, with the engine, controllers and admission of the daemon."""

@@ -27,7 +27,7 @@ class ProviderRecorder(Silent):
 
     def fault(self, operation: Operation, store: ObjectRef) -> str | None:
         """The text with which a call of that kind fails now, if it does."""
-        kind = "read" if operation in READS else operation
+        kind = "read" if operation in (*READS, "exists") else operation
         for fault in self._faults:
             if fault.operation == kind and (not fault.store or store_ref(fault.store) == store):
                 return fault.error

@@ -1,7 +1,7 @@
 """What a scenario says: the clock, the flags, stand-ins for providers, and the steps."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -10,7 +10,7 @@ from syncret.config.catalog import Catalog
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.errors import Problem
 from syncret.config.fields import Duration, Json, Model
-from syncret.config.meta import Document, Metadata, ObjectRef
+from syncret.config.meta import Document, Metadata, ObjectRef, is_object, member
 from syncret.config.schema import Schema
 from syncret.daemon.core.timestamps import seconds
 
@@ -86,7 +86,7 @@ class Scenario(Model, kw_only=True):
 
 
 def read_scenario(document: Document, catalog: Catalog) -> tuple[Scenario | None, list[Problem]]:
-    """The scenario, or everything that is wrong with it. Unlike a manifest it may not carry unknown fields."""
+    """The scenario, or all that is wrong with it; unlike in a manifest, unknown fields are."""
     admitted = Schema.of(Scenario, catalog).admit(document)
     problems = [msgspec.structs.replace(problem, severity="error") for problem in admitted.problems]
     if problems:
@@ -143,13 +143,11 @@ def _step_problems(step: Step, path: str) -> Iterator[Problem]:
             )
 
 
-def _names_itself(item: Any) -> bool:
-    if not isinstance(item, dict) or not isinstance(item.get("metadata"), dict):
+def _names_itself(item: Json) -> bool:
+    if not is_object(item):
         return False
-    return all(
-        isinstance(value, str) and value
-        for value in (item.get("apiVersion"), item.get("kind"), item["metadata"].get("name"))
-    )
+    texts = (item.get("apiVersion"), item.get("kind"), member(item, "metadata").get("name"))
+    return all(isinstance(text, str) and text for text in texts)
 
 
 def store_ref(text: str) -> ObjectRef | None:

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from syncret.config.errors import Problem
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.settings import Settings
-from syncret.daemon.app import Controllers, controllers
+from syncret.daemon.app import Controllers, Hooks, controllers
 from syncret.daemon.backends.contract import BackendError, Invalid
 from syncret.daemon.backends.memory.admission import admission_by
 from syncret.daemon.backends.memory.cluster import MemoryCluster
@@ -52,15 +52,9 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         return simulated(provider, stand_ins.get(store))
 
+    hooks = Hooks(target=target, observer=recorder, faults=recorder.fault, substitute=substitute)
     async with controllers(
-        cluster,
-        registry=registry,
-        settings=settings,
-        clock=clock,
-        target=target,
-        observer=recorder,
-        faults=recorder.fault,
-        substitute=substitute,
+        cluster, registry=registry, settings=settings, clock=clock, hooks=hooks
     ) as running:
         simulation = _Simulation(cluster, recorder, target, clock, running)
         steps = [await simulation.step(step) for step in scenario.spec.steps]
@@ -142,7 +136,7 @@ class _Simulation:
 
     async def _objects(self) -> list[Document]:
         """Everything that exists, by kind, namespace and name."""
-        shown = []
+        shown: list[Document] = []
         for kind in sorted(self._cluster.kinds()):
             for stored in await self._cluster.list(kind):
                 document = stored.document
@@ -153,7 +147,7 @@ class _Simulation:
 
 
 def _names(document: Document) -> Document:
-    metadata = document.get("metadata") or {}
+    metadata = member(document, "metadata")
     return {
         "apiVersion": document.get("apiVersion", ""),
         "kind": document.get("kind", ""),

@@ -1,11 +1,9 @@
 """Draws values from a generator, named directly or through a ClusterGenerator."""
 
-from typing import Any
-
 import msgspec
 
 from syncret.config.catalog import Scope, generator_key
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, ObjectRef, is_object, member
 from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.contract import OpenContext, SecretMap
@@ -25,12 +23,12 @@ def generator_spec(world: World, kind: str, name: str, namespace: str) -> tuple[
     stored = world.inventory.get(generator_ref(kind, name, namespace))
     if stored is None:
         return None
-    spec: Document = stored.document.get("spec") or {}
+    spec = member(stored.document, "spec")
     if kind != CLUSTER_GENERATOR:
         return kind, spec
     inner = str(spec.get("kind", ""))
-    chosen: Any = (spec.get("generator") or {}).get(generator_key(inner))
-    if chosen is None:
+    chosen = member(spec, "generator").get(generator_key(inner))
+    if not is_object(chosen):
         raise Malformed(
             f'ClusterGenerator "{name}" is of kind {inner} but carries another spec',
             hint=f"set spec.generator.{generator_key(inner)}",

@@ -34,7 +34,7 @@ class ExternalSecretReconciler:
         self._writer = TargetWriter(world)
 
     def references(self, stored: Stored) -> Iterable[ObjectRef]:
-        """Its target, stores and generators, and its namespace where a cluster store may ask for its labels."""
+        """Its target, stores and generators; its namespace, where a cluster store asks for labels."""
         resource = stored.as_type(ExternalSecret)
         namespace = resource.metadata.namespace
         named = needs.stores(resource.spec)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from syncret.config.durations import parse_duration
-from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
 from syncret.daemon.backends.contract import BackendError, Conflict, NotFound, Stored
 from syncret.daemon.core import fan_out
@@ -50,28 +50,28 @@ class FanOutReconciler:
 
     async def _clean_up(self, stored: Stored, resource: Document) -> Outcome:
         if self._fan.finalizer:
-            status = resource.get("status") or {}
+            status = member(resource, "status")
             name = status.get(self._fan.name_field) or fan_out.child_name(self._fan, resource)
-            for namespace in status.get("provisionedNamespaces") or ():
+            for namespace in _names(status):
                 await self._delete(resource, namespace, name)
             await drop_finalizer(self._world, stored, self._fan.finalizer)
         return Outcome()
 
     async def _provision(self, stored: Stored, resource: Document) -> Outcome:
-        status = resource.get("status") or {}
+        status = member(resource, "status")
         name, former = fan_out.child_name(self._fan, resource), status.get(self._fan.name_field)
         try:
             chosen = self._chosen(stored)
         except SyncError as error:
             return await self._failed(stored, resource, error)
-        provisioned_before = list(status.get("provisionedNamespaces") or ())
+        provisioned_before = _names(status)
         failed: dict[str, str] = {}
         if former and former != name:
             for namespace in provisioned_before:
                 await self._delete(resource, namespace, former)
         for namespace in set(provisioned_before).difference(chosen):
             await self._delete(resource, namespace, name)
-        provisioned = []
+        provisioned: list[str] = []
         for namespace in chosen:
             reason = await self._ensure_child(resource, namespace, name)
             if reason:
@@ -140,3 +140,8 @@ class FanOutReconciler:
     async def _report(self, stored: Stored, status: dict[str, Any]) -> None:
         if status != stored.document.get("status"):
             await self._world.status.report(stored.ref, status, uid=stored.uid)
+
+
+def _names(status: Document) -> list[str]:
+    """Where a child was made before."""
+    return list(status.get("provisionedNamespaces", ()))

@@ -3,7 +3,6 @@
 import msgspec
 
 from syncret.config.meta import Document, Metadata
-from syncret.config.meta import Document
 from syncret.daemon.backends.contract import NotFound, Stored
 from syncret.daemon.engine.reconcilers.world import World
 

@@ -1,4 +1,4 @@
-"""PushSecret: from a Secret (or a generator) to every store it names, and away again when it is no longer wanted."""
+"""PushSecret: from a Secret (or a generator) to every store it names, and away again when unwanted."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

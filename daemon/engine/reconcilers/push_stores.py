@@ -12,7 +12,7 @@ from syncret.providers.errors import Malformed
 
 
 def stores_of(world: World, resource: PushSecret) -> dict[Store, Stored]:
-    """The stores by what decides over entries, in a stable order. Raises Malformed for one that does not exist."""
+    """The stores, by what decides over entries. Raises Malformed for one that does not exist."""
     found: dict[ObjectRef, Stored] = {}
     for ref in resource.spec.secret_store_refs:
         for stored in _of(world, ref, resource.metadata.namespace):
@@ -29,9 +29,7 @@ def _of(world: World, ref: PushStoreRef, namespace: str) -> list[Stored]:
     kind = ref.kind
     if ref.label_selector is not None:
         listed = world.inventory.list(GroupKind(GROUP, kind), None if kind == CLUSTER else namespace)
-        return [
-            s for s in listed if selectors.matches(ref.label_selector, world.heads.of(s).metadata.labels)
-        ]
+        return [s for s in listed if selectors.matches(ref.label_selector, world.heads.of(s).metadata.labels)]
     if not ref.name:
         raise Malformed(
             "refStore Name must be provided", hint="name the store in secretStoreRefs, or select it by labels"

@@ -16,7 +16,7 @@ from syncret.providers.errors import SyncError
 
 Synced: TypeAlias = dict[str, dict[str, PushData]]
 Account: TypeAlias = Mapping[str, Mapping[str, PushData]]
-"""`status.syncedPushSecrets`: by store (`SecretStore/name`), by remote key (and property), the entry pushed."""
+"""`status.syncedPushSecrets`: by store (`SecretStore/name`) and remote key, the entry pushed."""
 
 
 def merged(new: Account, old: Account) -> Synced:
@@ -72,7 +72,7 @@ class Pusher:
         self, resource: PushSecret, session: Session, store: Store, entry: PushEntry, source: Source
     ) -> None:
         value = payload(entry, source.data)
-        if resource.spec.update_policy == "IfNotExists" and await session.exists(entry.target):
+        if resource.spec.update_policy == "IfNotExists" and await self._exists(session, entry.target):
             return
         item = PushItem(
             remote_key=entry.target.remote_key,
@@ -85,8 +85,12 @@ class Pusher:
         try:
             await session.push(item)
         except SyncError as error:
-            told = type(error)(
-                f"could not write remote ref {entry.secret_key} to target secretstore {store.name}: {error.message}",
-                hint=error.hint,
-            )
-            raise told from error
+            what = f"could not write remote ref {entry.secret_key} to target secretstore {store.name}"
+            raise type(error)(f"{what}: {error.message}", hint=error.hint) from error
+
+    async def _exists(self, session: Session, target: RemoteTarget) -> bool:
+        try:
+            return await session.exists(target)
+        except SyncError as error:
+            what = "could not verify if secret exists in store"
+            raise type(error)(f"{what}: {error.message}", hint=error.hint) from error

@@ -80,7 +80,7 @@ class SecretStoreReconciler:
         return store.spec.refresh_seconds() or self._world.options.store_interval
 
     def _probe_due(self, store: SecretStore, ref: ObjectRef) -> float:
-        """When to probe. A store that an earlier life of the daemon found ready is taken at its word until then."""
+        """When to probe. A store that an earlier life found ready is believed until then."""
         probed, now = self._probed.get(ref), self._world.clock.now()
         if probed is not None and (probed.uid, probed.generation) == (
             store.metadata.uid,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.backends.contract import NotFound
 from syncret.daemon.core.labels import CREATED_BY, created_by
@@ -82,7 +82,7 @@ class TargetWriter:
         observed = await self._world.target.get(target._replace(name=former))
         if observed is None:
             return
-        labels = observed.document["metadata"].get("labels") or {}
+        labels = member(observed.document, "metadata", "labels")
         if labels.get(CREATED_BY) == created_by(resource.metadata.namespace, resource.metadata.name):
             await self.delete(resource, observed.ref)
 

@@ -66,7 +66,7 @@ def _windows(resource: ExternalSecret) -> tuple[str, list[windows.Window]]:
 
 
 def _slot_name(resource: ExternalSecret) -> str:
-    """Objects that read the same key of the same store are due together, so that their reads meet in one call."""
+    """Objects that read the same key of the same store are due together: their reads meet in one call."""
     first = next(iter(needs.needs(resource.spec)), None)
     match first:
         case needs.Read(store, ref) | needs.Extract(store, ref):

@@ -35,11 +35,11 @@ class World:
     registry: Registry
     clock: Clock
     events: Events
+    wrote: Callable[[ObjectRef, str, ObjectRef], None]
+    """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
     options: Options = field(default_factory=Options)
     facts: Facts = field(default_factory=Facts)
     heads: StoreHeads = field(default_factory=StoreHeads)
-    wrote: Callable[[ObjectRef, str, ObjectRef], None] = lambda target, version, writer: None
-    """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""
