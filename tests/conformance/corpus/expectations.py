@@ -85,12 +85,13 @@ def _store_condition(expected: Json, seen: Seen) -> Found:
 
 
 def _store_capabilities(expected: Json, seen: Seen) -> Found:
-    """The capability of the only store, or `{name, capabilities}`."""
-    said: Mapping[str, Json] = expected if is_object(expected) else {"capabilities": expected}
-    knows(said, {"capabilities", *_STORE}, "store_capabilities")
+    """The capability of the only store, or that of a store by its name."""
+    said: Mapping[str, Json] = expected if is_object(expected) else {"value": expected}
+    knows(said, {"capabilities", "value", *_STORE}, "store_capabilities")
+    wanted = said["value"] if "value" in said else said["capabilities"]
     came = value_in(seen.store(said), "status", "capabilities")
-    if came != said["capabilities"]:
-        yield f"expected store_capabilities {said['capabilities']!r}; came {came!r}"
+    if came != wanted:
+        yield f"expected store_capabilities {wanted!r}; came {came!r}"
 
 
 def _status_has(expected: Json, seen: Seen) -> Found:

@@ -7,7 +7,7 @@ from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from tests.conformance.corpus.comparing import differences, knows, list_in, object_in, value_in
+from tests.conformance.corpus.comparing import differences, is_list, knows, list_in, object_in, value_in
 from tests.conformance.corpus.seen import Found, Seen
 
 ES_API: Final = "external-secrets.io/v1"
@@ -53,6 +53,12 @@ _SECRET: Final = frozenset(
 
 
 def secret(expected: Json, seen: Seen) -> Found:
+    """One Secret, or several."""
+    for one in expected if is_list(expected) else [expected]:
+        yield from _secret(one, seen)
+
+
+def _secret(expected: Mapping[str, Json], seen: Seen) -> Found:
     path = f"secret {expected['name']}"
     knows(expected, _SECRET, "secret")
     came = seen.find("Secret", expected["name"], expected.get("namespace", seen.namespace))
@@ -85,8 +91,10 @@ def _data(expected: Mapping[str, Json], secret: Document, path: str) -> Found:
 
 
 def absent_secrets(expected: Json, seen: Seen) -> Found:
+    """Secrets by name, or by `namespace/name`."""
     for name in expected:
-        if seen.find("Secret", name, seen.namespace) is not None:
+        namespace, _, last = name.rpartition("/")
+        if seen.find("Secret", last, namespace or seen.namespace) is not None:
             yield f"expected no secret {name}; it is there"
 
 

@@ -23,7 +23,11 @@ _KNOWN: Final = frozenset(
         *("provider_behaviour", "inject", *_SUBJECTS),
     }
 )
-_OPERATIONS: Final = ("read", "push", "delete")
+_OPERATIONS: Final = {
+    "read": {"read", "get", "find", "exists", "getsecret", "getsecretmap", "getallsecrets", "secretexists"},
+    "push": {"push", "pushsecret", "setsecret"},
+    "delete": {"delete", "deletesecret"},
+}
 
 
 class Translated(NamedTuple):
@@ -88,18 +92,27 @@ def _namespaces(said: Mapping[str, Json]) -> Iterator[Document]:
 
 
 def _faults(said: Json) -> list[Document]:
-    """The faults of `inject`: a list of, or one `{operation, error, store}`, or `{<operation>: <error>}`."""
+    """The faults of `inject`: one, several, or one for each operation; a bare text makes pushes fail."""
     if said is None:
         return []
+    if isinstance(said, str):
+        return [{"operation": "push", "error": said}]
     if is_list(said):
         return [fault for one in said for fault in _faults(one)]
     if not is_object(said):
         raise Unknown(f"inject: {said!r}")
     if "operation" in said:
         knows(said, {"operation", "error", "store"}, "inject")
-        return [said]
-    knows(said, {*_OPERATIONS}, "inject")
-    return [{"operation": operation, "error": error} for operation, error in said.items()]
+        return [{**said, "operation": _operation(said["operation"])}]
+    return [{"operation": _operation(name), "error": error} for name, error in said.items()]
+
+
+def _operation(name: str) -> str:
+    """The kind of call that fails, by our name for it or by that of ESO's provider interface."""
+    for operation, names in _OPERATIONS.items():
+        if name.lower().removesuffix("_error") in names:
+            return operation
+    raise Unknown(f"inject: the operation {name!r}")
 
 
 def _members(step: Mapping[str, Json]) -> frozenset[str]:
@@ -133,12 +146,17 @@ def _secret(step: Mapping[str, Json]) -> Document:
     }
 
 
+def _data(step: Mapping[str, Json]) -> Document:
+    return {name: step[name] for name in ("stringData", "data") if name in step}
+
+
 def _patched(name: Document, merge: Document) -> Document:
     return {"patch": [{**name, "merge": merge}]}
 
 
 _Action: TypeAlias = tuple[frozenset[str], Callable[[Mapping[str, Json], Document, int], Document]]
 
+_SECRET_DATA: Final = frozenset({"secret", "namespace", "stringData", "data"})
 _PATCH: Final[_Action] = (
     frozenset({"patch"}),
     lambda step, subject, _: _patched(named(subject), step["patch"]),
@@ -158,13 +176,12 @@ _ACTIONS: Final[Mapping[str, _Action]] = {
     "delete_cps": _DELETE,
     "recreate_es": _RECREATE,
     "recreate_ps": _RECREATE,
-    "patch_secret": (
-        frozenset({"secret", "namespace", "stringData"}),
-        lambda step, _, __: _patched(_secret(step), {"stringData": step["stringData"]}),
-    ),
+    "patch_secret": (_SECRET_DATA, lambda step, _, __: _patched(_secret(step), _data(step))),
     "replace_secret_data": (
-        frozenset({"secret", "namespace", "stringData"}),
-        lambda step, _, __: _patched(_secret(step), {"data": None, "stringData": step["stringData"]}),
+        _SECRET_DATA,
+        lambda step, _, __: {
+            "patch": [{**_secret(step), "merge": merge} for merge in ({"data": None}, _data(step))]
+        },
     ),
     "delete_secret": (frozenset({"secret", "namespace"}), lambda step, _, __: {"delete": [_secret(step)]}),
     "force_sync": (
@@ -176,9 +193,14 @@ _ACTIONS: Final[Mapping[str, _Action]] = {
     "resync": (frozenset(), lambda _, __, ___: {}),
     "advance": (frozenset({"seconds"}), lambda step, _, __: {"advance": f"{step['seconds']}s"}),
     "label_namespace": (
-        frozenset({"namespace", "labels"}),
+        frozenset({"namespace", "name", "labels"}),
         lambda step, _, __: _patched(
-            {"apiVersion": "v1", "kind": "Namespace", "namespace": "", "name": step["namespace"]},
+            {
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "namespace": "",
+                "name": step.get("namespace") or step["name"],
+            },
             {"metadata": {"labels": step["labels"]}},
         ),
     ),
