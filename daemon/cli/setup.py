@@ -85,8 +85,8 @@ def _told(errors: Iterable[BaseException]) -> int:
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
     for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            inner: BaseExceptionGroup[BaseException] = error
-            yield from _leaves(inner)
-        else:
-            yield error
+        match error:
+            case BaseExceptionGroup():
+                yield from _leaves(error)
+            case _:
+                yield error

@@ -7,7 +7,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.config.settings import Settings
-from syncret.daemon.app import controllers
+from syncret.daemon.app import Hooks, controllers
 from syncret.daemon.backends.memory.admission import admission_by
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
@@ -32,7 +32,7 @@ async def cluster() -> MemoryCluster:
 async def view(cluster: MemoryCluster, settings: Settings) -> AsyncIterator[View]:
     clock = Clock()
     metrics = Metrics(clock.now)
-    running_ = controllers(cluster, registry=Registry(), settings=settings, clock=clock, observer=metrics)
+    running_ = controllers(cluster, registry=Registry(), settings=settings, clock=clock, hooks=Hooks(observer=metrics))
     async with running_ as running:
         metrics.watch(sources_of(running))
         yield View(controllers=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())
