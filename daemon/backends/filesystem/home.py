@@ -115,7 +115,12 @@ class HostHome:
 
     # ------------------------------------------------------------------------------------------------ folders
     async def run(self) -> None:
-        """Follow the folders until cancelled."""
+        """Follow the folders, and see to the written files, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(), name="home: follow the manifests")
+            group.create_task(self._inspect(), name="home: inspect the written files")
+
+    async def _follow(self) -> None:
         settings = self._settings
         async with aclosing(
             looks(settings.manifests, rescan=settings.rescan, debounce=settings.debounce)
@@ -136,6 +141,16 @@ class HostHome:
             snapshot = await asyncio.to_thread(self._scan, touched)
         self._forget_credentials(snapshot)
         await self._apply(snapshot)
+
+    async def _inspect(self) -> None:
+        while True:
+            await asyncio.sleep(max(self._settings.rescan, 1.0))
+            await self.inspect()
+
+    async def inspect(self) -> None:
+        """Look for written files that somebody touched: mend their modes, and tell whoever wrote them."""
+        for ref in await asyncio.to_thread(self._outputs.drifted):
+            await self._writer.settle(ref)
 
     def _scan(self, touched: Collection[str]) -> Snapshot:
         snapshot = self._folders.scan(touched)

@@ -7,13 +7,16 @@ repairs.
 
 import binascii
 from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
+from syncret.daemon.backends.filesystem.drift import Drift
 from syncret.daemon.backends.filesystem.manifest_target import ManifestTarget
+from syncret.daemon.backends.filesystem.names import folder_of, manifest_name, secret_name
 from syncret.daemon.backends.filesystem.records import face, is_ours
 from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
 from syncret.daemon.backends.filesystem.tree import OutputTree
@@ -31,6 +34,7 @@ class Outputs:
         self._writes = writes
         self._secrets = SecretFolder(tree) if tree is not None else None
         self._manifests = ManifestTarget(tree) if tree is not None else None
+        self._drift = Drift(tree) if tree is not None else None
         self._refs: set[ObjectRef] = set()
         self._rehearsed: set[ObjectRef] = set()
 
@@ -57,6 +61,8 @@ class Outputs:
     def leave(self, ref: ObjectRef) -> None:
         """The content of this object is not in the files, or no longer."""
         self._refs.discard(ref)
+        if self._drift is not None:
+            self._drift.forget(ref)
 
     def exists(self, ref: ObjectRef) -> bool:
         """Whether there are files for this object, as far as can be told."""
@@ -72,8 +78,11 @@ class Outputs:
         if self._secrets is None or self._manifests is None:
             return None
         if ref.group_kind != _SECRET:
-            return self._manifests.load(ref)
+            document = self._manifests.load(ref)
+            self._note_first(ref)
+            return document
         data = self._secrets.load(ref)
+        self._note_first(ref, data or ())
         if data is None:
             return None
         return {"data": {key: b64encode(data[key]).decode() for key in sorted(data)}} if data else {}
@@ -83,11 +92,37 @@ class Outputs:
         if self._secrets is None or self._manifests is None:
             return
         if ref.group_kind == _SECRET:
-            self._secrets.write(ref, _values(ref, document))
+            values = _values(ref, document)
+            self._secrets.write(ref, values)
+            self._note(ref, values)
             return
         metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
         content = {key: value for key, value in document.items() if key != "status"}
         self._manifests.write(ref, {**content, "metadata": metadata})
+        self._note(ref)
+
+    def drifted(self) -> Sequence[ObjectRef]:
+        """Written objects whose files somebody touched since they were written, or first read in this life.
+
+        Blocking.
+        """
+        return self._drift.found() if self._drift is not None else []
+
+    def settle(self, ref: ObjectRef) -> None:
+        """Give files that somebody touched their modes and owners again, whatever they hold now.
+
+        Raises TargetUnavailable.
+        """
+        if self._secrets is None or self._manifests is None:
+            return
+        content = self.load(ref)
+        if content is None:
+            self._note(ref)
+        elif ref.group_kind == _SECRET:
+            self.write(ref, content)
+        else:
+            self._manifests.write(ref, content)
+            self._note(ref)
 
     def adopted(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
         """The object of a former life whose content is in files: as the cluster is to hold it.
@@ -134,6 +169,20 @@ class Outputs:
         if not content:
             return stored
         return msgspec.structs.replace(stored, data=_ENCODER.encode({**content, **stored.document}))
+
+    def _note_first(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
+        """What a former life wrote is meant to look as it is found first."""
+        if self._drift is not None and ref in self._refs and ref not in self._drift:
+            self._note(ref, keys)
+
+    def _note(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
+        if self._drift is None:
+            return
+        if ref.group_kind != _SECRET:
+            self._drift.note(ref, [f"{folder_of(ref)}/{manifest_name(ref)}"])
+            return
+        folder = f"{folder_of(ref)}/{secret_name(ref)}"
+        self._drift.note(ref, [folder, *(f"{folder}/{key}" for key in sorted(keys))])
 
 
 def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:

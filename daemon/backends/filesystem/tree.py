@@ -141,6 +141,13 @@ class OutputTree:
             raise unavailable(error, f"{self.path}/{namespace}/{name}") from error
         return sort(status.st_mode) and status.st_uid in self.owners
 
+    def status(self, path: str) -> os.stat_result | None:
+        """What stands at a path below the output folder; None where nothing does, or nobody may look."""
+        try:
+            return os.stat(path, dir_fd=self._root, follow_symlinks=False)
+        except OSError:
+            return None
+
     def _make_namespace(self, name: str) -> int:
         try:
             os.mkdir(name, 0o700, dir_fd=self._root)

@@ -7,11 +7,12 @@ and an object whose files never came is dropped.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import ParamSpec
 from weakref import WeakValueDictionary
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.backends.contract import BackendError, Conflict, Invalid, Stored
+from syncret.daemon.backends.contract import BackendError, Conflict, Invalid, Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.journal import StateJournal
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.records import face
@@ -72,6 +73,15 @@ class Writer:
         async with self.lock(ref):
             await self._cluster.delete(ref, uid=uid)
         await self._journal.settled()
+
+    async def settle(self, ref: ObjectRef) -> None:
+        """Somebody touched the files of this object: mend their modes, and tell those who watch it."""
+        async with self.lock(ref):
+            if ref not in self._outputs:
+                return
+            with suppress(TargetUnavailable):  # whoever writes the content is told; the modes have to wait
+                await self._in_thread(self._outputs.settle, ref)
+            self._cluster.touched(ref)
 
     def lock(self, ref: ObjectRef) -> asyncio.Lock:
         """What one write at a time holds."""

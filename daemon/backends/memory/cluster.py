@@ -111,6 +111,10 @@ class MemoryCluster:
         self._ledger.found(ref)
         self._collector.retire(ref)
 
+    def touched(self, ref: ObjectRef) -> None:
+        """Tell the watchers that what the vault keeps of an object may have changed there."""
+        self._ledger.tell(ref)
+
     # ------------------------------------------------------------------------------------------------- status
     async def report(self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str) -> Stored | None:
         """Replace the status of this life of the object; None where it is gone."""

@@ -62,6 +62,12 @@ class Ledger:
         self.hub.publish(Change(ChangeKind.MODIFIED if known else ChangeKind.ADDED, sealed))
         return whole
 
+    def tell(self, ref: ObjectRef) -> None:
+        """Tell the watchers of the version that stands there once more."""
+        stored = self.shelves.get(ref)
+        if stored is not None:
+            self.hub.publish(Change(ChangeKind.MODIFIED, stored))
+
     def remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
         """Take an object away; `last` is the change that let it go, and what the watchers are told."""
         stood = self.shelves.get(ref)
