@@ -1,6 +1,6 @@
 """A case of ExternalSecrets or PushSecrets as a scenario for `syncret simulate`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from syncret.config.fields import Json
@@ -62,13 +62,18 @@ def translate(case: Case, name: str) -> Translated:
             {**_commands(step, subject, place), "faults": _faults(step.get("inject", body.get("inject")))}
         )
         expectations.append((place, step.get("expect") or {}))
-    document = {
+    document = scenario(name, steps, flags=body.get("flags") or [])
+    return Translated(subject, document, tuple(expectations))
+
+
+def scenario(name: str, steps: Sequence[Document], *, flags: Sequence[str] = ()) -> Document:
+    """The document that `syncret simulate` takes."""
+    return {
         "apiVersion": "syncret.dev/v1alpha1",
         "kind": "Scenario",
         "metadata": {"name": name},
-        "spec": {"now": START, "flags": body.get("flags") or [], "steps": steps},
+        "spec": {"now": START, "flags": flags, "steps": steps},
     }
-    return Translated(subject, document, tuple(expectations))
 
 
 def _subject(body: Mapping[str, Json]) -> Document:

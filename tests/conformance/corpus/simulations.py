@@ -13,9 +13,9 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.commands import run
-from tests.conformance.corpus.comparing import Unknown
+from tests.conformance.corpus.comparing import Unknown, list_in
 from tests.conformance.corpus.expectations import mismatches
-from tests.conformance.corpus.scenarios import Translated, translate
+from tests.conformance.corpus.scenarios import Translated, scenario, translate
 from tests.conformance.corpus.seen import Seen
 
 BATCH: Final = 60
@@ -23,8 +23,6 @@ WORKERS: Final = 2
 
 _REFUSED_TOO: Final = re.compile(r"\brejected (at|by)( the)? (admission|webhook)")
 """The note of a case that tells how a resource fails where no webhook refuses it before."""
-
-_EMPTY: Final = '{"apiVersion":"syncret.dev/v1alpha1","kind":"Scenario","spec":{"steps":[{}]}}'
 
 
 class Simulation(NamedTuple):
@@ -40,11 +38,12 @@ def simulated(cases: Sequence[Case], folder: Path) -> dict[Case, Simulation | st
     files: dict[Path, tuple[Case, Translated]] = {}
     for number, case in enumerate(cases):
         try:
-            translated = translate(case, f"case-{number:04}")
+            name = f"case-{number:04}"
+            translated = translate(case, name)
         except Unknown as error:
             outcomes[case] = str(error)
         else:
-            path = folder / f"{number:04}.json"
+            path = folder / f"{name}.json"
             path.write_text(json.dumps(translated.document), encoding="utf-8")
             files[path] = (case, translated)
     for path, steps in _results(list(files), folder).items():
@@ -56,7 +55,7 @@ def simulated(cases: Sequence[Case], folder: Path) -> dict[Case, Simulation | st
 def _results(files: Sequence[Path], folder: Path) -> Mapping[Path, list[Document] | str]:
     """The reported steps of each file's scenario, or why there are none."""
     probe = folder / "empty.json"
-    probe.write_text(_EMPTY, encoding="utf-8")
+    probe.write_text(json.dumps(scenario("empty", [{}])), encoding="utf-8")
     tried = _batch([probe])[probe]
     if isinstance(tried, str):
         return dict.fromkeys(files, tried)
@@ -74,13 +73,24 @@ def _batch(files: Sequence[Path]) -> dict[Path, list[Document] | str]:
     else:
         lines = done.stdout.splitlines()
         if done.returncode == 0 and len(lines) == len(files):
-            return {path: json.loads(line)["steps"] for path, line in zip(files, lines, strict=True)}
+            return {path: _steps(path, json.loads(line)) for path, line in zip(files, lines, strict=True)}
         counted = f"{len(lines)} results of {len(files)}"
         problem = f"exit code {done.returncode}, {counted}: {done.stderr.strip()[-2000:]}"
     if len(files) == 1:
         return {files[0]: f"syncret simulate: {problem}"}
     middle = len(files) // 2
     return {**_batch(files[:middle]), **_batch(files[middle:])}
+
+
+def _steps(path: Path, result: Document) -> list[Document] | str:
+    """The steps of a result, if it is the one of this file's scenario."""
+    named = {
+        "apiVersion": "syncret.dev/v1alpha1",
+        "kind": "SimulationResult",
+        "metadata": {"name": path.stem},
+    }
+    came = {name: value for name, value in result.items() if name != "steps"}
+    return list_in(result, "steps") if came == named else f"expected the result {named}; came {came}"
 
 
 def differences(case: Case, simulation: Simulation) -> Iterator[str]:
