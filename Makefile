@@ -14,7 +14,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP_INSTALL) --require-hashes --only-binary :all:
 
 # Arguments that a caller may replace: make run RUN="run -f /my/manifests --output-dir /tmp/out"; make test TEST="-k queue"
-RUN ?= run -f config/samples/quickstart --output-dir run/secrets --state run/state.db --set socket=run/control.sock
+RUN ?= run -f config/samples/quickstart --output-dir run/secrets --state run/state.db --socket run/control.sock --set logFormat=console
 TEST ?=
 BENCH ?=
 
