@@ -57,26 +57,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _commands(top: argparse.ArgumentParser) -> Iterator[str]:
-    yield f"```text\n{_help(top)}```\n"
+    yield f"```text\n{top.format_help()}```\n"
     for action in top._actions:  # noqa: SLF001  # argparse has no other way to its sub-commands
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for name, command in action.choices.items():
-                yield f"\n## {name}\n\n```text\n{_help(command)}```\n"
-
-
-def _help(command: argparse.ArgumentParser) -> str:
-    command.formatter_class = _wide(command.formatter_class)
-    return command.format_help()
-
-
-def _wide(formatter: type[argparse.HelpFormatter]) -> type[argparse.HelpFormatter]:
-    """The same formatter, but the page's width instead of the terminal's."""
-
-    class Wide(formatter):  # type: ignore[misc,valid-type]
-        def __init__(self, prog: str) -> None:
-            super().__init__(prog, width=100)
-
-    return Wide
+                yield f"\n## {name}\n\n```text\n{command.format_help()}```\n"
 
 
 def _settings() -> Iterator[str]:

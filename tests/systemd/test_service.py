@@ -165,6 +165,14 @@ def test_the_files_are_the_services_own_and_nobody_elses(service: Machine) -> No
     assert {int(status[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")} == {0}
 
 
+def test_only_root_and_the_service_itself_may_ask(service: Machine) -> None:
+    told = service.run("syncret", "status")
+    assert "ExternalSecret" in told
+    assert "first" not in told
+    others = service.run("setpriv", "--reuid=nobody", "--clear-groups", "syncret", "status", check=False)
+    assert "ExternalSecret" not in others
+
+
 def test_an_edited_manifest_reaches_the_file(service: Machine) -> None:
     manifest = service.path("/etc/syncret/manifests/demo.yaml")
     manifest.write_text(MANIFESTS.replace("extract: {key: database}", "extract: {key: replica}"))
