@@ -3,6 +3,7 @@
 Completion, the man page and docs/reference/cli.md are made of this parser: it is the one place to mend.
 """
 
+import sys
 from argparse import Action, ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
@@ -54,7 +55,8 @@ class _Version(Action):
         del namespace, values, option_string
         from syncret.daemon.ops.version import version
 
-        parser.exit(message=f"syncret {version()}\n")
+        sys.stdout.write(f"syncret {version()}\n")
+        parser.exit()
 
 
 class Formatter(HelpFormatter):

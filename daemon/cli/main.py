@@ -20,8 +20,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + 2
     return code
-
-
-def entry() -> None:
-    """What the installed script calls."""
-    sys.exit(main())

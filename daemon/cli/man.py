@@ -31,7 +31,7 @@ def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
         yield from _command(command)
     yield ".SH SETTINGS"
     yield from _paragraphs(
-        "Defaults < settings file (--config) < environment < command line (--set NAME=VALUE, dedicated flags). A "
+        "Defaults < settings file (--config) < environment < command line (--set NAME=VALUE, other flags). A "
         "duration is written as 1h30m or as a number of seconds, a file mode in octal and in quotes."
     )
     for setting in describe():
@@ -63,8 +63,10 @@ def _flag(flag: Word) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    for paragraph in text.strip().split("\n\n"):
-        yield from (".PP", _text(" ".join(paragraph.split())))
+    for number, paragraph in enumerate(text.strip().split("\n\n")):
+        if number:
+            yield ".PP"
+        yield _text(" ".join(paragraph.split()))
 
 
 def _sentence(text: str) -> str:

@@ -1,0 +1,70 @@
+"""Help that teaches, and usage errors that end with 2."""
+
+import re
+from argparse import ArgumentParser
+from typing import cast
+
+import pytest
+
+from syncret.daemon.cli.arguments import parser
+from syncret.daemon.cli.completion import commands_of
+
+COMMANDS = [command.name for command in commands_of(parser())]
+EXAMPLE = re.compile(r"^  (?:sudo )?syncret (.*?)(?:   .*)?$", re.MULTILINE)
+
+
+def test_the_contract_of_commands() -> None:
+    assert {"run", "sync", "plan", "validate", "simulate", "status", "explain", "refresh", "export"} <= set(
+        COMMANDS
+    )
+    assert "providers" in COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args([command, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert "examples:" in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
+def examples() -> list[str]:
+    top = parser()
+    texts = [top.epilog or ""]
+    for action in top._actions:
+        if action.dest == "command":
+            commands = cast("dict[str, ArgumentParser]", action.choices)
+            texts += [command.epilog or "" for command in commands.values()]
+    return sorted({example for text in texts for example in EXAMPLE.findall(text)})
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_can_be_typed(example: str) -> None:
+    parser().parse_args(example.partition(" > ")[0].split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param(["frobnicate"], id="unknown-command"),
+        pytest.param(["validate"], id="no-manifests"),
+        pytest.param(["sync", "-f", "x", "--out", "y"], id="abbreviated-flag"),
+        pytest.param(["status", "-o", "yaml"], id="unknown-format"),
+        pytest.param(["explain"], id="no-object"),
+    ],
+)
+def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args(arguments)
+    assert ended.value.code == 2
+    assert "usage: syncret" in capsys.readouterr().err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args(["--version"])
+    assert ended.value.code == 0
+    assert re.fullmatch(r"syncret \S+\n", capsys.readouterr().out)

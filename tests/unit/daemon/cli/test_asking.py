@@ -1,0 +1,185 @@
+"""status, explain and refresh as a person sees them: what they print, and where they end."""
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from syncret.config.settings import Settings
+from syncret.daemon.cli.asking import DEFAULT
+from syncret.daemon.cli.columns import span
+from syncret.daemon.cli.main import main
+from syncret.daemon.ops.control import serve_control
+from syncret.daemon.ops.view import View
+from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, store
+
+
+async def asked(view: View, *arguments: str) -> int:
+    """Run a command beside the daemon."""
+    async with serve_control(view):
+        return await asyncio.to_thread(main, [*arguments, "--socket", view.settings.socket])
+
+
+async def test_status(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
+    await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
+    assert await asked(view, "status") == 1
+    text = capsys.readouterr().out
+    head, _, titles, *rows = text.splitlines()
+    assert head.startswith("syncret ")
+    assert "ready; 0 due, 0 running" in head
+    assert titles.split() == ["KIND", "NAMESPACE", "NAME", "READY", "AGE", "NEXT", "STATUS"]
+    told = {row.split()[2]: row for row in rows}
+    assert told.keys() == {"demo", "database", "lost"}
+    assert "secret synced" in told["database"]
+    assert " no " in told["lost"]
+    assert "does not exist" in told["lost"]
+    assert CANARY not in text
+
+
+async def test_status_of_a_daemon_where_all_is_well(view: View, apply: Apply) -> None:
+    await apply(store(database=CANARY), external_secret())
+    assert await asked(view, "status") == 0
+
+
+async def test_status_can_be_narrowed(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
+    await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
+    assert await asked(view, "status", "--failing", "-o", "json") == 1
+    document = json.loads(capsys.readouterr().out)
+    assert [each["name"] for each in document["objects"]] == ["lost"]
+    assert document["stores"] == []
+    assert await asked(view, "status", "-n", "other") == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+async def test_explain(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
+    await apply(store(database=CANARY), external_secret())
+    assert await asked(view, "explain", "ExternalSecret/database") == 0
+    text = capsys.readouterr().out
+    assert text.startswith("ExternalSecret default/database\n  ready   yes: SecretSynced, secret synced\n")
+    assert "  next    in " in text
+    titles, row = text.splitlines()[-2:]
+    assert titles.split()[:2] == ["KEY", "FROM"]
+    assert row.split()[:6] == ["password", "SecretStore/demo", "database", "-", "0s", "spec.data[0]"]
+    assert CANARY not in text
+
+
+async def test_explain_a_failure(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
+    await apply(store(), external_secret("lost", key="nowhere"))
+    assert await asked(view, "explain", "es/lost") == 0
+    text = capsys.readouterr().out
+    assert "  error   0s ago: spec.data[0]: the secret does not exist at the provider\n" in text
+    assert "retry after failure" in text
+
+
+async def test_refresh(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
+    await apply(store(database=CANARY), external_secret())
+    assert await asked(view, "refresh", "es/database") == 0
+    assert capsys.readouterr().out == "ExternalSecret/default/database: is refreshed now\n"
+    await apply()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["explain", "es/databse"], 1, "did you mean database?", id="unknown-name"),
+        pytest.param(["refresh", "es/databse"], 1, "did you mean database?", id="unknown-name-to-refresh"),
+        pytest.param(["explain", "Secrte/x"], 1, "there is no kind Secrte", id="unknown-kind"),
+        pytest.param(["explain", "database"], 2, "write KIND/NAME", id="no-kind"),
+        pytest.param(["explain", "es/"], 2, "write KIND/NAME", id="no-name"),
+    ],
+)
+async def test_what_cannot_be_told(
+    view: View,
+    apply: Apply,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    message: str,
+) -> None:
+    await apply(store(database=CANARY), external_secret())
+    assert await asked(view, *arguments) == code
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert message in told.err
+
+
+COMMANDS = pytest.mark.parametrize("command", [["status"], ["explain", "es/x"], ["refresh", "es/x"]])
+
+
+@COMMANDS
+def test_without_a_daemon(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = str(tmp_path / "control.sock")
+    assert main([*command, "--socket", where]) == 3
+    assert capsys.readouterr().err == (
+        f"syncret: no daemon listens at {where} "
+        "(start one with `syncret run`, or name its socket with --socket PATH)\n"
+    )
+
+
+def test_the_socket_of_a_dead_daemon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = str(tmp_path / "control.sock")
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(where)
+    assert main(["status", "--socket", where]) == 3
+    assert "no daemon listens" in capsys.readouterr().err
+
+
+@pytest.fixture
+def impostor(tmp_path: Path) -> Iterator[str]:
+    """Something that listens, and is no daemon."""
+    where = str(tmp_path / "other.sock")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(where)
+        listener.listen()
+
+        def answer() -> None:
+            caller, _ = listener.accept()
+            with caller:
+                caller.recv(1000)
+                caller.sendall(b"220 mail.example ESMTP\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield where
+        thread.join()
+
+
+def test_a_program_that_is_no_daemon(impostor: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--socket", impostor]) == 3
+    assert "no sensible answer" in capsys.readouterr().err
+
+
+def test_the_settings_name_the_socket(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYNCRET_SOCKET", "/nowhere/of-environment.sock")
+    file = tmp_path / "syncret.yaml"
+    file.write_text("socket: /nowhere/of-file.sock\n")
+    for arguments, where in (
+        ([], "/nowhere/of-environment.sock"),
+        (["--config", str(file)], "/nowhere/of-environment.sock"),
+        (["--set", "socket=/nowhere/of-flag.sock"], "/nowhere/of-flag.sock"),
+    ):
+        assert main(["status", *arguments]) == 3
+        assert where in capsys.readouterr().err
+    monkeypatch.delenv("SYNCRET_SOCKET")
+    assert main(["status", "--config", str(file)]) == 3
+    assert "/nowhere/of-file.sock" in capsys.readouterr().err
+    assert main(["status", "--set", "sokcet=x"]) == 2
+    assert "did you mean socket?" in capsys.readouterr().err
+
+
+def test_the_default_socket_is_that_of_the_settings() -> None:
+    assert Settings().socket == DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.4, "0s"), (90, "90s"), (120, "2m"), (7199, "119m"), (7200, "2h"), (172800, "2d")],
+)
+def test_spans(seconds: float, expected: str) -> None:
+    assert span(seconds) == expected
