@@ -65,7 +65,6 @@ lock: $(DEV_READY) ## Resolve requirements/*.txt anew (minutes; needs a package 
 .PHONY: run
 run: $(RUN_READY) ## Run the daemon on the quickstart manifests; files appear under run/secrets
 	@mkdir -p run
-	@echo "ask it from another terminal: $(BIN)/syncret status --socket run/control.sock"
 	@exec $(BIN)/syncret $(RUN)
 
 # --------------------------------------------------------------------------------------------------------- tests
