@@ -21,6 +21,7 @@ _HINTS: Final = {
     "duration": "write a duration such as 30s or 1h30m",
     "mode": 'write a mode in octal and in quotes, such as "0640"',
     "paths": "write a list of files and folders",
+    "listen": "write 127.0.0.1:9847, or :9847 for every interface",
 }
 
 
@@ -57,7 +58,8 @@ def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable
                 values[setting.attribute] = _read(setting, each.value)
                 origins[setting.attribute] = each
             except (msgspec.ValidationError, ValueError) as error:
-                problems.append(_problem(each, str(error), _HINTS.get(setting.form, setting.meaning)))
+                hint = _HINTS.get(setting.name) or _HINTS.get(setting.form) or setting.meaning
+                problems.append(_problem(each, str(error), hint))
     settings = Settings(**values)
     problems += _contradictions(settings, origins)
     if problems:
@@ -69,7 +71,7 @@ def address_of(listen: str) -> Address:
     """`listen` taken apart: `127.0.0.1:9847`, `:9847`, `[::1]:9847`. Raises ValueError."""
     match = _ADDRESS.fullmatch(listen)
     if match is None or int(match["port"]) > 65535:  # noqa: PLR2004  # the largest port
-        raise ValueError("is no address and port; write 127.0.0.1:9847, or :9847 for every interface")
+        raise ValueError("is no address and port")
     return Address(match["host"].strip("[]"), int(match["port"]))
 
 
@@ -129,7 +131,8 @@ def _contradictions(settings: Settings, origins: Mapping[str, Given]) -> Iterato
 
 def _problem(given: Given, message: str, hint: str = "") -> Problem:
     where = f"{given.origin}:{given.line}" if given.line else given.origin
-    name = f"{given.name}: " if given.name else ""
+    named = not given.name or given.origin.endswith(given.name)  # as in `--listen`
+    name = "" if named else f"{given.name}: "
     return Problem(path=where, message=f"{name}{message}", hint=hint, line=given.line)
 
 

@@ -92,16 +92,14 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "listen: 9847\n",
             {},
-            "FILE:1: listen: expected `str`, got `int` "
-            "(Address of /metrics, /healthz, /readyz and /status; empty: none.)",
+            "FILE:1: listen: expected `str`, got `int` (write 127.0.0.1:9847, or :9847 for every interface)",
             id="wrong-type",
         ),
         pytest.param(
             "",
             {"SYNCRET_LISTEN": "localhost"},
-            "SYNCRET_LISTEN: listen: is no address and port; write 127.0.0.1:9847, or :9847 for every "
-            "interface "
-            "(Address of /metrics, /healthz, /readyz and /status; empty: none.)",
+            "SYNCRET_LISTEN: listen: is no address and port "
+            "(write 127.0.0.1:9847, or :9847 for every interface)",
             id="address-without-port",
         ),
         pytest.param(
@@ -128,6 +126,15 @@ def test_problems_say_where_what_and_the_remedy(
 def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     told = problems_of(tmp_path, "workers: no\n", {"SYNCRET_BURST": "x"}, flag("fsync", "maybe"))
     assert [problem.split(": ")[0] for problem in told] == ["FILE:1", "SYNCRET_BURST", "--set fsync"]
+
+
+def test_a_flag_is_named_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(None, {}, [flag("worker", "3"), Given("--listen", "listen", "x")])
+    assert [str(problem).partition(" (")[0] for problem in caught.value.problems] == [
+        "--set worker: there is no such setting",
+        "--listen: is no address and port",
+    ]
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:

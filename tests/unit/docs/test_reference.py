@@ -1,0 +1,83 @@
+"""The reference pages: written from the code, or held against it."""
+
+import json
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import pytest
+
+from syncret.config.settings import describe
+from syncret.daemon.cli.arguments import parser
+from syncret.daemon.cli.completion import commands_of
+from syncret.daemon.ops.families import FAMILIES
+from syncret.daemon.ops.status import API_VERSION, ObjectStatus, QueueStatus, Summary
+
+ROOT = Path(__file__).parents[3]
+STATUS = (ROOT / "docs/reference/status.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """What the site's build writes, as it is asked for."""
+    hook = loaded(ROOT / "docs/hooks/reference.py")
+    return {
+        "cli": "".join(hook._commands(parser())),
+        "settings": "".join(hook._settings()),
+        "metrics": "".join(hook._metrics()),
+    }
+
+
+def loaded(file: Path) -> ModuleType:
+    spec = spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_command_has_its_part(pages: dict[str, str]) -> None:
+    assert re.findall(r"^## (\S+)$", pages["cli"], re.MULTILINE) == [
+        command.name for command in commands_of(parser())
+    ]
+
+
+def test_every_setting_has_its_row(pages: dict[str, str]) -> None:
+    assert [row.split("`")[1] for row in pages["settings"].splitlines()] == [
+        setting.name for setting in describe()
+    ]
+
+
+def test_every_metric_has_its_row(pages: dict[str, str]) -> None:
+    rows = {row.split("`")[1]: row for row in pages["metrics"].splitlines()}
+    assert {family.name for family in FAMILIES} < rows.keys()
+    assert "syncret_provider_call_seconds" in rows
+    assert "`provider` `call`" in rows["syncret_provider_call_seconds"]
+    assert "syncret_bugs_total" in rows
+
+
+def keys_of(model: type[msgspec.Struct]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(model)}
+
+
+def test_the_status_document_is_as_it_is_shown() -> None:
+    (block,) = re.findall(r"```json\n(.*?)```", STATUS, re.DOTALL)
+    shown: dict[str, Any] = json.loads(block)
+    assert shown.keys() == keys_of(Summary) | {"apiVersion", "stores", "objects"}
+    assert shown["apiVersion"] == API_VERSION
+    assert shown["queue"].keys() == keys_of(QueueStatus)
+    for each in [*shown["stores"], *shown["objects"]]:
+        assert each.keys() == keys_of(ObjectStatus)
+
+
+def test_every_address_is_told() -> None:
+    assert set(re.findall(r"^\| `(/\w+)`", STATUS, re.MULTILINE)) == {
+        "/healthz",
+        "/readyz",
+        "/status",
+        "/metrics",
+    }
