@@ -1,0 +1,1 @@
+"""Measures what docs/performance.md promises: `python -m bench`, or `make bench`."""

@@ -1,0 +1,45 @@
+"""Measures, and prints one table: `python -m bench [--smoke] [NAME ...]`."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Final, Protocol, cast
+
+from bench.figures import Figure, table
+
+MEASURES: Final = ("start", "at_rest", "first_sync", "timers", "sharing", "flood", "hanging")
+
+
+class Measure(Protocol):
+    """A module of this package that measures."""
+
+    measure: Callable[..., Iterator[Figure]]
+
+
+def main() -> int:
+    """Exit code 0 also where a goal was missed: the table says so, and the machine may have been busy."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(MEASURES)}")
+    parser.add_argument("--smoke", action="store_true", help="everything tiny: does it still run?")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(MEASURES)
+    if unknown:
+        parser.error(f"no such measure: {', '.join(sorted(unknown))}")
+    build = Path(__file__).parents[1] / "build"
+    build.mkdir(exist_ok=True)
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as folder:
+        for name in options.names or MEASURES:
+            module = cast("Measure", import_module(f"bench.{name}"))
+            for figure in module.measure(Path(folder), smoke=options.smoke):
+                figures.append(figure)
+                sys.stderr.write(f"{figure.measure}: {figure.figure}\n")
+    print(table(figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
