@@ -139,7 +139,13 @@ class Supervisor:
 def sources_of(running: Controllers) -> Sources:
     """Where a scrape looks."""
     sessions = running.world.sessions
-    return Sources(running.inventory, running.engine.queue.stats, sessions.limits, sessions.in_flight)
+    return Sources(
+        inventory=running.inventory,
+        queue=running.engine.queue.stats,
+        limits=sessions.limits,
+        in_flight=sessions.in_flight,
+        failure=running.world.facts.failure,
+    )
 
 
 class _Problems:

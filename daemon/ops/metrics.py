@@ -38,6 +38,8 @@ class Sources(NamedTuple):
     queue: Callable[[], QueueStats]
     limits: Callable[[], Iterable[tuple[ObjectRef, LimiterStats]]]
     in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
+    failure: Callable[[ObjectRef], object | None]
+    """What stands in an object's way, though a retry may not be what helps."""
 
 
 class _Record:
@@ -200,11 +202,15 @@ class Metrics(Silent):
     def ran(self, run: Run) -> None:
         record = self._records.setdefault(run.ref, _Record())
         record.runs += 1
-        record.errors += run.failure is not None
+        record.errors += run.failure is not None or self._is_refused(run.ref)
         record.failures = run.failures
         record.seconds = run.seconds
         record.next_due = run.next_due
         self._queue_wait.observe(run.waited)
+
+    def _is_refused(self, ref: ObjectRef) -> bool:
+        """Whether the run ended badly and will not be tried again: its target is another's, say."""
+        return self._sources is not None and self._sources.failure(ref) is not None
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
         del ref, error, where

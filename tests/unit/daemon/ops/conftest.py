@@ -32,7 +32,9 @@ async def cluster() -> MemoryCluster:
 async def view(cluster: MemoryCluster, settings: Settings) -> AsyncIterator[View]:
     clock = Clock()
     metrics = Metrics(clock.now)
-    running_ = controllers(cluster, registry=Registry(), settings=settings, clock=clock, hooks=Hooks(observer=metrics))
+    running_ = controllers(
+        cluster, registry=Registry(), settings=settings, clock=clock, hooks=Hooks(observer=metrics)
+    )
     async with running_ as running:
         metrics.watch(sources_of(running))
         yield View(controllers=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())

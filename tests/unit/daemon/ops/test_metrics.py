@@ -50,7 +50,9 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     metrics = Metrics(lambda: NOW, **options)
     queue = QueueStats(3, 1, 40, 2, 7.5, 1.5, 9, 2.0)
     limits = [(STORE, LimiterStats(10, 1.0, 2, 4, 50.0, 12.5))]
-    metrics.watch(Sources(inventory, lambda: queue, lambda: limits, lambda: [(STORE, 5)]))
+    metrics.watch(
+        Sources(inventory, lambda: queue, lambda: limits, lambda: [(STORE, 5)], failure=lambda _: None)
+    )
     return metrics, inventory
 
 
@@ -103,6 +105,25 @@ async def test_the_operators_own_names(view: View, apply: Apply) -> None:
         assert f"_total_total {kind}" not in text
     assert "# TYPE externalsecret_sync_calls_error counter" in text
     assert CANARY not in text
+
+
+async def test_a_refusal_counts_as_an_error_though_it_is_not_retried(
+    view: View, apply: Apply, cluster: MemoryCluster
+) -> None:
+    await cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "database", "namespace": "default"},
+            "immutable": True,
+            "data": {},
+        }
+    )
+    await apply(store(database=CANARY), external_secret(target={"creationPolicy": "Merge"}))
+    text = await text_of(view.metrics)
+    good = 'name="database",namespace="default"'
+    assert samples(text, "externalsecret_sync_calls_error")[good] >= 1
+    assert samples(text, "externalsecret_status_condition")[f'{good},condition="Ready",status="False"'] == 1
 
 
 async def test_age_interval_and_next_look() -> None:
