@@ -1,0 +1,1 @@
+"""Go's text/template over Python values: pure, bounded, and exact to the byte."""

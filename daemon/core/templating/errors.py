@@ -1,0 +1,29 @@
+"""What is wrong with a template, or happened while it was rendered: never with a value in it."""
+
+
+class FunctionError(Exception):
+    """A function refused its arguments. The message says why and quotes none of them."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+class TemplateError(Exception):
+    """A template does not parse or does not render.
+
+    `name` is the template (inside `define`, the inner one), `line` and `column` count from 1, `function` is what
+    failed, or empty. The message quotes neither values nor the text of the template.
+    """
+
+    def __init__(self, message: str, *, name: str, line: int, column: int, function: str = "") -> None:
+        self.message = message
+        self.name = name
+        self.line = line
+        self.column = column
+        self.function = function
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        called = f"function {self.function}: " if self.function else ""
+        return f"template {self.name}, line {self.line}, column {self.column}: {called}{self.message}"
