@@ -1,11 +1,11 @@
 """Tables for people: what is kept in step, how that went, and when next."""
 
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Final, NamedTuple, TextIO
+from typing import Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
+from syncret.daemon.cli.columns import print_columns
 from syncret.daemon.one_pass import ACTED_UPON, Pass
 
 HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
@@ -60,12 +60,6 @@ def _moment(due: float | None) -> str:
     return datetime.fromtimestamp(due, UTC).strftime("%H:%M:%SZ") if due is not None else "on change"
 
 
-def print_table(
-    rows: Iterable[Sequence[str]], *, head: Sequence[str] = HEAD, out: TextIO | None = None
-) -> None:
-    """Columns as wide as they need to be."""
-    lines = [tuple(head), *(tuple(row) for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        (out or sys.stdout).write("  ".join(cells).rstrip() + "\n")
+def print_table(rows: Iterable[Row]) -> None:
+    """The table on stdout."""
+    print_columns(HEAD, rows)

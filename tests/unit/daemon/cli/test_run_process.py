@@ -1,0 +1,146 @@
+"""`syncret run` as a process: how it begins, answers and ends, and what it says where it cannot begin."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+CANARY: Final = "hunter2-canary"
+MANIFESTS: Final = f"""\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {{name: demo, namespace: default}}
+spec: {{provider: {{fake: {{data: [{{key: database, value: {CANARY}}}]}}}}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: database, namespace: default}}
+spec:
+  secretStoreRef: {{name: demo}}
+  data: [{{secretKey: password, remoteRef: {{key: database}}}}]
+"""
+
+
+def command(tmp_path: Path, *more: str) -> list[str]:
+    (tmp_path / "manifests.yaml").write_text(MANIFESTS)
+    return [
+        *(sys.executable, "-c", "import sys; from syncret.daemon.cli.main import main; sys.exit(main())"),
+        *("run", "-f", str(tmp_path / "manifests.yaml"), "--output-dir", str(tmp_path / "out")),
+        *("--state", str(tmp_path / "state.db"), "--socket", str(tmp_path / "c.sock"), *more),
+    ]
+
+
+@contextmanager
+def daemon(tmp_path: Path, *more: str) -> Generator[subprocess.Popen[str], None, None]:
+    process = subprocess.Popen(command(tmp_path, *more), stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def ask(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    code = "import sys; from syncret.daemon.cli.main import main; sys.exit(main())"
+    words = [sys.executable, "-c", code, *arguments, "--socket", str(tmp_path / "c.sock")]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def until_ready(tmp_path: Path) -> dict[str, object]:
+    """The status, once the first pass is done."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        told = ask(tmp_path, "status", "-o", "json")
+        if told.returncode == 0:
+            status: dict[str, object] = json.loads(told.stdout)
+            if status["ready"]:
+                return status
+        time.sleep(0.1)
+    pytest.fail("not ready within 20 s")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_life(tmp_path: Path, number: signal.Signals) -> None:
+    port = free_port()
+    with daemon(tmp_path, "--listen", f"127.0.0.1:{port}") as process:
+        until_ready(tmp_path)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as response:
+            text = response.read().decode()
+        assert 'syncret_objects{kind="ExternalSecret"} 1' in text
+        assert "process_resident_memory_bytes" in text
+        told = ask(tmp_path, "explain", "es/database")
+        assert "secret synced" in told.stdout
+        assert ask(tmp_path, "refresh", "es/database").returncode == 0
+        assert (tmp_path / "out/default/database/password").read_text() == CANARY
+        process.send_signal(number)
+        _, log = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert CANARY not in text + told.stdout + log
+    assert not (tmp_path / "c.sock").exists()
+
+
+def test_a_reload_keeps_the_socket_and_takes_the_new_settings(tmp_path: Path) -> None:
+    settings = tmp_path / "syncret.yaml"
+    settings.write_text("logLevel: info\n")
+    with daemon(tmp_path, "--listen", "", "--config", str(settings)) as process:
+        until_ready(tmp_path)
+        settings.write_text("logLevel: debug\n")
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+        until_ready(tmp_path)
+        process.terminate()
+        _, log = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert '"level": "debug"' in log
+
+
+def test_a_port_in_use_ends_with_3_and_leaves_no_socket(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        ran = subprocess.run(
+            command(tmp_path, "--listen", address), capture_output=True, text=True, check=False, timeout=30
+        )
+    assert ran.returncode == 3
+    assert f"cannot listen on {address}: another process listens there already" in ran.stderr
+    assert "--listen HOST:PORT" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not os.path.lexists(tmp_path / "c.sock")
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        pytest.param(["--set", "worker=3"], 2, "did you mean workers?", id="unknown-setting"),
+        pytest.param(["--set", "workers"], 2, "NAME=VALUE", id="no-value"),
+        pytest.param(["--config", "/nowhere.yaml"], 2, "/nowhere.yaml: cannot be read", id="no-file"),
+        pytest.param(["--listen", "x"], 2, "--listen: is no address and port", id="no-address"),
+    ],
+)
+def test_wrong_settings_end_before_anything_begins(
+    tmp_path: Path, more: list[str], code: int, message: str
+) -> None:
+    ran = subprocess.run(command(tmp_path, *more), capture_output=True, text=True, check=False, timeout=30)
+    assert ran.returncode == code
+    assert message in ran.stderr
+    assert not (tmp_path / "state.db").exists()
