@@ -1,6 +1,7 @@
 """What is remembered of each object beyond its status: origins of keys, the failure, wishes of operators."""
 
 from collections.abc import Mapping
+from sys import intern
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef
@@ -26,7 +27,7 @@ class Facts:
         """The object is in order; `origins` says which entry of the spec gave each key."""
         self._failures.pop(ref, None)
         if origins:
-            self._origins[ref] = origins
+            self._origins[ref] = {intern(key): intern(place) for key, place in origins.items()}
 
     def failed(self, ref: ObjectRef, failure: Failure) -> None:
         """The object is not in order."""
