@@ -1,10 +1,11 @@
 """Notices that somebody else touched written files: an edit, a removal, other modes or owners.
 
 What the files looked like (inodes, sizes, times, modes, owners) is noted after each write, and compared from
-time to time: one `stat` for each file and folder. No content is read: whoever wants to know what changed does.
+time to time: one `stat` for each file and folder. No content is read; that is for whoever is told.
 """
 
 import os
+import stat
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -13,10 +14,10 @@ from syncret.daemon.backends.filesystem.tree import OutputTree
 
 
 class Look(NamedTuple):
-    """What the files at some paths below the output folder looked like."""
+    """What the files at some paths below the output folder looked like; None: not as they should."""
 
     paths: tuple[str, ...]
-    seen: int
+    seen: int | None
 
 
 class Drift:
@@ -33,6 +34,11 @@ class Drift:
         """This is what the object is meant to look like."""
         self._looks[ref] = self._look(tuple(paths))
 
+    def note_found(self, ref: ObjectRef, paths: Collection[str]) -> None:
+        """This is what a former life left; modes and owners may be those of other settings."""
+        look = self._look(tuple(paths))
+        self._looks[ref] = look if all(map(self._is_owned, paths)) else look._replace(seen=None)
+
     def forget(self, ref: ObjectRef) -> None:
         """The object is written no more."""
         self._looks.pop(ref, None)
@@ -47,6 +53,13 @@ class Drift:
 
     def _look(self, paths: tuple[str, ...]) -> Look:
         return Look(paths, hash(tuple(_face(self._tree.status(path)) for path in paths)))
+
+    def _is_owned(self, path: str) -> bool:
+        status, settings = self._tree.status(path), self._tree.settings
+        if status is None:
+            return True
+        mode = settings.folder_mode if stat.S_ISDIR(status.st_mode) else settings.file_mode
+        return self._tree.owned(status, mode)
 
 
 def _face(status: os.stat_result | None) -> tuple[int, ...] | None:

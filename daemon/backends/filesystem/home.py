@@ -36,6 +36,8 @@ from syncret.daemon.backends.filesystem.writer import Writer
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.backends.memory.hooks import Admission
 
+_SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSettings:
@@ -143,9 +145,11 @@ class HostHome:
         await self._apply(snapshot)
 
     async def _inspect(self) -> None:
+        pause = max(self._settings.rescan, 1.0)
+        await asyncio.sleep(min(pause, _SOON))
         while True:
-            await asyncio.sleep(max(self._settings.rescan, 1.0))
             await self.inspect()
+            await asyncio.sleep(pause)
 
     async def inspect(self) -> None:
         """Look for written files that somebody touched: mend their modes, and tell whoever wrote them."""

@@ -173,16 +173,19 @@ class Outputs:
     def _note_first(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
         """What a former life wrote is meant to look as it is found first."""
         if self._drift is not None and ref in self._refs and ref not in self._drift:
-            self._note(ref, keys)
+            self._drift.note_found(ref, _paths(ref, keys))
 
     def _note(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
-        if self._drift is None:
-            return
-        if ref.group_kind != _SECRET:
-            self._drift.note(ref, [f"{folder_of(ref)}/{manifest_name(ref)}"])
-            return
-        folder = f"{folder_of(ref)}/{secret_name(ref)}"
-        self._drift.note(ref, [folder, *(f"{folder}/{key}" for key in sorted(keys))])
+        if self._drift is not None:
+            self._drift.note(ref, _paths(ref, keys))
+
+
+def _paths(ref: ObjectRef, keys: Iterable[str]) -> list[str]:
+    """Where the files of an object are, below the output folder."""
+    if ref.group_kind != _SECRET:
+        return [f"{folder_of(ref)}/{manifest_name(ref)}"]
+    folder = f"{folder_of(ref)}/{secret_name(ref)}"
+    return [folder, *(f"{folder}/{key}" for key in sorted(keys))]
 
 
 def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:

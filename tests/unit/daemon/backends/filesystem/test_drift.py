@@ -1,13 +1,14 @@
 import shutil
 import stat
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import ChangeKind
 from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
+from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.backends.filesystem.tree import OutputSettings
 from syncret.daemon.backends.memory.admission import admission_by
 from syncret.providers.registry import Registry
@@ -15,7 +16,7 @@ from syncret.providers.registry import Registry
 REGISTRY = Registry()
 SECRET = ObjectRef("", "Secret", "default", "made")
 MAP = ObjectRef("", "ConfigMap", "default", "map")
-DOCUMENTS = (
+DOCUMENTS: tuple[Document, ...] = (
     {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -31,20 +32,24 @@ DOCUMENTS = (
 )
 
 
-def opened(folder: Path) -> HostHome:
+def _unheard(problems: Sequence[FileProblem]) -> None:
+    assert not problems
+
+
+def opened(folder: Path, file_mode: int = 0o600) -> HostHome:
     (folder / "manifests").mkdir(exist_ok=True)
     settings = HostSettings(
         manifests=[str(folder / "manifests")],
         output_dir=str(folder / "out"),
         state_file=str(folder / "state.db"),
-        output=OutputSettings(fsync=False),
+        output=OutputSettings(fsync=False, file_mode=file_mode),
     )
     return HostHome(
         settings,
         catalog=REGISTRY,
         admission=admission_by(REGISTRY),
         now=lambda: 1767225600.0,
-        on_problems=lambda problems: None,
+        on_problems=_unheard,
     )
 
 
@@ -76,21 +81,21 @@ async def told(home: HostHome) -> list[ObjectRef]:
     return heard
 
 
-TOUCHES = [
-    pytest.param(lambda out: (out / "made/a").write_text("3"), [SECRET], id="edited, of the same size"),
-    pytest.param(lambda out: (out / "made/a").unlink(), [SECRET], id="file deleted"),
-    pytest.param(lambda out: (out / "made/c").write_text("3"), [SECRET], id="file added"),
-    pytest.param(lambda out: shutil.rmtree(out / "made"), [SECRET], id="folder deleted"),
-    pytest.param(shutil.rmtree, [MAP, SECRET], id="everything deleted"),
-    pytest.param(lambda out: (out / "made/a").chmod(0o644), [SECRET], id="mode of a file"),
-    pytest.param(lambda out: (out / "made").chmod(0o755), [SECRET], id="mode of the folder"),
-    pytest.param(lambda out: (out / "ConfigMap_map.yaml").chmod(0o644), [MAP], id="mode of a manifest"),
-    pytest.param(lambda out: (out / "ConfigMap_map.yaml").unlink(), [MAP], id="manifest deleted"),
-    pytest.param(lambda out: (out / "other").write_text("3"), [], id="somebody else's file beside"),
-]
+TOUCHES: dict[str, tuple[Callable[[Path], object], list[ObjectRef]]] = {
+    "edited, of the same size": (lambda out: (out / "made/a").write_text("3"), [SECRET]),
+    "file deleted": (lambda out: (out / "made/a").unlink(), [SECRET]),
+    "file added": (lambda out: (out / "made/c").write_text("3"), [SECRET]),
+    "folder deleted": (lambda out: shutil.rmtree(out / "made"), [SECRET]),
+    "everything deleted": (shutil.rmtree, [MAP, SECRET]),
+    "mode of a file": (lambda out: (out / "made/a").chmod(0o644), [SECRET]),
+    "mode of the folder": (lambda out: (out / "made").chmod(0o755), [SECRET]),
+    "mode of a manifest": (lambda out: (out / "ConfigMap_map.yaml").chmod(0o644), [MAP]),
+    "manifest deleted": (lambda out: (out / "ConfigMap_map.yaml").unlink(), [MAP]),
+    "somebody else's file beside": (lambda out: (out / "other").write_text("3"), []),
+}
 
 
-@pytest.mark.parametrize(("touch", "expected"), TOUCHES)
+@pytest.mark.parametrize(("touch", "expected"), TOUCHES.values(), ids=TOUCHES.keys())
 async def test_what_somebody_touched_is_told_once(
     home: HostHome, tmp_path: Path, touch: Callable[[Path], object], expected: list[ObjectRef]
 ) -> None:
@@ -123,3 +128,11 @@ async def test_in_another_life_drift_counts_from_the_first_look(home: HostHome, 
         assert await told(again) == []
         (tmp_path / "out/default/made/a").write_text("3")
         assert await told(again) == [SECRET]
+
+
+async def test_modes_of_former_settings_are_mended(home: HostHome, tmp_path: Path) -> None:
+    await home.__aexit__(None, None, None)
+    async with opened(tmp_path, file_mode=0o640) as again:
+        await again.get(SECRET)
+        assert await told(again) == [SECRET]
+    assert stat.S_IMODE((tmp_path / "out/default/made/a").stat().st_mode) == 0o640
