@@ -31,6 +31,7 @@ HELP_MAY_IMPORT = {
     "syncret.daemon.cli",
     "syncret.daemon.cli.arguments",
     "syncret.daemon.cli.exits",
+    "syncret.daemon.cli.grammar",
     "syncret.daemon.cli.main",
 }
 """And what the standard library imports for these."""

@@ -42,6 +42,10 @@ def samples(text: str, name: str) -> dict[str, float]:
     return found
 
 
+def no_failure(ref: ObjectRef) -> None:
+    """Nothing stands in anybody's way."""
+
+
 def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     """Metrics of an engine that does nothing: what it would tell is told by the test."""
     inventory = Inventory()
@@ -50,9 +54,7 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     metrics = Metrics(lambda: NOW, **options)
     queue = QueueStats(3, 1, 40, 2, 7.5, 1.5, 9, 2.0)
     limits = [(STORE, LimiterStats(10, 1.0, 2, 4, 50.0, 12.5))]
-    metrics.watch(
-        Sources(inventory, lambda: queue, lambda: limits, lambda: [(STORE, 5)], failure=lambda _: None)
-    )
+    metrics.watch(Sources(inventory, lambda: queue, lambda: limits, lambda: [(STORE, 5)], failure=no_failure))
     return metrics, inventory
 
 

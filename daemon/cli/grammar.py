@@ -1,0 +1,115 @@
+"""The words from which the command line is built: commands with examples, flags that several share."""
+
+import sys
+from argparse import Action, ArgumentParser, HelpFormatter, Namespace
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+WIDTH: Final = 88
+
+
+class Commands(Protocol):
+    """What `add_subparsers` gives."""
+
+    def add_parser(self, name: str, **options: Any) -> ArgumentParser: ...  # noqa: ANN401  # as argparse has it
+
+
+class Version(Action):
+    """`--version`. To find it out takes longer than all else here, so that is done only when asked."""
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        del namespace, values, option_string
+        from syncret.daemon.ops.version import version
+
+        sys.stdout.write(f"syncret {version()}\n")
+        parser.exit()
+
+
+class Formatter(HelpFormatter):
+    """Wraps paragraphs and leaves tables and examples (whatever has two spaces in a row) as they are."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=WIDTH)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = text.strip().split("\n\n")
+        return "\n\n".join(
+            each if "  " in each else super(Formatter, self)._fill_text(each, width, indent)
+            for each in paragraphs
+        )
+
+
+def add(commands: Commands, name: str, summary: str, detail: str, *examples: str) -> ArgumentParser:
+    """A command with its help: one line, some paragraphs, examples that can be typed."""
+    text = f"{summary[0].upper()}{summary[1:]}.\n\n{detail}"
+    shown = "examples:\n" + "\n".join(f"  {example}" for example in examples) if examples else None
+    added: ArgumentParser = commands.add_parser(
+        name, help=summary, description=text, epilog=shown, formatter_class=Formatter, allow_abbrev=False
+    )
+    added.set_defaults(module=name)
+    return added
+
+
+def manifests(command: ArgumentParser, *, required: bool = True) -> None:
+    """`-f`."""
+    command.add_argument(
+        "-f",
+        "--manifests",
+        action="append",
+        metavar="PATH",
+        required=required,
+        help="a file or folder of manifests (.yaml, .yml, .json); may be given several times",
+    )
+
+
+def settings(command: ArgumentParser) -> None:
+    """`--config` and `--set`."""
+    group = command.add_argument_group("settings (`syncret export settings` lists them all)")
+    group.add_argument("--config", metavar="FILE", help="a settings file (YAML)")
+    group.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="one setting, over the file and the environment (SYNCRET_<NAME>); may be given several times",
+    )
+
+
+def output(command: ArgumentParser, *choices: str) -> None:
+    """`-o`, the first choice being the default."""
+    command.add_argument(
+        "-o", "--output", choices=choices, default=choices[0], help=f"the format (default: {choices[0]})"
+    )
+
+
+def output_dir(command: ArgumentParser, text: str) -> None:
+    """`--output-dir`."""
+    command.add_argument("--output-dir", metavar="DIR", help=text)
+
+
+def show_values(command: ArgumentParser) -> None:
+    """`--show-values`."""
+    command.add_argument(
+        "--show-values", action="store_true", help="print secret values; without it they are redacted"
+    )
+
+
+def object_named(command: ArgumentParser) -> None:
+    """KIND/NAME and `-n`."""
+    command.add_argument("object", metavar="KIND/NAME", help="such as ExternalSecret/database")
+    command.add_argument(
+        "-n", "--namespace", metavar="NAMESPACE", default="default", help="its namespace (default: default)"
+    )
+
+
+def ask(command: ArgumentParser) -> None:
+    """What a command has that asks the daemon."""
+    command.add_argument("--socket", metavar="PATH", help="the daemon's control socket (setting socket)")
+    output(command, "text", "json")
+    settings(command)
