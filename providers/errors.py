@@ -32,6 +32,13 @@ class SyncError(Exception):
         told.place = place
         return told
 
+    def within(self, what: str) -> Self:
+        """The same error, told as the reason why `what` failed."""
+        told = copy(self)
+        told.message = f"{what}: {self.message}"
+        told.args = (told.message,)
+        return told
+
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
 

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from syncret.config.fields import LabelSelector
-from syncret.config.meta import Document, member
+from syncret.config.meta import Document, Metadata, member
 from syncret.daemon.core import selectors
 from syncret.daemon.core.labels import FORCE_SYNC, controller_of
+from syncret.daemon.core.ownership import put_controller
 
 GROUP: Final = "external-secrets.io"
 
@@ -51,7 +54,7 @@ PUSH: Final = Fan(
 
 def child_name(fan: Fan, resource: Document) -> str:
     """The name of the child, the same in every namespace."""
-    return str(resource["spec"].get(fan.name_field) or resource["metadata"]["name"])
+    return str(member(resource, "spec").get(fan.name_field) or resource["metadata"]["name"])
 
 
 def chosen(
@@ -86,24 +89,22 @@ def desired_child(fan: Fan, resource: Document, namespace: str, observed: Docume
     if fan is EXTERNAL and force is not None:
         annotations[FORCE_SYNC] = force
     child: dict[str, Any] = dict(observed) if observed is not None else {}
-    metadata = dict(member(child, "metadata")) | {"name": child_name(fan, resource), "namespace": namespace}
+    metadata = member(child, "metadata") | {"name": child_name(fan, resource), "namespace": namespace}
     for field, entries in (("labels", dict(member(meta, "labels"))), ("annotations", annotations)):
         metadata.pop(field, None)
         if entries:
             metadata[field] = entries
-    metadata["ownerReferences"] = [
-        {
-            "apiVersion": fan.api_version,
-            "kind": fan.kind,
-            "name": resource["metadata"]["name"],
-            "uid": resource["metadata"]["uid"],
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-    ]
+    owner = msgspec.convert(resource["metadata"], Metadata)
+    put_controller(metadata, fan.api_version, fan.kind, owner)
     child |= {"apiVersion": fan.child_api_version, "kind": fan.child, "metadata": metadata}
     child["spec"] = resource["spec"][fan.spec_field]
     return child
+
+
+def touched(status: Document) -> list[str]:
+    """Namespaces that may hold a child: it was made there, or could not be brought up to date."""
+    failed = (failure["namespace"] for failure in status.get("failedNamespaces", ()))
+    return sorted({*status.get("provisionedNamespaces", ()), *failed})
 
 
 def told(fan: Fan, resource: Document, provisioned: Sequence[str], failed: Mapping[str, str]) -> Document:

@@ -10,9 +10,10 @@ GROUP = "external-secrets.io"
 class Refusal(Exception):  # a decision, not a fault
     """The target must not be written; `message` is the condition's, `detail` says more in the event."""
 
-    def __init__(self, message: str, detail: str) -> None:
+    def __init__(self, message: str, detail: str, *, hint: str = "") -> None:
         self.message = message
         self.detail = detail
+        self.hint = hint
         super().__init__(f"{message}: {detail}")
 
 
@@ -29,30 +30,32 @@ def claim(target: Document, owner: Metadata, *, kind: str, own: bool) -> None:
         and current.name == owner.name
     )
     if current is not None and not ours:
+        detail = f"its owner is {current.kind} {current.name}"
         if _same_kind(current.api_version, current.kind, kind):
-            raise Refusal(
-                "target is owned by another ExternalSecret", f"its owner is {current.kind} {current.name}"
-            )
+            raise Refusal("target is owned by another ExternalSecret", detail)
         if own:
-            raise Refusal(
-                "failed to take ownership of target secret", f"its owner is {current.kind} {current.name}"
-            )
+            raise Refusal("failed to take ownership of target secret", detail)
     if own:
-        reference = {
-            "apiVersion": API_VERSION,
-            "kind": kind,
-            "name": owner.name,
-            "uid": owner.uid,
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-        others = [r for r in metadata.get("ownerReferences") or () if not _is(r, kind, owner.name)]
-        metadata["ownerReferences"] = [*others, reference]
+        put_controller(metadata, API_VERSION, kind, owner)
         metadata.setdefault("labels", {})[CREATED_BY] = created_by(owner.namespace, owner.name)
         return
     if ours:
         metadata["ownerReferences"] = [r for r in metadata["ownerReferences"] if not _is(r, kind, owner.name)]
     metadata.setdefault("labels", {}).pop(CREATED_BY, None)
+
+
+def put_controller(metadata: Document, api_version: str, kind: str, owner: Metadata) -> None:
+    """Make `owner` the controller in the metadata of what it owns; owners beside it stay."""
+    others = [r for r in metadata.get("ownerReferences") or () if not _is(r, kind, owner.name)]
+    reference = {
+        "apiVersion": api_version,
+        "kind": kind,
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    metadata["ownerReferences"] = [*others, reference]
 
 
 def controlled_by(target: Document, uid: str) -> bool:

@@ -104,8 +104,11 @@ def entries(
 
 
 def payload(entry: PushEntry, source: Mapping[str, bytes]) -> SecretBytes:
-    """The value of an entry: one key's bytes, or all keys as one JSON object of strings."""
-    data = keys.reverse_keys(entry.conversion, entry.bundle if entry.bundle is not None else source)
+    """The value of an entry: one key's bytes, or all keys as one JSON object of strings. Raises Malformed."""
+    try:
+        data = keys.reverse_keys(entry.conversion, entry.bundle if entry.bundle is not None else source)
+    except Malformed as error:
+        raise error.within("could not apply conversion strategy to keys") from error
     if not entry.secret_key:
         text = {key: gojson.text(value) for key, value in data.items()}
         return SecretBytes(gojson.marshal(text, escape_html=False).encode())
@@ -149,7 +152,7 @@ def _expand_one(
     try:
         converted = keys.reverse_keys(entry.conversion_strategy, source)
     except Malformed as error:
-        raise Malformed(f"conversion failed: {error.message}") from error
+        raise error.within("conversion failed") from error
     original = {keys.reverse(entry.conversion_strategy, key): key for key in source}
     pattern = entry.match.regexp if entry.match is not None else ""
     try:
@@ -179,7 +182,7 @@ def _rewritten(
             apply = _compiled(operation, transform)
             renamed = {name: apply(current) for name, current in renamed.items()}
         except Malformed as error:
-            raise Malformed(f"rewrite failed: rewrite[{index}]: {error.message}") from error
+            raise error.within(f"rewrite failed: rewrite[{index}]") from error
     return renamed
 
 
@@ -200,7 +203,7 @@ def _compiled(operation: PushRewrite, transform: Transform | None) -> Callable[[
 
 
 def _meant_for(ref: PushStoreRef, store: Store) -> bool:
-    if (ref.kind) != store.kind:
+    if ref.kind != store.kind:
         return False
     if ref.name:
         return ref.name == store.name

@@ -59,7 +59,11 @@ class TargetForm(Protocol):
     def desired(
         self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
     ) -> Document:
-        """The whole object to write; raises Refusal or DecisionError where it must not or cannot be made."""
+        """The whole object to write; raises Refusal or Malformed where it must not or cannot be made."""
+        ...
+
+    def binding(self, resource: ExternalSecret) -> str:
+        """What `status.binding` names: the Secret, and nothing where another kind is written."""
         ...
 
 
@@ -78,6 +82,9 @@ class SecretForm:
         self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
     ) -> Document:
         return secret.desired_secret(resource, observed, data)
+
+    def binding(self, resource: ExternalSecret) -> str:
+        return secret.target_name(resource)
 
 
 class ManifestForm:
@@ -98,6 +105,10 @@ class ManifestForm:
             return manifest.desired_manifest(resource, observed, data)
         except Refusal as refusal:
             raise Refusal("could not apply template to manifest", str(refusal)) from None
+
+    def binding(self, resource: ExternalSecret) -> str:
+        del resource
+        return ""
 
 
 _SECRET_FORM, _MANIFEST_FORM = SecretForm(), ManifestForm()

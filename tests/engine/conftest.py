@@ -7,6 +7,7 @@ import pytest
 
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.virtual import VirtualTimeLoop
+from tests.engine.life import Life
 from tests.engine.support import START
 
 
@@ -25,3 +26,11 @@ async def no_task_is_left() -> AsyncIterator[None]:
     yield
     left = {task for task in asyncio.all_tasks() - before if task is not asyncio.current_task()}
     assert not left, f"still running: {sorted(task.get_name() for task in left)}"
+
+
+@pytest.fixture
+async def life(clock: Clock) -> AsyncIterator[Life]:
+    """A cluster with all reconcilers at work, until the end of the test."""
+    async with Life(clock).running() as life:
+        yield life
+        assert not life.bugs

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
 from syncret.daemon.core import needs
@@ -67,13 +67,12 @@ class ExternalSecretReconciler:
         if self._is_others(resource):
             return Outcome()
         if resource.spec.target.manifest is not None and not self._world.options.allow_generic_targets:
-            disabled = Malformed(
+            disabled = Refusal(
+                "invalid generic target",
                 "generic targets are disabled",
-                hint="allow them with --allow-generic-targets, or leave target.manifest out",
+                hint="set allowGenericTargets, or leave target.manifest out",
             )
-            return await self._verdicts.failed(
-                resource, "SecretSyncedError", "invalid generic target", disabled, retry=False
-            )
+            return await self._verdicts.refused(resource, "SecretSyncedError", disabled)
         wish = self._world.facts.wished(ref)
         outcome = await self._sync(resource, form_of(resource), wished=wish > 0)
         if outcome.failure is None and not outcome.waiting:
@@ -113,16 +112,35 @@ class ExternalSecretReconciler:
             )
         if not assembled.data and resource.spec.target.deletion_policy != "Merge":
             return await self._without_data(resource, form, assembled)
+        return await self._write(resource, form, current, assembled)
+
+    async def _write(
+        self, resource: ExternalSecret, form: TargetForm, current: Document | None, assembled: Assembled
+    ) -> Outcome:
+        """Write the target as the policies ask. What exists is bound even where it must not be written."""
+        words, policy = form.wording, resource.spec.target.creation_policy
+        bound = form.binding(resource) if policy != "None" and current is not None else ""
+        if policy == "Owner":
+            try:
+                await self._writer.drop_former(resource, form)
+            except (Invalid, TargetUnavailable) as error:
+                return await self._verdicts.failed(
+                    resource, words.failed, "could not delete orphaned secrets", error
+                )
         try:
             if resource.spec.target.template is not None:
                 raise Malformed(NO_TEMPLATES, hint="leave target.template out")
-            if resource.spec.target.creation_policy == "Merge" and current is None:
+            if policy == "Merge" and current is None:
                 return await self._verdicts.done(resource, words.missing, words.not_created, assembled)
-            bound = await self._writer.write(resource, form, current, assembled.data)
+            if policy != "None":
+                await self._writer.write(resource, form, current, assembled.data)
+                bound = form.binding(resource)
         except Refusal as refusal:
-            return await self._verdicts.failed(resource, words.failed, refusal.message, refusal, retry=False)
+            return await self._verdicts.refused(resource, words.failed, refusal, bound=bound)
         except (Invalid, TargetUnavailable, SyncError) as error:
-            return await self._verdicts.failed(resource, words.failed, "could not update secret", error)
+            return await self._verdicts.failed(
+                resource, words.failed, "could not update secret", error, bound=bound
+            )
         return await self._verdicts.done(resource, words.synced, "secret synced", assembled, bound=bound)
 
     async def _without_data(
@@ -134,12 +152,12 @@ class ExternalSecretReconciler:
             message = "secret retained due to DeletionPolicy=Retain"
             return await self._verdicts.done(resource, words.synced, message, assembled)
         if target.creation_policy != "Owner":
-            refusal = Malformed(
-                f"creationPolicy={target.creation_policy} is not Owner", hint="only Owner may delete"
+            refusal = Refusal(
+                words.not_deleted,
+                f"creationPolicy={target.creation_policy} is not Owner",
+                hint="only Owner may delete",
             )
-            return await self._verdicts.failed(
-                resource, words.failed, words.not_deleted, refusal, retry=False
-            )
+            return await self._verdicts.refused(resource, words.failed, refusal)
         try:
             await self._writer.delete(resource, form.ref(resource))
         except (Invalid, TargetUnavailable) as error:

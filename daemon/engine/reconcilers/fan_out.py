@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from syncret.config.durations import parse_duration
-from syncret.config.meta import Document, GroupKind, ObjectRef, member
+import msgspec
+
+from syncret.config.durations import DurationError, parse_duration
+from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef, member
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
 from syncret.daemon.backends.contract import BackendError, Conflict, NotFound, Stored
 from syncret.daemon.core import fan_out
@@ -14,6 +16,10 @@ from syncret.daemon.engine.reconcilers.facts import Failure
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import SyncError
+
+
+class _Head(msgspec.Struct):
+    metadata: Metadata
 
 
 class FanOutReconciler:
@@ -52,7 +58,7 @@ class FanOutReconciler:
         if self._fan.finalizer:
             status = member(resource, "status")
             name = status.get(self._fan.name_field) or fan_out.child_name(self._fan, resource)
-            for namespace in _names(status):
+            for namespace in fan_out.touched(status):
                 await self._delete(resource, namespace, name)
             await drop_finalizer(self._world, stored, self._fan.finalizer)
         return Outcome()
@@ -64,14 +70,13 @@ class FanOutReconciler:
             chosen = self._chosen(stored)
         except SyncError as error:
             return await self._failed(stored, resource, error)
-        provisioned_before = _names(status)
-        failed: dict[str, str] = {}
-        if former and former != name:
-            for namespace in provisioned_before:
+        for namespace in fan_out.touched(status):
+            if former and former != name:
                 await self._delete(resource, namespace, former)
-        for namespace in set(provisioned_before).difference(chosen):
-            await self._delete(resource, namespace, name)
+            if namespace not in chosen:
+                await self._delete(resource, namespace, name)
         provisioned: list[str] = []
+        failed: dict[str, str] = {}
         for namespace in chosen:
             reason = await self._ensure_child(resource, namespace, name)
             if reason:
@@ -81,21 +86,29 @@ class FanOutReconciler:
         await self._report(stored, fan_out.told(self._fan, resource, provisioned, failed))
         self._remember(stored.ref, failed)
         interval = self._interval(resource)
-        return Outcome(self._world.clock.now() + interval if interval else None)
+        return Outcome(self._world.clock.now() + interval if interval > 0 else None)
 
     def _chosen(self, stored: Stored) -> list[str]:
-        namespaces = self._world.inventory.namespaces
+        """The namespaces that are wanted, but for those that are going away: nothing can be made there."""
         if self._fan is fan_out.EXTERNAL:
-            spec = stored.as_type(ClusterExternalSecret).spec
-            selectors = [
-                *([spec.namespace_selector] if spec.namespace_selector else []),
-                *spec.namespace_selectors,
-            ]
-            return fan_out.chosen(spec.namespaces, selectors, namespaces)
-        return fan_out.chosen((), stored.as_type(ClusterPushSecret).spec.namespace_selectors, namespaces)
+            wanted = stored.as_type(ClusterExternalSecret).spec
+            first = [wanted.namespace_selector] if wanted.namespace_selector else []
+            names, selectors = wanted.namespaces, [*first, *wanted.namespace_selectors]
+        else:
+            names, selectors = (), list(stored.as_type(ClusterPushSecret).spec.namespace_selectors)
+        chosen = fan_out.chosen(names, selectors, self._world.inventory.namespaces)
+        return [namespace for namespace in chosen if not self._is_leaving(namespace)]
+
+    def _is_leaving(self, namespace: str) -> bool:
+        stored = self._world.inventory.get(ObjectRef("", "Namespace", "", namespace))
+        return stored is not None and bool(stored.as_type(_Head).metadata.deletion_timestamp)
 
     def _interval(self, resource: Document) -> float:
-        return parse_duration(resource["spec"].get("refreshTime") or "0s")
+        """How often all is looked at without a change; a malformed one was warned of, and is none."""
+        try:
+            return parse_duration(member(resource, "spec").get("refreshTime") or "0s")
+        except DurationError:
+            return 0.0
 
     async def _ensure_child(self, resource: Document, namespace: str, name: str) -> str:
         """The child as it should be; the reason why it is not, where it is not."""
@@ -125,8 +138,10 @@ class FanOutReconciler:
                 return  # gone since it was read, as was wished
 
     async def _failed(self, stored: Stored, resource: Document, error: SyncError) -> Outcome:
-        await self._report(stored, fan_out.told(self._fan, resource, (), {"unknown": str(error)}))
-        self._remember(stored.ref, {"unknown": str(error)})
+        failed = {"unknown": str(error)}
+        provisioned = member(resource, "status").get("provisionedNamespaces", ())
+        await self._report(stored, fan_out.told(self._fan, resource, provisioned, failed))
+        self._remember(stored.ref, failed)
         return Outcome(failure=error)
 
     def _remember(self, ref: ObjectRef, failed: dict[str, str]) -> None:
@@ -140,8 +155,3 @@ class FanOutReconciler:
     async def _report(self, stored: Stored, status: dict[str, Any]) -> None:
         if status != stored.document.get("status"):
             await self._world.status.report(stored.ref, status, uid=stored.uid)
-
-
-def _names(status: Document) -> list[str]:
-    """Where a child was made before."""
-    return list(status.get("provisionedNamespaces", ()))

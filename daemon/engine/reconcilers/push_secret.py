@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.backends.contract import Stored
@@ -62,6 +63,11 @@ class PushSecretReconciler:
         cleans_up = resource.spec.deletion_policy == "Delete"
         stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._world, stored, FINALIZER)
         resource = stored.as_type(PushSecret)
+        try:
+            parse_duration(resource.spec.refresh_interval)
+        except DurationError as error:
+            problem = Malformed(str(error), hint="write a duration such as 1h").at("spec.refreshInterval")
+            return await self._verdicts.failed(resource, str(problem), problem)
         now = self._world.clock.now()
         wish = self._world.facts.wished(ref)
         if not wish and not is_due(resource, now):

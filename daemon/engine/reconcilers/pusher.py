@@ -38,7 +38,7 @@ class Pusher:
         for store in stores:
             account = synced.setdefault(str(store), {})
             try:
-                session = self._session(resource, StoreName(store.kind, store.name))
+                session = self._session(resource, store.kind, store.name, told=store.name)
                 for entry in entries(resource.spec, source.data, store):
                     await self._push_one(resource, session, store, entry, source)
                     account[entry.status_key] = entry.as_data()
@@ -52,7 +52,7 @@ class Pusher:
         for name, pushed in resource.status.synced_push_secrets.items():
             kind, _, store = name.partition("/")
             try:
-                session = self._session(resource, StoreName(kind, store))
+                session = self._session(resource, kind, store, told=name)
                 for key, entry in pushed.items():
                     if key not in wanted.get(name, {}):
                         remote = entry.match.remote_ref
@@ -64,9 +64,13 @@ class Pusher:
                 del left[name]
         return left, None
 
-    def _session(self, resource: PushSecret, name: StoreName) -> Session:
-        stored = usable_store(self._world, name, resource.metadata.namespace, ready=False)
-        return self._world.sessions.session(stored, resource.metadata.namespace)
+    def _session(self, resource: PushSecret, kind: str, name: str, *, told: str) -> Session:
+        namespace = resource.metadata.namespace
+        try:
+            stored = usable_store(self._world, StoreName(kind, name), namespace, ready=False)
+        except SyncError as error:
+            raise error.within(f"could not get secrets client for store {told}") from error
+        return self._world.sessions.session(stored, namespace)
 
     async def _push_one(
         self, resource: PushSecret, session: Session, store: Store, entry: PushEntry, source: Source
@@ -86,11 +90,10 @@ class Pusher:
             await session.push(item)
         except SyncError as error:
             what = f"could not write remote ref {entry.secret_key} to target secretstore {store.name}"
-            raise type(error)(f"{what}: {error.message}", hint=error.hint) from error
+            raise error.within(what) from error
 
     async def _exists(self, session: Session, target: RemoteTarget) -> bool:
         try:
             return await session.exists(target)
         except SyncError as error:
-            what = "could not verify if secret exists in store"
-            raise type(error)(f"{what}: {error.message}", hint=error.hint) from error
+            raise error.within("could not verify if secret exists in store") from error

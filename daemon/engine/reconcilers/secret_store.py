@@ -7,15 +7,16 @@ import msgspec
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import ConditionStatus
-from syncret.config.resources.push_secret import PushSecret
+from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import conditions
+from syncret.daemon.core.selectors import matches
 from syncret.daemon.engine.contract import ANY, Outcome
 from syncret.daemon.engine.reconcilers.facts import Failure
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.world import World
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import Malformed, SyncError
 
 GROUP: Final = "external-secrets.io"
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
@@ -58,7 +59,7 @@ class SecretStoreReconciler:
         store = stored.as_type(SecretStore)
         if not self._world.handles(store.spec.controller):
             return Outcome()
-        if not self._is_needed(ref):
+        if not self._is_needed(store, ref):
             stored = await drop_finalizer(self._world, stored, FINALIZER)
         elif not store.metadata.deletion_timestamp:
             stored = await ensure_finalizer(self._world, stored, FINALIZER)
@@ -67,14 +68,10 @@ class SecretStoreReconciler:
         due = self._probe_due(store, ref)
         return Outcome(due) if due > self._world.clock.now() else await self._probe(stored, store)
 
-    def _is_needed(self, ref: ObjectRef) -> bool:
-        """Whether a PushSecret that cleans up after itself has pushed something to this store."""
-        name = f"{ref.kind}/{ref.name}"
+    def _is_needed(self, store: SecretStore, ref: ObjectRef) -> bool:
+        """Whether a PushSecret that cleans up after itself pushes to this store, or once did."""
         pushes = self._world.inventory.list(PUSH_SECRET, ref.namespace or None)
-        return any(
-            push.spec.deletion_policy == "Delete" and name in push.status.synced_push_secrets
-            for push in (stored.as_type(PushSecret) for stored in pushes)
-        )
+        return any(_needs(push, store, ref) for push in (stored.as_type(PushSecret) for stored in pushes))
 
     def _interval(self, store: SecretStore) -> float:
         return store.spec.refresh_seconds() or self._world.options.store_interval
@@ -98,12 +95,14 @@ class SecretStoreReconciler:
 
     async def _probe(self, stored: Stored, store: SecretStore) -> Outcome:
         session = self._world.sessions.session(stored, stored.ref.namespace)
+        step = "unable to create client"
         try:
-            readiness = await session.probe()
             capabilities = await session.capabilities()
+            step = "unable to validate store"
+            readiness = await session.probe()
         except SyncError as error:
             self._probed.pop(stored.ref, None)
-            return await self._failed(stored, store, error)
+            return await self._failed(stored, store, step, error)
         if readiness == "unknown":
             verdict = conditions.ready(
                 ConditionStatus,
@@ -121,14 +120,14 @@ class SecretStoreReconciler:
         now = self._world.clock.now()
         return Outcome(self._booked(store, stored.ref, now + self._interval(store)))
 
-    async def _failed(self, stored: Stored, store: SecretStore, error: SyncError) -> Outcome:
+    async def _failed(self, stored: Stored, store: SecretStore, step: str, error: SyncError) -> Outcome:
         verdict = conditions.ready(
-            ConditionStatus, status=False, reason="InvalidProviderConfig", message="unable to validate store"
+            ConditionStatus, status=False, reason="InvalidProviderConfig", message=step
         )
         await self._report(store, stored.ref, verdict, store.status.capabilities)
         self._world.facts.failed(stored.ref, Failure(self._world.clock.now(), str(error), error.hint))
         self._world.events.event(
-            stored.ref, warning=True, reason="InvalidProviderConfig", message=f"{verdict.message}: {error}"
+            stored.ref, warning=True, reason="InvalidProviderConfig", message=f"{step}: {error}"
         )
         return Outcome(failure=error)
 
@@ -142,3 +141,19 @@ class SecretStoreReconciler:
         )
         if status != store.status:
             await self._world.status.report(ref, msgspec.to_builtins(status), uid=store.metadata.uid)
+
+
+def _needs(push: PushSecret, store: SecretStore, ref: ObjectRef) -> bool:
+    if push.spec.deletion_policy != "Delete":
+        return False
+    return f"{ref.kind}/{ref.name}" in push.status.synced_push_secrets or any(
+        named.kind == ref.kind and (named.name == ref.name or _selects(named, store))
+        for named in push.spec.secret_store_refs
+    )
+
+
+def _selects(named: PushStoreRef, store: SecretStore) -> bool:
+    try:
+        return named.label_selector is not None and matches(named.label_selector, store.metadata.labels)
+    except Malformed:
+        return False  # the PushSecret tells it

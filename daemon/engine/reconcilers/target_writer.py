@@ -7,7 +7,7 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.backends.contract import NotFound
 from syncret.daemon.core.labels import CREATED_BY, created_by
 from syncret.daemon.core.ownership import Refusal, controlled_by
-from syncret.daemon.core.secret import field_manager, target_name, within_immutable
+from syncret.daemon.core.secret import field_manager, within_immutable
 from syncret.daemon.core.target import TargetForm, bound_name, form_of
 from syncret.daemon.engine.reconcilers.world import World
 
@@ -20,22 +20,28 @@ class TargetWriter:
 
     async def write(
         self, resource: ExternalSecret, form: TargetForm, current: Document | None, data: Mapping[str, bytes]
-    ) -> str:
-        """Write the target as the policies ask, if it differs. Returns the name it is bound to (none: '').
+    ) -> None:
+        """Create the target, or update it if it differs.
 
         Raises Refusal, Invalid, TargetUnavailable, or Conflict where it changed meanwhile.
         """
-        policy = resource.spec.target.creation_policy
-        if policy == "None":
-            return bound_name(resource)
-        if policy == "Owner":
-            await self._drop_former(resource, form)
         desired = form.desired(resource, current, data)
         if current is None:
             await self._create(resource, desired)
         elif desired != current:
             await self._update(resource, current, desired)
-        return target_name(resource) if resource.spec.target.manifest is None else bound_name(resource)
+
+    async def drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
+        """After a change of the target's name: delete the Secret of the old one, if it still is ours."""
+        former, target = bound_name(resource), form.ref(resource)
+        if not former or former == target.name or resource.spec.target.manifest is not None:
+            return
+        observed = await self._world.target.get(target._replace(name=former))
+        if observed is None:
+            return
+        labels = member(observed.document, "metadata", "labels")
+        if labels.get(CREATED_BY) == created_by(resource.metadata.namespace, resource.metadata.name):
+            await self.delete(resource, observed.ref)
 
     async def delete(self, resource: ExternalSecret, target: ObjectRef) -> None:
         """Delete the target, if it is there."""
@@ -74,26 +80,8 @@ class TargetWriter:
         if not whole:
             raise Refusal("could not update secret, target is immutable", "its data would have to change")
 
-    async def _drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
-        """After a change of the target's name: the Secret under the old one, if it still is ours."""
-        former, target = bound_name(resource), form.ref(resource)
-        if not former or former == target.name or resource.spec.target.manifest is not None:
-            return
-        observed = await self._world.target.get(target._replace(name=former))
-        if observed is None:
-            return
-        labels = member(observed.document, "metadata", "labels")
-        if labels.get(CREATED_BY) == created_by(resource.metadata.namespace, resource.metadata.name):
-            await self.delete(resource, observed.ref)
-
     def _booked(self, resource: ExternalSecret, target: ObjectRef, version: str) -> None:
-        self._world.wrote(target, version, _ref(resource))
+        self._world.wrote(target, version, resource.ref)
 
     def _tell(self, resource: ExternalSecret, reason: str, message: str) -> None:
-        self._world.events.event(_ref(resource), warning=False, reason=reason, message=message)
-
-
-def _ref(resource: ExternalSecret) -> ObjectRef:
-    return ObjectRef(
-        "external-secrets.io", "ExternalSecret", resource.metadata.namespace, resource.metadata.name
-    )
+        self._world.events.event(resource.ref, warning=False, reason=reason, message=message)

@@ -3,7 +3,6 @@
 import msgspec
 
 from syncret.config.durations import parse_duration
-from syncret.config.meta import ObjectRef
 from syncret.config.resources.external_secret import (
     Binding,
     ExternalSecret,
@@ -19,8 +18,6 @@ from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.reconcilers.facts import Failure
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import SyncError
-
-GROUP, KIND = "external-secrets.io", "ExternalSecret"
 
 
 def version_of(resource: ExternalSecret) -> str:
@@ -90,10 +87,10 @@ class Verdicts:
         message: str,
         assembled: Assembled,
         *,
-        bound: str | None = None,
+        bound: str = "",
     ) -> Outcome:
         """It is in order; `bound` names the Secret it was written to."""
-        now, ref = self._world.clock.now(), _ref(resource)
+        now, ref = self._world.clock.now(), resource.ref
         verdict = conditions.ready(ExternalSecretCondition, status=True, reason=reason, message=message)
         status = msgspec.structs.replace(
             resource.status,
@@ -120,31 +117,41 @@ class Verdicts:
         resource: ExternalSecret,
         reason: str,
         message: str,
-        error: SyncError | BackendError | Refusal,
+        error: SyncError | BackendError,
         *,
-        retry: bool = True,
+        bound: str = "",
     ) -> Outcome:
-        """It is not in order, and `error` says why. Without `retry` only a change can mend it."""
-        now, ref = self._world.clock.now(), _ref(resource)
+        """It is not in order, and `error` says why; it is tried again, at its interval at the latest."""
+        failure = Failure(self._world.clock.now(), str(error), getattr(error, "hint", ""))
+        await self._not_ready(resource, reason, message, failure, bound)
+        interval = parse_duration(resource.spec.refresh_interval)
+        return Outcome(failure.at + interval if interval > 0 else None, failure=error)
+
+    async def refused(
+        self, resource: ExternalSecret, reason: str, refusal: Refusal, *, bound: str = ""
+    ) -> Outcome:
+        """It must not be done, and only a change can mend that."""
+        failure = Failure(self._world.clock.now(), refusal.detail, refusal.hint)
+        await self._not_ready(resource, reason, refusal.message, failure, bound)
+        return Outcome()
+
+    async def _not_ready(
+        self, resource: ExternalSecret, reason: str, message: str, failure: Failure, bound: str
+    ) -> None:
         verdict = conditions.ready(ExternalSecretCondition, status=False, reason=reason, message=message)
         status = msgspec.structs.replace(
-            resource.status, conditions=conditions.put(resource.status.conditions, verdict, now=now)
+            resource.status,
+            conditions=conditions.put(resource.status.conditions, verdict, now=failure.at),
+            binding=Binding(name=bound) if bound else resource.status.binding,
         )
         await self._report(resource, status)
-        hint = getattr(error, "hint", "")
-        self._world.facts.failed(ref, Failure(now, str(error), hint))
-        self._world.events.event(ref, warning=True, reason="UpdateFailed", message=f"{message}: {error}")
-        if not retry or isinstance(error, Refusal):
-            return Outcome()
-        interval = parse_duration(resource.spec.refresh_interval)
-        return Outcome(now + interval if interval > 0 else None, failure=error)
+        self._world.facts.failed(resource.ref, failure)
+        self._world.events.event(
+            resource.ref, warning=True, reason="UpdateFailed", message=f"{message}: {failure.message}"
+        )
 
     async def _report(self, resource: ExternalSecret, status: ExternalSecretStatus) -> None:
         if status != resource.status:
             await self._world.status.report(
-                _ref(resource), msgspec.to_builtins(status), uid=resource.metadata.uid
+                resource.ref, msgspec.to_builtins(status), uid=resource.metadata.uid
             )
-
-
-def _ref(resource: ExternalSecret) -> ObjectRef:
-    return ObjectRef(GROUP, KIND, resource.metadata.namespace, resource.metadata.name)
