@@ -51,9 +51,9 @@ def read_state(path: str) -> Remembered:
     if not Path(path).exists():
         return Remembered()
     try:
-        database = sqlite3.connect(
-            f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
-        )
+        # A reader would make the files of the write-ahead log, which are missing while nobody writes.
+        how = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+        database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{how}", uri=True, isolation_level=None)
         try:
             _check_version(database, path)
             return Remembered(rows_of(database), salt_of(database))

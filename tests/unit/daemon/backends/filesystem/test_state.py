@@ -252,3 +252,20 @@ async def test_a_full_disk_is_told_and_what_was_given_is_written_later(small_dis
 
 def test_no_file_is_an_empty_state(path: str) -> None:
     assert read_state(path).rows == ()
+
+
+async def test_reading_leaves_nothing_beside_the_file(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.aclose()
+    before = sorted(Path(path).parent.iterdir())
+    assert remembered(path) == {A: b"1"}
+    assert sorted(Path(path).parent.iterdir()) == before
+
+
+async def test_what_another_process_writes_can_be_read(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.durable()
+    assert remembered(path) == {A: b"1"}
+    await state.aclose()
