@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[2]
 _FENCE: Final = re.compile(
-    r'^```(?P<language>[a-z0-9]+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.M | re.S
+    r'^```(?P<language>[a-z0-9]+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.MULTILINE | re.DOTALL
 )
 
 

@@ -58,8 +58,12 @@ def test_the_store_of_the_page_is_judged() -> None:
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        pytest.param({"path": "srv"}, ("spec.provider.directory.path", "is not absolute"), id="its own check"),
-        pytest.param({"pth": "/"}, ("spec.provider.directory.pth", "did you mean path?"), id="a misspelt field"),
+        pytest.param(
+            {"path": "srv"}, ("spec.provider.directory.path", "is not absolute"), id="its own check"
+        ),
+        pytest.param(
+            {"pth": "/"}, ("spec.provider.directory.pth", "did you mean path?"), id="a misspelt field"
+        ),
     ],
 )
 def test_a_wrong_store_is_told(spec: dict[str, str], expected: tuple[str, str]) -> None:
