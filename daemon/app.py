@@ -75,6 +75,7 @@ async def controllers(
                 spread=settings.spread,
             ),
             wrote=lambda ref, version, writer: engine.wrote(ref, version, writer),  # noqa: PLW0108  # made below
+            wake=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # as above
         )
         engine = Engine(
             backend,

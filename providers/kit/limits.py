@@ -22,7 +22,8 @@ FLOOR: Final = 1 / 64
 CLOSED: Final = (1.0, 60.0)
 """How long the gate closes where the server does not say: doubling from the first up to the second."""
 
-EPSILON: Final = 1e-9
+INSTANT: Final = 1e-6
+"""Seconds. A shorter wait is none: late in a clock's life, adding it might not move the time at all."""
 
 
 class Bucket:
@@ -54,8 +55,8 @@ class Bucket:
         """Seconds until a call may start that has `ahead` others before it."""
         self._refill(now)
         missing = ahead + 1 - self._tokens
-        wait = missing / self.effective() if missing > EPSILON else 0.0
-        return max(0.0, self.gate - now) + wait
+        delay = max(0.0, self.gate - now) + max(0.0, missing) / self.effective()
+        return delay if delay > INSTANT else 0.0
 
     def spend(self) -> None:
         """A call starts."""

@@ -57,6 +57,15 @@ class ExternalSecretReconciler:
         if stored is None:
             self._world.facts.forget(ref)
             return Outcome()
+        outcome = await self._reconcile(stored)
+        if not outcome.waiting and self._world.facts.decide(ref):
+            resource = stored.as_type(ExternalSecret)
+            for dependent in self._world.inventory.dependents(form_of(resource).ref(resource)):
+                if dependent.kind == "PushSecret":
+                    self._world.wake(dependent)  # the Secret it waits for may have come to nothing
+        return outcome
+
+    async def _reconcile(self, stored: Stored) -> Outcome:
         resource = stored.as_type(ExternalSecret)
         if resource.metadata.deletion_timestamp:
             await self._writer.clean_up(resource)
@@ -73,10 +82,10 @@ class ExternalSecretReconciler:
                 hint="set allowGenericTargets, or leave target.manifest out",
             )
             return await self._verdicts.refused(resource, "SecretSyncedError", disabled)
-        wish = self._world.facts.wished(ref)
+        wish = self._world.facts.wished(stored.ref)
         outcome = await self._sync(resource, form_of(resource), wished=wish > 0)
         if outcome.failure is None and not outcome.waiting:
-            self._world.facts.granted(ref, wish)
+            self._world.facts.granted(stored.ref, wish)
         return outcome
 
     def _is_others(self, resource: ExternalSecret) -> bool:

@@ -22,6 +22,7 @@ class Facts:
         self._origins: dict[ObjectRef, Mapping[str, str]] = {}
         self._failures: dict[ObjectRef, Failure] = {}
         self._wishes: dict[ObjectRef, int] = {}
+        self._decided: set[ObjectRef] = set()
 
     def succeeded(self, ref: ObjectRef, origins: Mapping[str, str] | None = None) -> None:
         """The object is in order; `origins` says which entry of the spec gave each key."""
@@ -38,6 +39,7 @@ class Facts:
         self._origins.pop(ref, None)
         self._failures.pop(ref, None)
         self._wishes.pop(ref, None)
+        self._decided.discard(ref)
 
     def origins(self, ref: ObjectRef) -> Mapping[str, str]:
         """Which entry of the spec gave each key, as far as it was seen by this process."""
@@ -46,6 +48,16 @@ class Facts:
     def failure(self, ref: ObjectRef) -> Failure | None:
         """What stands in the way now, if anything."""
         return self._failures.get(ref)
+
+    def decide(self, ref: ObjectRef) -> bool:
+        """A run has come to an end with the object, whatever it was. Whether it is the first in this life."""
+        first = ref not in self._decided
+        self._decided.add(ref)
+        return first
+
+    def decided(self, ref: ObjectRef) -> bool:
+        """Whether a run of this life has come to an end with the object."""
+        return ref in self._decided
 
     def wish(self, ref: ObjectRef) -> None:
         """An operator wants the object to be done now, due or not."""

@@ -55,7 +55,10 @@ async def sources(world: World, resource: PushSecret) -> list[Source]:
 def _is_being_made(world: World, namespace: str, name: str) -> bool:
     """Whether an ExternalSecret makes the Secret, and has not come to anything yet."""
     makers = world.inventory.dependents(ObjectRef("", "Secret", namespace, name))
-    found = (world.inventory.get(maker) for maker in makers if maker.kind == "ExternalSecret")
+    undecided = (
+        maker for maker in makers if maker.kind == "ExternalSecret" and not world.facts.decided(maker)
+    )
+    found = map(world.inventory.get, undecided)
     return any(
         stored is not None and not stored.as_type(ExternalSecret).status.conditions for stored in found
     )

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from syncret.config.durations import DurationError
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import ConditionStatus
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
@@ -74,7 +75,10 @@ class SecretStoreReconciler:
         return any(_needs(push, store, ref) for push in (stored.as_type(PushSecret) for stored in pushes))
 
     def _interval(self, store: SecretStore) -> float:
-        return store.spec.refresh_seconds() or self._world.options.store_interval
+        try:
+            return store.spec.refresh_seconds() or self._world.options.store_interval
+        except DurationError:  # admission refuses it, but it may have been passed over
+            return self._world.options.store_interval
 
     def _probe_due(self, store: SecretStore, ref: ObjectRef) -> float:
         """When to probe. A store that an earlier life found ready is believed until then."""

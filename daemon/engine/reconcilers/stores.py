@@ -51,9 +51,9 @@ def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) 
 
 def _require_ready(store: StoreHead, name: StoreName) -> None:
     verdict = conditions.find(store.status.conditions)
-    if verdict is None:
+    if verdict is None and not store.metadata.deletion_timestamp:
         raise NotReadyYet(f'{name.kind} "{name.name}" has not been validated yet')
-    if verdict.status != "True":
+    if verdict is None or verdict.status != "True":
         raise Malformed(
             f'{name.kind} "{name.name}" is not ready',
             hint=f"syncret explain {name.kind}/{name.name} says why",

@@ -37,6 +37,8 @@ class World:
     events: Events
     wrote: Callable[[ObjectRef, str, ObjectRef], None]
     """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
+    wake: Callable[[ObjectRef], object]
+    """Runs an object that waits for what no event would tell it."""
     options: Options = field(default_factory=Options)
     facts: Facts = field(default_factory=Facts)
     heads: StoreHeads = field(default_factory=StoreHeads)
