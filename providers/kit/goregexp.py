@@ -5,7 +5,7 @@ are written (`$1`, `${1}x`, `$name`, `$$`) and which empty matches count.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +19,7 @@ _REFERENCE: Final = re2.compile(r"\$(?:(\$)|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 """Quoted text, or one escape."""
 
+_STRAY: Final = re.compile("[\ud800-\udfff]")
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -53,21 +54,37 @@ class Pattern:
 
     def search(self, text: str) -> bool:
         """Whether the expression matches anywhere in the text."""
-        return self._regexp.search(text) is not None
+        return self._regexp.search(_searchable(text)) is not None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the matches begin and end, in order."""
+        return (match.span() for match in self._matches(text))
+
+    def _matches(self, text: str) -> "Iterator[re2._Match[str]]":
+        done = 0
+        for match in self._regexp.finditer(_searchable(text)):
+            start, end = match.span()
+            if end > done or start == 0:  # an empty match that touches the one before it does not count
+                yield match
+            done = end
 
     def replace_all(self, text: str, template: str) -> str:
         """The text with every match replaced by the template, its `$` references expanded."""
         pieces: list[str] = []
         done = 0
-        for match in self._regexp.finditer(text):
+        for match in self._matches(text):
             start, end = match.span()
             pieces.append(text[done:start])
-            if end > done or start == 0:  # an empty match that touches the one before it does not count
-                groups = [match.group(index) for index in range(self._regexp.groups + 1)]
-                pieces.append(self._expand(template, groups))
+            groups = [self._group_text(text, match, index) for index in range(self._regexp.groups + 1)]
+            pieces.append(self._expand(template, groups))
             done = end
         pieces.append(text[done:])
         return "".join(pieces)
+
+    @staticmethod
+    def _group_text(text: str, match: "re2._Match[str]", index: int) -> str | None:
+        start, end = match.span(index)
+        return text[start:end] if start >= 0 else None
 
     def _expand(self, template: str, groups: Sequence[str | None]) -> str:
         pieces: list[str] = []
@@ -87,6 +104,11 @@ class Pattern:
 def compile(source: str) -> Pattern:  # noqa: A001 - read as goregexp.compile, like re.compile
     """Compile an expression. Raises PatternError."""
     return Pattern(source)
+
+
+def _searchable(text: str) -> str:
+    """Bytes that are no UTF-8 are replacement characters to Go, one each."""
+    return text if text.isascii() else _STRAY.sub("\ufffd", text)
 
 
 def _reason(error: Exception) -> str:
