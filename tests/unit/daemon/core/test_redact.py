@@ -1,0 +1,125 @@
+"""What is shown of documents: every shape that can hold a value, and that none survives."""
+
+from base64 import b64encode
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syncret.config.meta import Document
+from syncret.daemon.core.redact import REDACTED, redacted
+
+PLANTED = "planted-4711"
+MANAGED = {"labels": {"reconcile.external-secrets.io/managed": "true"}}
+HASH = "reconcile.external-secrets.io/data-hash"
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def leaves(value: object) -> bool:
+    """Whether the planted value, plain or in base64, is anywhere in it."""
+    text = repr(value)
+    return PLANTED in text or b64encode(PLANTED.encode()).decode() in text
+
+
+planted = st.just(PLANTED)
+names = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
+shapes: st.SearchStrategy[Any] = st.recursive(
+    planted,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+    max_leaves=8,
+)
+values = st.dictionaries(names, planted, max_size=4)
+entries = st.lists(st.fixed_dictionaries({"key": names, "value": planted}), max_size=4)
+
+DOCUMENTS: list[Any] = [
+    st.fixed_dictionaries({"kind": st.just("Secret"), "data": values, "stringData": values}),
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from(["SecretStore", "ClusterSecretStore"]),
+            "spec": st.fixed_dictionaries(
+                {"provider": st.fixed_dictionaries({"fake": st.fixed_dictionaries({"data": entries})})}
+            ),
+        }
+    ),
+    st.fixed_dictionaries({"kind": st.just("Fake"), "spec": st.fixed_dictionaries({"data": values})}),
+    st.fixed_dictionaries(
+        {
+            "kind": st.just("ClusterGenerator"),
+            "spec": st.fixed_dictionaries(
+                {
+                    "kind": st.just("Fake"),
+                    "generator": st.fixed_dictionaries({"fakeSpec": st.fixed_dictionaries({"data": values})}),
+                }
+            ),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from(["ConfigMap", "Thing"]),
+            "metadata": st.just(MANAGED),
+            "data": shapes,
+            "binaryData": shapes,
+            "spec": shapes,
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "kind": names,
+            "metadata": st.fixed_dictionaries(
+                {"annotations": st.fixed_dictionaries({HASH: planted, APPLIED: planted})}
+            ),
+        }
+    ),
+]
+
+
+@given(st.one_of(*DOCUMENTS))
+def test_no_planted_value_survives(document: Document) -> None:
+    before = repr(document)
+    assert not leaves(redacted(document))
+    assert repr(document) == before, "what is given is not changed"
+
+
+@pytest.mark.parametrize(
+    ("document", "shown"),
+    [
+        pytest.param(
+            {"kind": "Secret", "data": {"a": "x"}, "type": "Opaque"},
+            {"kind": "Secret", "data": {"a": REDACTED}, "type": "Opaque"},
+            id="the keys of a Secret stay",
+        ),
+        pytest.param(
+            {"kind": "Secret", "data": None}, {"kind": "Secret", "data": None}, id="an empty Secret"
+        ),
+        pytest.param(
+            {"kind": "ConfigMap", "data": {"a": "x"}},
+            {"kind": "ConfigMap", "data": {"a": "x"}},
+            id="what nobody wrote for a secret is shown",
+        ),
+        pytest.param(
+            {"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [{"key": "k"}, 7]}}}},
+            {"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [{"key": "k"}, 7]}}}},
+            id="entries that hold no value",
+        ),
+        pytest.param(
+            {"kind": "SecretStore", "spec": {"provider": {"vault": {"server": "s"}}}},
+            {"kind": "SecretStore", "spec": {"provider": {"vault": {"server": "s"}}}},
+            id="a store that refers to its values",
+        ),
+        pytest.param({"kind": "SecretStore", "spec": 7}, {"kind": "SecretStore", "spec": 7}, id="no spec"),
+        pytest.param({"kind": "Fake", "spec": None}, {"kind": "Fake", "spec": None}, id="an empty generator"),
+        pytest.param(
+            {"kind": "Thing", "metadata": MANAGED, "spec": {"n": 1, "a": ["x", {"b": "y"}]}},
+            {"kind": "Thing", "metadata": MANAGED, "spec": {"n": 1, "a": [REDACTED, {"b": REDACTED}]}},
+            id="numbers of a managed object stay",
+        ),
+        pytest.param(
+            {"kind": "Secret", "metadata": {"name": "s", "annotations": {HASH: "0", "mine": "1"}}},
+            {"kind": "Secret", "metadata": {"name": "s", "annotations": {HASH: REDACTED, "mine": "1"}}},
+            id="the fingerprint goes, other annotations stay",
+        ),
+    ],
+)
+def test_shapes(document: Document, shown: Document) -> None:
+    assert redacted(document) == shown
