@@ -54,7 +54,8 @@ async def test_it_is_probed_at_its_interval(life: Life) -> None:
     ],
 )
 async def test_intervals(life: Life, interval: str | int | None, probes: int) -> None:
-    await life.apply(store(**({} if interval is None else {"refreshInterval": interval})))
+    given: Document = {} if interval is None else {"refreshInterval": interval}
+    await life.apply(store(**given))
     await life.wait(HOUR)
     assert life.calls("probe") == probes
 

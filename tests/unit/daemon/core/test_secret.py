@@ -66,7 +66,7 @@ def test_keys_that_were_there(policy: str, left: set[str]) -> None:
 
 
 def test_labels_and_annotations_of_former_writes_go_and_foreign_ones_stay() -> None:
-    ours = {"f:metadata": {"f:labels": {".": {}, "f:old": {}}, "f:annotations": {"f:gone": {}}}}
+    ours: Document = {"f:metadata": {"f:labels": {".": {}, "f:old": {}}, "f:annotations": {"f:gone": {}}}}
     metadata = {"labels": {"old": "1", "foreign": "1"}, "annotations": {"gone": "1", "kept": "1"}}
     made = desired_secret(wanting({"new": "1"}), secret({}, ours, metadata=metadata), {})
     assert {"new", "foreign"} <= made["metadata"]["labels"].keys()

@@ -1,0 +1,95 @@
+"""From answers to data: order, absence, failure."""
+
+import msgspec
+import pytest
+
+from syncret.config.fields import Json
+from syncret.config.resources.external_secret import ExternalSecretSpec
+from syncret.daemon.core.assemble import assemble
+from syncret.daemon.core.needs import Answer, Draw, Extract, Need, Read, Search, generators, needs, stores
+from syncret.providers.contract import SecretBytes, SecretMap
+from syncret.providers.errors import Malformed, SyncError, Unavailable
+
+TWO: SecretMap = {"a": SecretBytes(b"map"), "b": SecretBytes(b"map")}
+DATA = {"secretKey": "a", "remoteRef": {"key": "k"}}
+EXTRACT = {"extract": {"key": "m"}}
+
+
+def spec(*, policy: str = "Retain", data: Json = (), data_from: Json = ()) -> ExternalSecretSpec:
+    whole = {
+        "secretStoreRef": {"name": "s"},
+        "target": {"deletionPolicy": policy},
+        "data": list(data),
+        "dataFrom": list(data_from),
+    }
+    return msgspec.convert(whole, ExternalSecretSpec)
+
+
+def answered(wanted: ExternalSecretSpec, *answers: Answer) -> dict[Need, Answer]:
+    return dict(zip(needs(wanted), answers, strict=True))
+
+
+def test_later_entries_are_laid_over_earlier_ones_and_data_on_top() -> None:
+    wanted = spec(data=[DATA], data_from=[EXTRACT, {"extract": {"key": "n"}}])
+    found = assemble(wanted, answered(wanted, TWO, {"b": SecretBytes(b"2")}, SecretBytes(b"one")))
+    assert found.data == {"a": b"one", "b": b"2"}
+    assert found.origins == {"a": "spec.data[0]", "b": "spec.dataFrom[1]"}
+
+
+@pytest.mark.parametrize("policy", ["Delete", "Merge"])
+def test_absence_is_data(policy: str) -> None:
+    wanted = spec(policy=policy, data=[DATA], data_from=[EXTRACT])
+    found = assemble(wanted, answered(wanted, None, SecretBytes(b"1")))
+    assert found.data == {"a": b"1"}
+    assert found.missing == ("spec.dataFrom[0]",)
+
+
+@pytest.mark.parametrize(
+    ("data", "data_from", "place"),
+    [
+        pytest.param([DATA], [], "spec.data[0]", id="a value"),
+        pytest.param([], [EXTRACT], "spec.dataFrom[0]", id="a map"),
+    ],
+)
+def test_absence_is_a_failure_for_who_retains(data: Json, data_from: Json, place: str) -> None:
+    wanted = spec(data=data, data_from=data_from)
+    with pytest.raises(Malformed) as failed:
+        assemble(wanted, answered(wanted, None))
+    assert failed.value.place == place
+
+
+@pytest.mark.parametrize("policy", ["Delete", "Merge", "Retain"])
+@pytest.mark.parametrize("wanted", [{"data": [DATA]}, {"data_from": [EXTRACT]}])
+def test_failure_is_not_absence(policy: str, wanted: Json) -> None:
+    asked = spec(policy=policy, **wanted)
+    error = Unavailable("away")
+    with pytest.raises(Unavailable, match="away") as failed:
+        assemble(asked, answered(asked, error))
+    assert failed.value.place
+    assert not error.place, "one failed call may answer many"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(DATA | {"remoteRef": {"key": "k", "decodingStrategy": "Base64"}}, id="decoding"),
+        pytest.param(DATA | {"remoteRef": {"key": "k", "nullBytePolicy": "Fail"}}, id="null bytes"),
+    ],
+)
+def test_what_cannot_be_used_is_told_without_its_value(entry: Json) -> None:
+    wanted = spec(data=[entry])
+    with pytest.raises(SyncError) as failed:
+        assemble(wanted, answered(wanted, SecretBytes(b"planted\0!")))
+    assert "planted" not in str(failed.value)
+    assert failed.value.place == "spec.data[0]"
+
+
+def test_needs_are_asked_once_and_before_anything_is_known() -> None:
+    find = {"find": {"name": {"regexp": "."}}, "sourceRef": {"storeRef": {"name": "t"}}}
+    generator = {"sourceRef": {"generatorRef": {"kind": "UUID", "name": "g"}}}
+    wanted = spec(
+        data=[DATA, DATA | {"secretKey": "b"}], data_from=[find, EXTRACT, EXTRACT, generator, generator, {}]
+    )
+    assert [type(need) for need in needs(wanted)] == [Search, Extract, Draw, Draw, Read]
+    assert list(map(str, stores(wanted))) == ["SecretStore/s", "SecretStore/t"]
+    assert [ref.name for ref in generators(wanted)] == ["g", "g"]
