@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from copy import deepcopy
+from typing import Any
 
 import msgspec
 import pytest
@@ -117,19 +118,17 @@ def test_of_other_managers_nothing_is_taken() -> None:
     assert managed_keys({}, "somebody", "data") == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "changes"),
-    [
-        pytest.param(None, {"data": {"a": "1"}}, (["a"], [], []), id="made"),
-        pytest.param({"data": {"a": "1"}}, None, ([], [], ["a"]), id="deleted"),
-        pytest.param(
-            {"data": {"a": "1", "b": "1"}}, {"data": {"b": "2", "c": "1"}}, (["c"], ["b"], ["a"]), id="all"
-        ),
-        pytest.param(
-            {"spec": {"data": {"a": "1"}}}, {"spec": {"data": {}}}, ([], [], ["a"]), id="another kind"
-        ),
-        pytest.param(None, None, ([], [], []), id="nothing"),
-    ],
-)
+CHANGES: list[Any] = [
+    pytest.param(None, {"data": {"a": "1"}}, (["a"], [], []), id="made"),
+    pytest.param({"data": {"a": "1"}}, None, ([], [], ["a"]), id="deleted"),
+    pytest.param(
+        {"data": {"a": "1", "b": "1"}}, {"data": {"b": "2", "c": "1"}}, (["c"], ["b"], ["a"]), id="all"
+    ),
+    pytest.param({"spec": {"data": {"a": "1"}}}, {"spec": {"data": {}}}, ([], [], ["a"]), id="another kind"),
+    pytest.param(None, None, ([], [], []), id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "changes"), CHANGES)
 def test_changed_keys(before: Document | None, after: Document | None, changes: Json) -> None:
     assert changed_keys(before, after) == changes
