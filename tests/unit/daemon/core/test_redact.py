@@ -22,39 +22,45 @@ def leaves(value: object) -> bool:
     return PLANTED in text or b64encode(PLANTED.encode()).decode() in text
 
 
+Shape = st.SearchStrategy[Any]
+
+
+def shape(fields: dict[str, Shape]) -> Shape:
+    """Objects with these fields."""
+    return st.fixed_dictionaries(fields)
+
+
 planted = st.just(PLANTED)
 names = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
-shapes: st.SearchStrategy[Any] = st.recursive(
+shapes: Shape = st.recursive(
     planted,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
     max_leaves=8,
 )
 values = st.dictionaries(names, planted, max_size=4)
-entries = st.lists(st.fixed_dictionaries({"key": names, "value": planted}), max_size=4)
+entries = st.lists(shape({"key": names, "value": planted}), max_size=4)
 
-DOCUMENTS: list[Any] = [
-    st.fixed_dictionaries({"kind": st.just("Secret"), "data": values, "stringData": values}),
-    st.fixed_dictionaries(
+DOCUMENTS: list[Shape] = [
+    shape({"kind": st.just("Secret"), "data": values, "stringData": values}),
+    shape(
         {
             "kind": st.sampled_from(["SecretStore", "ClusterSecretStore"]),
-            "spec": st.fixed_dictionaries(
-                {"provider": st.fixed_dictionaries({"fake": st.fixed_dictionaries({"data": entries})})}
-            ),
+            "spec": shape({"provider": shape({"fake": shape({"data": entries})})}),
         }
     ),
-    st.fixed_dictionaries({"kind": st.just("Fake"), "spec": st.fixed_dictionaries({"data": values})}),
-    st.fixed_dictionaries(
+    shape({"kind": st.just("Fake"), "spec": shape({"data": values})}),
+    shape(
         {
             "kind": st.just("ClusterGenerator"),
-            "spec": st.fixed_dictionaries(
+            "spec": shape(
                 {
                     "kind": st.just("Fake"),
-                    "generator": st.fixed_dictionaries({"fakeSpec": st.fixed_dictionaries({"data": values})}),
+                    "generator": shape({"fakeSpec": shape({"data": values})}),
                 }
             ),
         }
     ),
-    st.fixed_dictionaries(
+    shape(
         {
             "kind": st.sampled_from(["ConfigMap", "Thing"]),
             "metadata": st.just(MANAGED),
@@ -63,12 +69,10 @@ DOCUMENTS: list[Any] = [
             "spec": shapes,
         }
     ),
-    st.fixed_dictionaries(
+    shape(
         {
             "kind": names,
-            "metadata": st.fixed_dictionaries(
-                {"annotations": st.fixed_dictionaries({HASH: planted, APPLIED: planted})}
-            ),
+            "metadata": shape({"annotations": shape({HASH: planted, APPLIED: planted})}),
         }
     ),
 ]
