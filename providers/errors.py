@@ -9,7 +9,6 @@
 Not found is data, not an error. A message never quotes a response body or a value.
 """
 
-
 from copy import copy
 from typing import Self
 

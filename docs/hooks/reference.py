@@ -35,10 +35,10 @@ METRICS = """\
 
 `/metrics` at the address of the setting `listen`, in Prometheus' text format. Names and labels are the
 External Secrets operator's where it has one. The series of an object go when the object goes; with very many
-objects only totals are told, and `syncret_objects_untold` says how many have no series of their own.
+objects only totals are told, and `syncret_objects_untold` says how many have no series.
 
-Alert on `syncret_oldest_overdue_seconds` first: it grows whenever nothing moves, for whatever reason. Rules to
-start from, with tests of their own, are in `deploy/prometheus/`.
+Alert on `syncret_oldest_overdue_seconds` first: it grows whenever nothing moves, whatever the reason. Rules
+to start from, with tests of their own, are in `deploy/prometheus/`.
 
 Three things differ from the operator: `provider` and `call` of `externalsecret_provider_api_calls_count` are
 syncret's words (`vault`, `read`), not the vendors'; what the operator takes from its framework

@@ -60,7 +60,7 @@ class Pattern:
         """Where the matches begin and end, in order."""
         return (match.span() for match in self._matches(text))
 
-    def _matches(self, text: str) -> "Iterator[re2._Match[str]]":
+    def _matches(self, text: str) -> "Iterator[re2.Match[str]]":
         done = 0
         for match in self._regexp.finditer(_searchable(text)):
             start, end = match.span()
@@ -82,7 +82,7 @@ class Pattern:
         return "".join(pieces)
 
     @staticmethod
-    def _group_text(text: str, match: "re2._Match[str]", index: int) -> str | None:
+    def _group_text(text: str, match: "re2.Match[str]", index: int) -> str | None:
         start, end = match.span(index)
         return text[start:end] if start >= 0 else None
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from syncret.config.fields import Json
+from syncret.config.meta import Document
 from syncret.daemon.core.explain import Circumstances, explain
 from syncret.daemon.core.provenance import KeyStory
 
@@ -299,7 +300,7 @@ def test_stores_tell_their_provider_and_never_their_spec() -> None:
 
 
 def test_cluster_kinds_tell_where_they_stand() -> None:
-    document = {
+    document: Document = {
         "apiVersion": "external-secrets.io/v1",
         "kind": "ClusterExternalSecret",
         "metadata": {"name": "all"},

@@ -16,7 +16,12 @@ SOURCE = {"a": b"1", "b": b"2", "c_U0021_": b"3"}
 
 
 def spec(*data_to: Json, data: Json = ()) -> PushSecretSpec:
-    whole = {"secretStoreRefs": [{"name": "s"}], "selector": {}, "dataTo": list(data_to), "data": list(data)}
+    whole: Json = {
+        "secretStoreRefs": [{"name": "s"}],
+        "selector": {},
+        "dataTo": list(data_to),
+        "data": list(data),
+    }
     return msgspec.convert(whole, PushSecretSpec)
 
 
