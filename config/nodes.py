@@ -94,9 +94,11 @@ class Constructor:
             return scalar(node)
         identity = id(node)
         if identity in self._open:
-            raise Fault("an alias refers to what it stands in", node.start_mark.line)
+            raise Fault("an alias refers to what it stands in", node.start_mark.line, "write the value out")
         if len(self._open) >= self._depth:
-            raise Fault(f"is nested deeper than {self._depth} levels", node.start_mark.line)
+            raise Fault(
+                f"is nested deeper than {self._depth} levels", node.start_mark.line, "write it flatter"
+            )
         self._count(node, len(node.value) + 1)
         self._open.add(identity)
         result: Json

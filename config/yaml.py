@@ -112,9 +112,12 @@ def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
         with file.open("rb") as stream:
             data = stream.read(limits.file + 1)
     except OSError as error:
-        return LoadedMapping(
-            {}, Lines("", 0), (Problem(path="", message=f"cannot be read: {error.strerror}"),)
+        problem = Problem(
+            path="",
+            message=f"cannot be read: {error.strerror}",
+            hint="name a file that the user syncret runs as may read",
         )
+        return LoadedMapping({}, Lines("", 0), (problem,))
     documents = list(parse_text(data, as_json=file.suffix == ".json", limits=limits))
     problems = [problem for parsed in documents for problem in parsed.problems]
     if len(documents) > 1:
@@ -152,7 +155,8 @@ def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
         value = None if node is None else constructor.value(node)
     except yaml.reader.ReaderError as error:
         place = line + text.count("\n", 0, error.position)
-        return _failed(text, place, f"has a character that YAML does not allow (#x{error.character:02x})")
+        message = f"has a character that YAML does not allow (#x{error.character:02x})"
+        return _failed(text, place, message, "remove it, or write it as an escape in double quotes")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = line + (mark.line if mark is not None else 0)
@@ -178,7 +182,7 @@ def _check_depth(text: str, depth: int) -> None:
             level += 1
             if level > depth:
                 line = event.start_mark.line if event.start_mark is not None else 0
-                raise Fault(f"is nested deeper than {depth} levels", line)
+                raise Fault(f"is nested deeper than {depth} levels", line, "write it flatter")
         elif isinstance(event, yaml.CollectionEndEvent):
             level -= 1
 

@@ -161,7 +161,7 @@ class _Problems:
                 tell = log.error if each.problem.fatal else log.warning
                 tell(
                     each.problem.message,
-                    at=f"{each.file}:{each.problem.line}",
+                    at=each.place,
                     path=each.problem.path,
                     hint=each.problem.hint,
                 )

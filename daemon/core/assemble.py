@@ -5,7 +5,7 @@ each laid over the one before; then `data` on top. The first failure ends it: ha
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from syncret.config.resources.external_secret import DataFrom, ExternalSecretSpec, RemoteReference
 from syncret.daemon.core import decoding, keys, rewriting
@@ -13,6 +13,8 @@ from syncret.daemon.core.needs import Answer, Need, Read, need_of, remote_ref, s
 from syncret.daemon.core.rewriting import Transform
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
+
+ABSENT: Final = "mend the key or the property, or say in target.deletionPolicy what absence means"
 
 
 class Assembled(NamedTuple):
@@ -51,7 +53,7 @@ def _lay(
     """One entry on top. Absence is data: it is a failure only under Retain, which keeps what is there."""
     if found is None:
         if spec.target.deletion_policy == "Retain":
-            raise Malformed("the secret does not exist at the provider").at(place)
+            raise Malformed("the secret does not exist at the provider", hint=ABSENT).at(place)
         return below._replace(missing=(*below.missing, place))
     below.data.update(found)
     below.origins.update(dict.fromkeys(found, place))

@@ -23,9 +23,13 @@ class FileProblem(NamedTuple):
     file: str
     problem: Problem
 
+    @property
+    def place(self) -> str:
+        """The file, with the line if there is one."""
+        return f"{self.file}:{self.problem.line}" if self.problem.line else self.file
+
     def __str__(self) -> str:
-        place = f"{self.file}:{self.problem.line}" if self.problem.line else self.file
-        return f"{place}: {self.problem}"
+        return f"{self.place}: {self.problem}"
 
 
 @dataclass(frozen=True, slots=True)

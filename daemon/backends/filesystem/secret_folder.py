@@ -59,7 +59,7 @@ class SecretFolder:
                     self._create(namespace, name, data)
                     return True
                 try:
-                    return self._replace(namespace, name, old, data)
+                    return self._replace(namespace, name, old, data, self._path(ref))
                 finally:
                     os.close(old)
             finally:
@@ -148,9 +148,9 @@ class SecretFolder:
         if self._settings.fsync:
             os.fsync(namespace)
 
-    def _replace(self, namespace: int, name: str, old: int, data: Mapping[str, bytes]) -> bool:
-        status = self._check_ours(old, f"{self._tree.path}: {name}")
-        names = _names(old, f"{self._tree.path}: {name}")
+    def _replace(self, namespace: int, name: str, old: int, data: Mapping[str, bytes], path: str) -> bool:
+        status = self._check_ours(old, path)
+        names = _names(old, path)
         files = _files(old)
         mode = self._settings.file_mode
         kept = {

@@ -14,6 +14,9 @@ class Failure(NamedTuple):
     message: str
     hint: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
 
 class Facts:
     """Kept in memory alone: a restart loses it, the next refresh brings it back."""

@@ -147,7 +147,7 @@ class Verdicts:
         await self._report(resource, status)
         self._world.facts.failed(resource.ref, failure)
         self._world.events.event(
-            resource.ref, warning=True, reason="UpdateFailed", message=f"{message}: {failure.message}"
+            resource.ref, warning=True, reason="UpdateFailed", message=f"{message}: {failure}"
         )
 
     async def _report(self, resource: ExternalSecret, status: ExternalSecretStatus) -> None:
