@@ -134,6 +134,8 @@ async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
                 if failure is not None:
                     hint = f" ({failure.hint})" if failure.hint else ""
                     result.failures[stored.ref] = failure.message + hint
+                elif running.engine.failures(stored.ref):
+                    result.failures[stored.ref] = "an unforeseen error: please report it"
                 due = running.engine.due(stored.ref)
                 if due is not None:
                     result.due[stored.ref] = due
