@@ -111,7 +111,7 @@ check: lint types test docs ## Everything that must hold before a commit
 
 .PHONY: bench
 bench: $(DEV_READY) ## Measure, and print the table of docs/performance.md
-	@if [ ! -d bench ]; then echo "no benchmarks yet"; exit 0; fi; $(BIN)/python -m bench $(BENCH)
+	@if [ ! -d bench ]; then echo "no benchmarks yet"; exit 0; fi; $(BIN)/python -m bench $(if $(SMOKE),--smoke) $(BENCH)
 
 # --------------------------------------------------------------------------------------------- artifacts and homes
 # Making a root or an image takes longer than a test may hang.

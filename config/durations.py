@@ -4,6 +4,7 @@ A whole number of nanoseconds is what Go keeps, so it is what is computed here; 
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _UNITS: Final = {
@@ -28,6 +29,7 @@ class DurationError(ValueError):
     """The text is not a duration; the message is the one that Go gives."""
 
 
+@lru_cache(maxsize=1024)  # ten thousand objects say the same few intervals, and ask at every look
 def parse_nanoseconds(text: str) -> int:
     """The duration in nanoseconds. Raises DurationError where `time.ParseDuration` fails."""
     sign, rest = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))

@@ -29,7 +29,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     uid: str
     resource_version: str
     generation: int = 0
-    """Counts the changes of the spec, so that a change of the status alone is told without decoding; 0: of no use."""
+    """Counts the changes of the spec: a change of the status alone is told without decoding; 0: unknown."""
     data: bytes
 
     def same_spec(self, other: "Stored") -> bool:

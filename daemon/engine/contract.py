@@ -1,6 +1,6 @@
 """What the engine asks of a reconciler: whom an object depends on, which store it waits for, and one run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -43,8 +43,11 @@ class Reconciler(Protocol):
         """The objects whose change concerns this one; name or namespace may be ANY."""
         ...
 
-    def lane(self, stored: Stored) -> str:
-        """The store whose calls it waits for, as a name; objects of one lane share its turns and its cap."""
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+        """The store whose calls it waits for, as a name; objects of one lane share its turns and its cap.
+
+        `references` are those of the object.
+        """
         ...
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:

@@ -15,11 +15,9 @@ from traceback import walk_tb
 from types import TracebackType
 from typing import Final
 
-import msgspec
-
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.backends.contract import BackendError, Change, ChangeKind, Conflict, Source, Stored
+from syncret.daemon.backends.contract import BackendError, Change, ChangeKind, Conflict, Source
 from syncret.daemon.engine.backoff import Backoff
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.contract import Outcome, Reconciler
@@ -171,9 +169,8 @@ class Engine:
         reconciler = self._reconcilers.get(ref.group_kind)
         if gone:
             self._echoes.forget(ref)
-        if reconciler is not None and not gone:
-            if before is None or not stored.same_spec(before):
-                self._lanes[ref] = intern(_lane(reconciler, stored))
+        if reconciler is not None and not gone and (before is None or not stored.same_spec(before)):
+            self._lanes[ref] = intern(reconciler.lane(ref, self._inventory.references(ref)))
         if not self.synced.is_set():
             return  # all that exists is looked at once the list is complete
         version = stored.resource_version
@@ -299,13 +296,6 @@ class Engine:
 
     def __repr__(self) -> str:
         return f"<Engine {self.queue!r} failing={len(self._failures)}>"
-
-
-def _lane(reconciler: Reconciler, stored: Stored) -> str:
-    try:
-        return reconciler.lane(stored)
-    except msgspec.ValidationError:
-        return ""  # its own run will say what is wrong with it
 
 
 def _places(trace: TracebackType | None) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """Holds the newest version of every object, and who depends on whom."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import TypeAlias
 
@@ -83,6 +83,10 @@ class Inventory:
         ):
             found.update(self._dependents.get(key, {}))
         return found.keys()
+
+    def references(self, ref: ObjectRef) -> Sequence[ObjectRef]:
+        """The objects that this one depends on, in the order in which it names them."""
+        return self._depends_on.get(ref, ())
 
     @property
     def namespaces(self) -> Mapping[str, Mapping[str, str]]:

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -41,9 +41,11 @@ class Reconciling:
     def references(self, stored: Stored) -> Iterable[ObjectRef]:
         for name in stored.document.get("spec", {}).get("uses", ()):
             yield ObjectRef("", "Secret", stored.ref.namespace, name)
+        if lane := stored.document.get("spec", {}).get("lane"):
+            yield ObjectRef("", "Lane", "", lane)
 
-    def lane(self, stored: Stored) -> str:
-        return str(stored.document.get("spec", {}).get("lane", ""))
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+        return next((each.name for each in references if each.kind == "Lane"), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         assert ref not in self._running, "one object strictly in order"
@@ -490,9 +492,6 @@ class Strict(Reconciling):
 
     def references(self, stored: Stored) -> Iterable[ObjectRef]:
         return [stored.as_type(ObjectRef)]
-
-    def lane(self, stored: Stored) -> str:
-        return stored.as_type(ObjectRef).name
 
 
 async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, clock: Clock) -> None:

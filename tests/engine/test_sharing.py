@@ -1,7 +1,7 @@
 """Engine and sessions together: what many objects of few stores cost in provider calls and in time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -30,10 +30,10 @@ class Reading:
         self._clock = clock
 
     def references(self, stored: Stored) -> Iterable[ObjectRef]:
-        return ()
+        return [ObjectRef("", "Lane", "", stored.document["spec"]["store"])]
 
-    def lane(self, stored: Stored) -> str:
-        return str(stored.document["spec"]["store"])
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+        return references[0].name
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         stored = self._inventory.get(ref)

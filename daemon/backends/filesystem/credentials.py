@@ -5,24 +5,25 @@ Secret `vault` in namespace `default`: the name ends at the first dot. Files wit
 else. These Secrets stay in memory; they are never written out and never remembered.
 """
 
-import hashlib
 import os
 import re
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from syncret.config.errors import Problem
 from syncret.config.fields import DNS_LABEL
 from syncret.config.loader import LoadedDocument
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.filesystem.names import is_key
-from syncret.daemon.backends.filesystem.reading import FileProblem, Manifest
+from syncret.daemon.backends.filesystem.reading import Content, FileProblem, Manifest, digest_of
 
 NAMESPACE = "default"
 
 
-def read_credentials(folder: str) -> tuple[Sequence[Manifest], Sequence[FileProblem]]:
+def read_credentials(folder: str, salt: bytes) -> tuple[Sequence[Manifest], Sequence[FileProblem]]:
     """The Secrets that the credentials make, and what is wrong with them. Blocking."""
     secrets: dict[str, dict[str, bytes]] = {}
     problems: list[FileProblem] = []
@@ -37,7 +38,7 @@ def read_credentials(folder: str) -> tuple[Sequence[Manifest], Sequence[FileProb
                 secrets.setdefault(name, {})[key] = Path(entry.path).read_bytes()
     except OSError as error:
         problems.append(FileProblem(folder, Problem(path="", message=f"cannot be read: {error.strerror}")))
-    return [_manifest(folder, name, data) for name, data in secrets.items()], problems
+    return [_manifest(folder, name, data, salt) for name, data in secrets.items()], problems
 
 
 _MISNAMED = Problem(
@@ -47,15 +48,13 @@ _MISNAMED = Problem(
 )
 
 
-def _manifest(folder: str, name: str, data: dict[str, bytes]) -> Manifest:
-    digest = hashlib.blake2b(digest_size=16)
-    for key in sorted(data):
-        digest.update(b"%d:%d:" % (len(key), len(data[key])) + key.encode() + data[key])
+def _manifest(folder: str, name: str, data: dict[str, bytes], salt: bytes) -> Manifest:
     document = {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": name},
-        "data": {key: b64encode(value).decode() for key, value in data.items()},
+        "data": {key: b64encode(data[key]).decode() for key in sorted(data)},
     }
     ref = ObjectRef("", "Secret", NAMESPACE, name)
-    return Manifest(ref, folder, 0, digest.hexdigest(), LoadedDocument(folder, 0, document))
+    content = Content(msgspec.json.encode(document), LoadedDocument(folder, 0, None))
+    return Manifest(ref, folder, 0, digest_of(content.data, salt), content)

@@ -6,8 +6,9 @@ survives the process (`state`).
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+import time
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,11 +23,11 @@ from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Changes, Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.credentials import read_credentials
+from syncret.daemon.backends.filesystem.former import former_life
 from syncret.daemon.backends.filesystem.journal import OnRemoved, StateJournal
 from syncret.daemon.backends.filesystem.manifests import ManifestFolders, Snapshot
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.reading import FileProblem, Reader
-from syncret.daemon.backends.filesystem.records import unpack
 from syncret.daemon.backends.filesystem.source import looks
 from syncret.daemon.backends.filesystem.state import State
 from syncret.daemon.backends.filesystem.state_file import Remembered, damaged, read_state
@@ -75,12 +76,13 @@ class HostHome:
         self._settings = replace(
             settings, manifests=[str(Path(path).absolute()) for path in settings.manifests]
         )
-        self._folders = ManifestFolders(self._settings.manifests, Reader(catalog), skip=settings.output_dir)
+        self._catalog = catalog
         self._admission = admission
         self._now = now
         self._on_problems = on_problems
         self._on_removed = on_removed
         self._problems: Sequence[FileProblem] = []
+        self._failed = False
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -95,10 +97,22 @@ class HostHome:
             )
             threads = tree is not None and self._settings.output.fsync
             self._writer = Writer(self._cluster, self._outputs, self._journal, threads=threads)
-            self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer, remembered.salt)
-            snapshot = await asyncio.to_thread(self._scan, ())
+            self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer)
+            with self._trusting_state():
+                former = former_life(remembered.rows)
+            self._salt = remembered.salt
+            del remembered
+            self._folders = ManifestFolders(
+                self._settings.manifests,
+                Reader(self._catalog, self._salt),
+                skip=self._settings.output_dir,
+                trusted=former.files,
+            )
+            await asyncio.to_thread(self._folders.refresh)
+            snapshot = self._snapshot()
             self._forget_credentials(snapshot)
-            self._restore(remembered, snapshot)
+            with self._trusting_state():
+                self._wanted.restore(former.objects, snapshot)
             await self._apply(snapshot)
             await self._journal.settled()
             self._stack = stack.pop_all()
@@ -135,12 +149,16 @@ class HostHome:
 
         What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
         """
-        touched = {*touched, *self._wanted.stale}
-        self._wanted.stale.clear()
-        snapshot = await asyncio.to_thread(self._scan, touched)
+        touched = {*touched, *self._journal.stale}
+        self._journal.stale.clear()
+        changed = await asyncio.to_thread(self._folders.refresh, touched)
+        if not (changed or self._failed or self._settings.credentials):
+            return
+        snapshot = self._snapshot()
         if self._wanted.gone(snapshot):
             await asyncio.sleep(self._settings.debounce)
-            snapshot = await asyncio.to_thread(self._scan, touched)
+            await asyncio.to_thread(self._folders.refresh, touched)
+            snapshot = self._snapshot()
         self._forget_credentials(snapshot)
         await self._apply(snapshot)
 
@@ -148,29 +166,35 @@ class HostHome:
         pause = max(self._settings.rescan, 1.0)
         await asyncio.sleep(min(pause, _SOON))
         while True:
+            begin = time.monotonic()
             await self.inspect()
-            await asyncio.sleep(pause)
+            # Ten thousand objects are thirty thousand `stat`s: looking must stay a thousandth of the time.
+            await asyncio.sleep(max(pause, 1000 * (time.monotonic() - begin)))
 
     async def inspect(self) -> None:
         """Look for written files that somebody touched: mend their modes, and tell whoever wrote them."""
         for ref in await asyncio.to_thread(self._outputs.drifted):
             await self._writer.settle(ref)
 
-    def _scan(self, touched: Collection[str]) -> Snapshot:
-        snapshot = self._folders.scan(touched)
+    def _snapshot(self) -> Snapshot:
+        snapshot = self._folders.snapshot()
         folder = self._settings.credentials
-        return snapshot if folder is None else snapshot.joined(folder, *read_credentials(folder))
+        return snapshot if folder is None else snapshot.joined(folder, *read_credentials(folder, self._salt))
 
     def _forget_credentials(self, snapshot: Snapshot) -> None:
         folder = self._settings.credentials
         self._journal.forgotten = {ref for ref, one in snapshot.manifests.items() if one.file == folder}
 
     async def _apply(self, snapshot: Snapshot) -> None:
-        problems = [*snapshot.problems, *await self._wanted.apply(snapshot)]
+        failures = await self._wanted.apply(snapshot)
+        self._failed = bool(failures)
+        problems = [*snapshot.problems, *failures]
+        self._wanted.remember(self._folders)
         self._folders.release(self._wanted.applied(snapshot))
         try:
             await self._journal.settled()
         except TargetUnavailable as error:  # tried again at the next look
+            self._failed = True
             problem = Problem(path="", message=str(error), hint=error.hint)
             problems.append(FileProblem(self._settings.state_file or "", problem))
         if problems != self._problems:
@@ -187,9 +211,10 @@ class HostHome:
         stack.push_async_callback(state.aclose)
         return state, state.remembered()
 
-    def _restore(self, remembered: Remembered, snapshot: Snapshot) -> None:
+    @contextmanager
+    def _trusting_state(self) -> Generator[None, None, None]:
         try:
-            self._wanted.restore([(ref, unpack(row)) for ref, row in remembered.rows], snapshot)
+            yield
         except (msgspec.DecodeError, ValueError) as error:
             raise damaged(self._settings.state_file or "") from error
 

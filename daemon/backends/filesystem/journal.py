@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
+import msgspec
+
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.outputs import Outputs
-from syncret.daemon.backends.filesystem.records import Applied, pack
+from syncret.daemon.backends.filesystem.records import Applied, FileRecord, file_ref, pack
 from syncret.daemon.backends.filesystem.state import State
 from syncret.daemon.backends.filesystem.state_file import StateError
 
@@ -23,6 +25,8 @@ class StateJournal:
         self._outputs = outputs
         self._on_removed = on_removed
         self.applied: dict[ObjectRef, Applied] = {}
+        self.stale: set[str] = set()
+        """Manifest files whose objects went although they are still wanted: to be read, and applied, again."""
         self.forgotten: Collection[ObjectRef] = frozenset()
         """Objects that are never remembered, not even their names: Secrets from credentials."""
 
@@ -49,9 +53,20 @@ class StateJournal:
 
     def forget(self, ref: ObjectRef) -> None:
         """Remember the object no longer; it comes back if its manifest is still there at the next look."""
-        self.applied.pop(ref, None)
+        applied = self.applied.pop(ref, None)
+        if applied is not None:
+            self.stale.add(applied.file)
         if self._state is not None:
             self._state.remove(ref)
+
+    def remember_file(self, file: str, record: FileRecord | None) -> None:
+        """Remember what a manifest file said, or that it has to be read at the next start."""
+        if self._state is None:
+            return
+        if record is None:
+            self._state.remove(file_ref(file))
+        else:
+            self._state.put(file_ref(file), msgspec.json.encode(record))
 
     async def settled(self) -> None:
         """Return once everything told so far is on the disk. Raises TargetUnavailable."""

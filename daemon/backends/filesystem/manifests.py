@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from syncret.config.errors import Problem
 from syncret.config.loader import SUFFIXES
@@ -60,54 +61,117 @@ class Snapshot:
         return not any(file == path or file.startswith(path.rstrip("/") + "/") for path in self.troubled)
 
 
+Signature: TypeAlias = tuple[int, ...]
+"""What tells that a file did not change: device, inode, size, times of content and inode."""
+
+
 @dataclass(slots=True)
 class _Known:
-    signature: tuple[int, ...] | None
+    signature: Signature | None
     content: FileContent
     last_good: dict[ObjectRef, Manifest]
+    remembered: bool = False
 
 
 class ManifestFolders:
     """Reads manifests, and only those again that changed. Blocking: call it in a thread."""
 
-    def __init__(self, paths: Sequence[str], reader: Reader, *, skip: str | None = None) -> None:
-        """`skip` is a folder that is never looked into: written files may look like manifests."""
+    def __init__(
+        self,
+        paths: Sequence[str],
+        reader: Reader,
+        *,
+        skip: str | None = None,
+        trusted: Mapping[str, tuple[Signature, Sequence[Manifest]]] | None = None,
+    ) -> None:
+        """`skip` is a folder that is never looked into: written files may look like manifests.
+
+        `trusted` is what files said in a former life; one that has the same signature is not read again.
+        """
         self._paths = paths
         self._skip = skip
         self._reader = reader
+        self._trusted = dict(trusted or {})
         self._known: dict[str, _Known] = {}
         self._folders: dict[str, int] = {}
         self._incumbent: dict[ObjectRef, str] = {}
+        self._changed = True
+        self._problems: list[FileProblem] = []
 
     def scan(self, touched: Collection[str] = ()) -> Snapshot:
-        """Look at everything; files in `touched` are read even where their times did not move."""
+        """Look at everything, and tell what it says now."""
+        self.refresh(touched)
+        return self.snapshot()
+
+    def refresh(self, touched: Collection[str] = ()) -> bool:
+        """Look at everything; files in `touched` are read even where their times did not move.
+
+        Whether anything is not as it was at the last snapshot.
+        """
         problems: list[FileProblem] = []
-        troubled: list[str] = []
         files: dict[str, os.stat_result] = {}
         for path in self._paths:
             found = self._found(path)
             if isinstance(found, Problem):
                 problems.append(FileProblem(path, found))
-                troubled.append(path)
             else:
                 files |= found
         vanished = [file for file in self._known if file not in files]
         for file in vanished:
-            if not _below(file, troubled):
+            if not _below(file, [problem.file for problem in problems]):
                 del self._known[file]
+                self._changed = True
         for file, status in files.items():
             self._refresh(file, status, forced=file in touched)
-        return self._merged(problems, troubled)
+        self._trusted.clear()
+        self._changed = self._changed or problems != self._problems
+        self._problems = problems
+        return self._changed
+
+    def snapshot(self) -> Snapshot:
+        """What all files said when they were looked at last."""
+        self._changed = False
+        problems = list(self._problems)
+        troubled = [problem.file for problem in problems]
+        claims: dict[ObjectRef, list[Manifest]] = {}
+        refused: set[ObjectRef] = set()
+        for file in sorted(self._known):
+            known = self._known[file]
+            problems += (FileProblem(file, problem) for problem in known.content.problems)
+            refused.update(known.content.refused)
+            if known.content.torn:
+                troubled.append(file)
+            for ref, manifest in known.last_good.items():
+                claims.setdefault(ref, []).append(manifest)
+        manifests: dict[ObjectRef, Manifest] = {}
+        for ref, claimants in claims.items():
+            winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
+            manifests[ref] = winner
+            problems += (
+                FileProblem(one.file, twice(ref, one.line, winner)) for one in claimants if one is not winner
+            )
+        self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
+        return Snapshot(manifests, problems, troubled, refused)
 
     def release(self, applied: Collection[Manifest]) -> None:
         """Let go of documents that were applied: names and digests are enough to tell what changes."""
         for manifest in applied:
             known = self._known.get(manifest.file)
             if known is not None and known.last_good.get(manifest.ref) is manifest:
-                known.last_good[manifest.ref] = replace(manifest, loaded=None)
+                known.last_good[manifest.ref] = replace(manifest, content=None)
                 known.content = FileContent(
                     (), known.content.problems, known.content.refused, known.content.torn
                 )
+
+    def to_remember(self) -> Iterator[tuple[str, Signature, Collection[Manifest]]]:
+        """Files that were read since the last call, whole and without a problem, and what they say."""
+        for file, known in self._known.items():
+            if known.remembered or known.signature is None:
+                continue
+            known.remembered = True
+            content = known.content
+            if not (content.problems or content.refused or content.torn):
+                yield file, known.signature, known.last_good.values()
 
     def _found(self, path: str) -> dict[str, os.stat_result] | Problem:
         """The manifest files at a path given by the operator, or why there are none to be trusted."""
@@ -140,7 +204,7 @@ class ManifestFolders:
 
     def _refresh(self, file: str, status: os.stat_result, *, forced: bool) -> None:
         known = self._known.get(file)
-        signature: tuple[int, ...] | None = (
+        signature: Signature | None = (
             status.st_dev,
             status.st_ino,
             status.st_size,
@@ -148,6 +212,12 @@ class ManifestFolders:
             status.st_ctime_ns,
         )
         if known is not None and known.signature == signature and not forced:
+            return
+        self._changed = True
+        former = self._trusted.get(file)
+        if former is not None and former[0] == signature and not forced:
+            manifests = {manifest.ref: manifest for manifest in former[1]}
+            self._known[file] = _Known(signature, FileContent(), manifests, remembered=True)
             return
         if abs(time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)) < _RACY_NS:
             signature = None
@@ -169,27 +239,6 @@ class ManifestFolders:
                 hint="what it said last stays in force; let the user that syncret runs as read it",
             )
             return FileContent(problems=[problem], torn=True)
-
-    def _merged(self, problems: list[FileProblem], troubled: list[str]) -> Snapshot:
-        claims: dict[ObjectRef, list[Manifest]] = {}
-        refused: set[ObjectRef] = set()
-        for file in sorted(self._known):
-            known = self._known[file]
-            problems += (FileProblem(file, problem) for problem in known.content.problems)
-            refused.update(known.content.refused)
-            if known.content.torn:
-                troubled.append(file)
-            for ref, manifest in known.last_good.items():
-                claims.setdefault(ref, []).append(manifest)
-        manifests: dict[ObjectRef, Manifest] = {}
-        for ref, claimants in claims.items():
-            winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
-            manifests[ref] = winner
-            problems += (
-                FileProblem(one.file, twice(ref, one.line, winner)) for one in claimants if one is not winner
-            )
-        self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
-        return Snapshot(manifests, problems, troubled, refused)
 
 
 def _below(file: str, folders: Collection[str]) -> bool:

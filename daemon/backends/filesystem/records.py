@@ -5,6 +5,7 @@ all others it is their metadata alone: their content is in the manifest or in th
 back from there.
 """
 
+from sys import intern
 from typing import Any, Final, TypeGuard
 
 import msgspec
@@ -38,6 +39,13 @@ class Applied(msgspec.Struct, frozen=True, gc=False):
     keys: tuple[str, ...] = ()
 
 
+class FileRecord(msgspec.Struct, frozen=True, array_like=True):
+    """What tells that a manifest file did not change, and its objects: name, line and digest of each."""
+
+    signature: tuple[int, ...]
+    objects: list[tuple[ObjectRef, int, str]]
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One row. `hollow` says that something of the object was taken out and has to be put back."""
 
@@ -67,6 +75,21 @@ def is_ours(kind: GroupKind) -> bool:
     return kind.group in OUR_GROUPS or kind == GroupKind("", "Namespace")
 
 
+def holds_no_value(kind: GroupKind) -> bool:
+    """Whether it is one of our kinds that only refer to values: all of an object may be remembered."""
+    return kind.kind in _PLAIN_KINDS and kind.group in OUR_GROUPS
+
+
+def file_ref(file: str) -> ObjectRef:
+    """The name of a manifest file's own row: no object is without a kind."""
+    return ObjectRef("", "", "", file)
+
+
+def is_file(ref: ObjectRef) -> bool:
+    """Whether a row is that of a manifest file."""
+    return not ref.kind
+
+
 def face(document: Document) -> Document:
     """The object without its content."""
     return {key: value for key, value in document.items() if key in _FACE}
@@ -80,7 +103,14 @@ def pack(stored: Stored, *, applied: Applied | None, output: bool) -> bytes:
 
 def unpack(row: bytes) -> Record:
     """Raises msgspec.DecodeError for a row that none of us wrote."""
-    return msgspec.json.decode(row, type=Record)
+    record = msgspec.json.decode(row, type=Record)
+    if record.applied is None:
+        return record
+    # Thousands of objects come from one file: its name is held once.
+    applied = Applied(
+        file=intern(record.applied.file), digest=record.applied.digest, keys=record.applied.keys
+    )
+    return msgspec.structs.replace(record, applied=applied)
 
 
 def stored_of(ref: ObjectRef, data: bytes) -> Stored:
@@ -105,7 +135,7 @@ def put_back(document: Document, whole: Document) -> Document:
 
 def _emptied(stored: Stored) -> tuple[bytes, bool]:
     kind = stored.ref.group_kind
-    if kind.kind in _PLAIN_KINDS and kind.group in OUR_GROUPS:
+    if holds_no_value(kind):
         return stored.data, False
     if not is_ours(kind) and _is_bare(stored.data):
         return stored.data, False

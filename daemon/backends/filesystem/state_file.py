@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from sys import intern
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef
@@ -76,8 +77,9 @@ def salt_of(database: sqlite3.Connection) -> bytes:
 
 
 def rows_of(database: sqlite3.Connection) -> Sequence[tuple[ObjectRef, bytes]]:
+    # What thousands of names have in common is held once.
     return [
-        (ObjectRef(group, kind, namespace, name), data)
+        (ObjectRef(intern(group), intern(kind), intern(namespace), name), data)
         for group, kind, namespace, name, data in database.execute("SELECT * FROM objects")
     ]
 

@@ -6,7 +6,6 @@ replaced, and the keys that controllers merged stay.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
@@ -15,10 +14,17 @@ from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import BackendError, Invalid, NotFound, TargetUnavailable
 from syncret.daemon.backends.filesystem.journal import StateJournal
-from syncret.daemon.backends.filesystem.manifests import Snapshot
+from syncret.daemon.backends.filesystem.manifests import ManifestFolders, Snapshot
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.reading import FileProblem, Manifest
-from syncret.daemon.backends.filesystem.records import Applied, Record, put_back, stored_of
+from syncret.daemon.backends.filesystem.records import (
+    Applied,
+    FileRecord,
+    Record,
+    holds_no_value,
+    put_back,
+    stored_of,
+)
 from syncret.daemon.backends.filesystem.writer import Writer
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.backends.memory.drafts import encode
@@ -30,28 +36,54 @@ class Wanted:
     """Applies snapshots of the manifests. The digests in the journal tell what is applied already."""
 
     def __init__(
-        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, writer: Writer, salt: bytes
+        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, writer: Writer
     ) -> None:
         self._cluster = cluster
         self._outputs = outputs
         self._journal = journal
         self._writer = writer
-        self._salt = salt
         self._version = 0
-        self.stale: set[str] = set()
-        """Files that must be read again, because what they say has to be applied again."""
 
     # ------------------------------------------------------------------------------------------ a former life
-    def restore(self, rows: Sequence[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
-        """Put back what is remembered, before anybody watches: identities, status and finalizers live on."""
-        self._version = max((record.version for _, record in rows), default=0)
-        for ref, record in rows:
-            data = self._remembered(ref, record, snapshot)
-            if data is None:
-                continue
+    def restore(self, objects: list[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
+        """Put back what is remembered, before anybody watches: identities, status and finalizers live on.
+
+        The list is emptied: what was read from the state file gives way to what is put back, one by one.
+        """
+        hollow: list[tuple[ObjectRef, Record]] = []
+        while objects:
+            ref, record = objects.pop()
+            if record.hollow:
+                hollow.append((ref, record))
+            else:
+                self._restore_one(ref, record, snapshot)
+        self._version = max([self._cluster.version, *(record.version for _, record in hollow)])
+        for ref, record in hollow:
+            self._restore_one(ref, record, snapshot)
+
+    def _restore_one(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> None:
+        data = self._remembered(ref, record, snapshot)
+        if data is not None:
             if record.applied is not None:
                 self._journal.applied[ref] = record.applied
             self._cluster.restore(stored_of(ref, data))
+
+    def remember(self, folders: ManifestFolders) -> None:
+        """Note files that need not be read at the next start, if they have not changed until then.
+
+        Only those all of whose objects are in force as they stand there and hold no value: what is remembered
+        of such an object is the whole of it.
+        """
+        for file, signature, manifests in folders.to_remember():
+            applied = self._journal.applied
+            in_force = all(
+                holds_no_value(one.ref.group_kind)
+                and (known := applied.get(one.ref)) is not None
+                and (known.file, known.digest) == (file, one.digest)
+                for one in manifests
+            )
+            said = [(one.ref, one.line, one.digest) for one in manifests]
+            self._journal.remember_file(file, FileRecord(signature, said) if in_force else None)
 
     def _remembered(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> bytes | None:
         """The object as it shall stand again; None where it cannot, and forgotten if it is gone."""
@@ -79,7 +111,7 @@ class Wanted:
             whole = put_back(document, self._cluster.prepare_create(given).document)
         except Invalid:  # told when it is applied
             return None
-        if self._digest(manifest) != applied.digest:
+        if manifest.digest != applied.digest:
             self._version += 1
             metadata: Document = {**document["metadata"], "resourceVersion": str(self._version)}
             if "generation" in metadata:
@@ -112,7 +144,7 @@ class Wanted:
         return [
             manifest
             for ref, manifest in snapshot.manifests.items()
-            if manifest.loaded is not None and ref in known and known[ref].digest == self._digest(manifest)
+            if manifest.content is not None and ref in known and known[ref].digest == manifest.digest
         ]
 
     def gone(self, snapshot: Snapshot) -> Collection[ObjectRef]:
@@ -120,25 +152,20 @@ class Wanted:
         applied = self._journal.applied
         return [ref for ref, known in applied.items() if snapshot.is_gone(ref, known.file)]
 
-    def _digest(self, manifest: Manifest) -> str:
-        return hashlib.blake2b(manifest.digest.encode(), key=self._salt, digest_size=16).hexdigest()
-
     async def _apply_one(self, ref: ObjectRef, manifest: Manifest) -> None:
-        digest = self._digest(manifest)
         before = self._journal.applied.get(ref)
-        if before is not None and before.digest == digest:
+        if before is not None and before.digest == manifest.digest:
             if before.file != manifest.file:
                 self._journal.applied[ref] = msgspec.structs.replace(before, file=manifest.file)
                 await self._record(ref)
             return
         given = manifest.document
-        if given is None:  # it was applied, and its object was removed since
-            self.stale.add(manifest.file)
+        if given is None:  # it was applied, and its object was removed since: its file is stale
             return
         async with self._writer.lock(ref):
             draft = self._cluster.prepare_apply(given)
             keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
-            now = Applied(file=manifest.file, digest=digest, keys=keys)
+            now = Applied(file=manifest.file, digest=manifest.digest, keys=keys)
             if ref in self._outputs:
                 merged = await self._merged(ref, draft.document, before.keys if before else ())
                 draft = self._cluster.prepare_apply(merged)
@@ -189,7 +216,4 @@ def _told(manifest: Manifest, error: BackendError) -> Iterable[FileProblem]:
     if not problems:
         hint = error.hint if isinstance(error, TargetUnavailable) else ""
         problems = [Problem(path="", message=str(error), hint=hint)]
-    return [
-        FileProblem(manifest.file, problem)
-        for problem in (manifest.loaded.located(problems) if manifest.loaded is not None else problems)
-    ]
+    return [FileProblem(manifest.file, problem) for problem in manifest.located(problems)]

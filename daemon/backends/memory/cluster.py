@@ -122,9 +122,8 @@ class MemoryCluster:
         if stored is None or stored.uid != uid:
             return None
         document = self._ledger.document(ref)
-        before = drafts.encode(document)
-        document["status"] = dict(status)
-        if drafts.encode(document) == before:
+        before, document["status"] = document.get("status"), dict(status)
+        if before is not None and drafts.encode(before) == drafts.encode(document["status"]):
             return self._ledger.whole(stored)
         return self._ledger.save(ref, document)
 

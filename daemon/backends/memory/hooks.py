@@ -47,12 +47,12 @@ class Vault(Protocol):
     """Keeps a part of objects (the data of Secrets) elsewhere than in memory and in the journal.
 
     The cluster keeps, journals and tells (in events) sealed versions only, and unseals one whenever somebody
-    asks for it by `get` or `list`; a write returns what was written. Both calls are made inside the event loop
-    and must not block for long; `seal` is no place to write: write between `prepare_*` and `commit`.
+    asks for it by `get` or `list`; a write returns what was written. Both calls are made inside the event
+    loop and must not block for long; `seal` is no place to write: write between `prepare_*` and `commit`.
     """
 
     def seal(self, stored: Stored, document: Document) -> Stored:
-        """The version without the part that is kept elsewhere; `document` is what it holds, not to be changed."""
+        """The version without the part that is kept elsewhere; `document` is what it holds, for reading."""
         ...
 
     def unseal(self, stored: Stored) -> Stored:

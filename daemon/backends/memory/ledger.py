@@ -1,10 +1,11 @@
 """The ledger: the one place where versions are numbered, journalled, stored and told to the watchers."""
 
+from collections.abc import Sequence
 from sys import intern
 
 import msgspec
 
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, Metadata, ObjectRef
 from syncret.daemon.backends.contract import Change, ChangeKind, NotFound, Stored
 from syncret.daemon.backends.memory import kinds, metadata
 from syncret.daemon.backends.memory.drafts import encode
@@ -12,6 +13,10 @@ from syncret.daemon.backends.memory.hooks import Journal, NoVault, Vault
 from syncret.daemon.backends.memory.owners import Owners, owner_references
 from syncret.daemon.backends.memory.shelves import Shelves
 from syncret.daemon.backends.memory.watch import Hub, Watch
+
+
+class _Head(msgspec.Struct):
+    metadata: Metadata
 
 
 class Ledger:
@@ -31,7 +36,12 @@ class Ledger:
     def restore(self, stored: Stored) -> None:
         """Take over a version as a journal kept it: neither journalled nor told to anybody."""
         self.version = max(self.version, int(stored.resource_version))
-        self._place(msgspec.structs.replace(stored, ref=_interned(stored.ref)), stored.document)
+        head = stored.as_type(_Head).metadata
+        self._place(
+            stored,
+            owners=[reference.uid for reference in head.owner_references],
+            dying=bool(head.deletion_timestamp),
+        )
 
     def watch(self) -> Watch:
         return self.hub.open(self.shelves)
@@ -58,7 +68,11 @@ class Ledger:
         if self._journal is not None:
             self._journal.saved(sealed)
         known = self.shelves.get(ref) is not None
-        self._place(sealed, document)
+        self._place(
+            sealed,
+            owners=[reference["uid"] for reference in owner_references(document)],
+            dying=metadata.is_being_deleted(document),
+        )
         self.hub.publish(Change(ChangeKind.MODIFIED if known else ChangeKind.ADDED, sealed))
         return whole
 
@@ -86,21 +100,22 @@ class Ledger:
         return whole
 
     def _stamped(self, ref: ObjectRef, document: Document) -> Stored:
+        standing = self.shelves.get(ref)
         self.version += 1
         document["metadata"]["resourceVersion"] = version = str(self.version)
         uid = document["metadata"]["uid"]
         return Stored(
-            ref=_interned(ref),
+            ref=_interned(ref) if standing is None else standing.ref,
             uid=uid,
             resource_version=version,
             generation=document["metadata"].get("generation", 0),
             data=encode(document),
         )
 
-    def _place(self, stored: Stored, document: Document) -> None:
+    def _place(self, stored: Stored, *, owners: Sequence[str], dying: bool) -> None:
         self.shelves.put(stored)
-        self.owners.enter(stored.ref, (reference["uid"] for reference in owner_references(document)))
-        if stored.ref.group_kind == kinds.NAMESPACE and metadata.is_being_deleted(document):
+        self.owners.enter(stored.ref, owners)
+        if dying and stored.ref.group_kind == kinds.NAMESPACE:
             self.terminating.add(stored.ref.name)
 
 

@@ -1,7 +1,6 @@
 """Who belongs to whom, and which owners are gone: the memory of the garbage collector."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from syncret.config.meta import Document, ObjectRef
@@ -25,21 +24,26 @@ class Owners:
     """
 
     def __init__(self) -> None:
-        self._uids: dict[ObjectRef, frozenset[str]] = {}
-        self._dependents: defaultdict[str, set[ObjectRef]] = defaultdict(set)
+        # Tuples: an object has one owner or two, an owner few dependents, but there are thousands of each.
+        self._uids: dict[ObjectRef, tuple[str, ...]] = {}
+        self._dependents: dict[str, tuple[ObjectRef, ...]] = {}
         self._gone: dict[str, None] = {}
 
-    def enter(self, ref: ObjectRef, uids: Iterable[str]) -> None:
+    def enter(self, ref: ObjectRef, uids: Sequence[str]) -> None:
         """Record whom the object names as its owners now; none strikes it off."""
-        new, old = frozenset(uids), self._uids.pop(ref, frozenset())
-        for uid in old - new:
-            self._dependents[uid].discard(ref)
-            if not self._dependents[uid]:
-                del self._dependents[uid]
-        for uid in new - old:
-            self._dependents[uid].add(ref)
+        new, old = tuple(dict.fromkeys(uids)), self._uids.get(ref, ())
+        if new == old:
+            return
+        for uid in old:
+            left = tuple(other for other in self._dependents.pop(uid) if other != ref)
+            if left:
+                self._dependents[uid] = left
+        for uid in new:
+            self._dependents[uid] = (*self._dependents.get(uid, ()), ref)
         if new:
             self._uids[ref] = new
+        else:
+            del self._uids[ref]
 
     def dependents(self, uid: str) -> Sequence[ObjectRef]:
         """The objects that name the uid as an owner, in the order of their references."""

@@ -1,6 +1,6 @@
 """ExternalSecret: fetch what is needed, decide, write the target, tell the status."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
@@ -13,7 +13,7 @@ from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.reconcilers.draw import generator_ref, generator_spec
 from syncret.daemon.engine.reconcilers.fetch import fetch
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.stores import NotReadyYet, skips, store_ref
+from syncret.daemon.engine.reconcilers.stores import CLUSTER, NAMESPACED, NotReadyYet, skips, store_ref
 from syncret.daemon.engine.reconcilers.target_writer import TargetWriter
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
 from syncret.daemon.engine.reconcilers.world import World
@@ -45,11 +45,10 @@ class ExternalSecretReconciler:
         if any(name.kind == "ClusterSecretStore" for name in named):
             yield ObjectRef("", "Namespace", "", namespace)
 
-    def lane(self, stored: Stored) -> str:
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
         """Its first store: a store that hangs holds up only those who read from it."""
-        resource = stored.as_type(ExternalSecret)
-        named = needs.stores(resource.spec)
-        return str(store_ref(named[0], resource.metadata.namespace)) if named else ""
+        del ref
+        return next((str(each) for each in references if each.kind in (NAMESPACED, CLUSTER)), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Bring the target and the status in line with the spec, if it is due."""

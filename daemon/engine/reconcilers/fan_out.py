@@ -1,6 +1,6 @@
 """ClusterExternalSecret and ClusterPushSecret: one child in every namespace that is chosen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -35,9 +35,9 @@ class FanOutReconciler:
         yield ObjectRef("", "Namespace", "", ANY)
         yield ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
 
-    def lane(self, stored: Stored) -> str:
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
         """None: it waits for no store."""
-        del stored
+        del ref, references
         return ""
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:

@@ -1,6 +1,6 @@
 """PushSecret: from a Secret (or a generator) to every store it names, and away again when unwanted."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from syncret.config.durations import DurationError, parse_duration
@@ -47,9 +47,10 @@ class PushSecretReconciler:
             group = "generators.external-secrets.io"
             yield ObjectRef(group, generator.kind, "" if cluster else namespace, generator.name)
 
-    def lane(self, stored: Stored) -> str:
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
         """Its first store."""
-        return next((str(ref) for ref in self.references(stored)), "")
+        del ref
+        return next(map(str, references), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Push what is due, delete what is no longer wanted, tell what stands where."""

@@ -1,6 +1,6 @@
 """SecretStore and ClusterSecretStore: can it be used, what can it do, and who still needs it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -45,9 +45,10 @@ class SecretStoreReconciler:
         yield ObjectRef(GROUP, "PushSecret", stored.ref.namespace or ANY, ANY)
         yield from self._world.sessions.references(stored)
 
-    def lane(self, stored: Stored) -> str:
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
         """Its own: a store that hangs while it is probed hangs alone."""
-        return str(stored.ref)
+        del references
+        return str(ref)
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Keep the store while it is needed; probe it when it is new, changed or due."""

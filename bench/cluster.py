@@ -1,0 +1,86 @@
+"""The engine on a simulated cluster in this process: for measures that need no files."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.config.settings import Settings
+from syncret.daemon.app import Controllers, Hooks, controllers
+from syncret.daemon.backends.memory.admission import admission_by
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.observer import Call, Run, Silent
+from syncret.providers.contract import Provider
+from syncret.providers.registry import Registry
+
+GROUP = "external-secrets.io"
+
+
+class Witness(Silent):
+    """Remembers every run and every call."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+        self.calls: list[Call] = []
+
+    def ran(self, run: Run) -> None:
+        self.runs.append(run)
+
+    def called(self, call: Call) -> None:
+        self.calls.append(call)
+
+    def forget(self) -> None:
+        self.runs.clear()
+        self.calls.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A running engine, the cluster that it works on, and who watches it."""
+
+    cluster: MemoryCluster
+    running: Controllers
+    witness: Witness
+
+
+@asynccontextmanager
+async def bench(
+    *,
+    spread: bool = True,
+    substitute: Callable[[ObjectRef, Provider[Any]], Provider[Any]] | None = None,
+) -> AsyncIterator[Bench]:
+    """An engine on an empty cluster, in the running loop's time."""
+    clock, registry, witness = Clock(), Registry(), Witness()
+    cluster = MemoryCluster(now=clock.now, admission=admission_by(registry))
+    hooks = Hooks(observer=witness, substitute=substitute)
+    settings = Settings(spread=spread, requests_per_second=1e6, burst=1_000_000)
+    async with controllers(
+        cluster, registry=registry, settings=settings, clock=clock, hooks=hooks
+    ) as running:
+        yield Bench(cluster, running, witness)
+
+
+def store(name: str, *keys: str) -> Document:
+    """A SecretStore of the provider `fake`."""
+    data = [{"key": key, "value": f"value of {key}"} for key in keys]
+    return _manifest("SecretStore", name, {"provider": {"fake": {"data": data}}})
+
+
+def external_secret(name: str, store_name: str, key: str, *, secret_key: str = "key") -> Document:
+    """An ExternalSecret of one key."""
+    return _manifest(
+        "ExternalSecret",
+        name,
+        {
+            "refreshInterval": "1h",
+            "secretStoreRef": {"name": store_name},
+            "data": [{"secretKey": secret_key, "remoteRef": {"key": key}}],
+        },
+    )
+
+
+def _manifest(kind: str, name: str, spec: Document) -> Document:
+    metadata = {"name": name, "namespace": "team"}
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": metadata, "spec": spec}

@@ -1,0 +1,51 @@
+"""Ten thousand changes to one object within a second: how often it is reconciled, and what wins."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from bench.estate import Estate, daemon, estate
+from bench.figures import Figure
+
+CHANGES: Final = 10_000
+RECONCILES: Final = 3
+PATIENCE: Final = 20.0
+METRIC: Final = "externalsecret_sync_calls_total"
+
+
+def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
+    """A daemon on a host; its one manifest is replaced again and again by a writer in a hurry."""
+    changes = 100 if smoke else CHANGES
+    with estate(1, folder) as host, daemon(host, "fsync=false") as running:
+        before = running.count(METRIC)
+        seconds = _replace(host, changes)
+        newest = host.outputs / "team-000" / "app-00000" / f"key-{changes - 1}"
+        deadline = time.monotonic() + PATIENCE
+        while not newest.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2 if smoke else 3.0)
+        reconciles = running.count(METRIC) - before
+        won = newest.exists()
+    yield Figure(
+        f"{changes} changes to one object within {seconds:.2f} s: reconciles",
+        f"<= {RECONCILES}, newest wins",
+        f"{reconciles:g}, {'the newest won' if won else 'the newest was lost'}",
+        reconciles <= RECONCILES and won,
+    )
+
+
+def _replace(host: Estate, changes: int) -> float:
+    """Evenly over a second, as far as the disk can follow."""
+    manifest = host.manifests / "team-000.yaml"
+    hidden = host.manifests / ".next"
+    text = manifest.read_text()
+    begin = time.perf_counter()
+    for number in range(changes):
+        hidden.write_text(text.replace("secretKey: username", f"secretKey: key-{number}"))
+        os.replace(hidden, manifest)
+        ahead = begin + (number + 1) / changes - time.perf_counter()
+        if ahead > 0.002:  # noqa: PLR2004  # shorter sleeps oversleep
+            time.sleep(ahead)
+    return time.perf_counter() - begin
