@@ -1,4 +1,4 @@
-"""What one rendering may cost, counted rather than timed: a template passes or fails on every machine alike."""
+"""What one rendering may cost, counted rather than timed, so that all machines judge alike."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ _BYTES_PER_UNIT: Final = 64
 
 
 class Budget:
-    """What is left for one rendering, each of which needs a new one. Methods raise FunctionError when it is spent.
+    """What is left for one rendering; each needs a new one. Methods raise FunctionError when it is spent.
 
     A unit of cost is about what the cheapest step of a template takes, a tenth of a microsecond or two.
 

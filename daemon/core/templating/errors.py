@@ -12,8 +12,8 @@ class FunctionError(Exception):
 class TemplateError(Exception):
     """A template does not parse or does not render.
 
-    `name` is the template (inside `define`, the inner one), `line` and `column` count from 1, `function` is what
-    failed, or empty. The message quotes neither values nor the text of the template.
+    `name` is the template (inside `define`, the inner one), `line` and `column` count from 1, `function` is
+    what failed, or empty. The message quotes no value and no literal of the template, only names in it.
     """
 
     def __init__(self, message: str, *, name: str, line: int, column: int, function: str = "") -> None:

@@ -156,6 +156,53 @@ def bytes_of(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def canonical(text: str) -> str:
+    """The string with bytes that make a character together joined to it. Two equal Go strings are equal then."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text_of(bytes_of(text))
+    return text
+
+
+def size_of(value: Value) -> int:
+    """About how many bytes a value takes, without looking into its elements."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    return 16 * len(cast("list[Value]", value)) if isinstance(value, list | dict) else 0
+
+
+def zero_of(go_type: Type) -> Value:
+    """The zero value of a type: what a map gives for a key that it lacks."""
+    made = _ZEROS.get(go_type.kind)
+    if made is not None:
+        return made
+    if go_type.kind in gotypes.BITS:
+        return _INTEGERS[go_type.kind]()
+    if go_type.kind is Kind.SLICE:
+        return TypedList(go_type, is_nil=True)
+    return TypedMap(go_type, is_nil=True) if go_type.kind is Kind.MAP else None
+
+
+_ZEROS: Final[dict[Kind, Value]] = {Kind.STRING: "", Kind.BOOL: False, Kind.FLOAT64: 0.0, Kind.COMPLEX128: 0j}
+_INTEGERS: Final[dict[Kind, type[int]]] = {
+    Kind.INT: int,
+    Kind.INT32: Int32,
+    Kind.INT64: Int64,
+    Kind.UINT: Uint,
+    Kind.UINT8: Uint8,
+    Kind.UINT32: Uint32,
+    Kind.UINT64: Uint64,
+}
+
+
+def integer_of(go_type: Type, number: int) -> int:
+    """The number as an integer of that type."""
+    return _INTEGERS[go_type.kind](number)
+
+
 _TYPES: Final[dict[type, Type]] = {
     str: gotypes.STRING,
     bool: gotypes.BOOL,

@@ -1,0 +1,94 @@
+"""Calls of functions and methods: arguments checked and passed, the price paid, the result made canonical."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias, cast
+
+from syncret.daemon.core.templating import arguments, nodes, truth
+from syncret.daemon.core.templating.errors import FunctionError
+from syncret.daemon.core.templating.functions.contract import Function
+from syncret.daemon.core.templating.gotypes import VALUE, Type
+from syncret.daemon.core.templating.running import Expression, Run
+from syncret.daemon.core.templating.values import Value, canonical, size_of
+
+ABSENT: Final = object()
+"""In the place of a pipeline's result so far, where there is none."""
+
+Compile: TypeAlias = Callable[[nodes.Operand], Expression]
+Call: TypeAlias = Callable[[Run, Value, object], Value]
+"""Takes the dot and the result so far, or ABSENT."""
+
+_COST: Final = 5
+
+
+def argument(node: nodes.Operand, wanted: Type, compile_operand: Compile) -> Expression:
+    """An argument for a parameter of this type. What is wrong is told when it is called, as in Go."""
+    if isinstance(node, nodes.Bool | nodes.Number | nodes.String):
+        try:
+            value = arguments.constant(node, wanted)
+        except FunctionError as error:
+            return _failing(error.message)
+        return lambda _run, _dot: value
+    if isinstance(node, nodes.Nil):
+        return lambda _run, _dot: arguments.nil(wanted)
+    expression = compile_operand(node)
+    if wanted is VALUE:
+        return expression
+    passed = arguments.passed
+    return lambda run, dot: passed(expression(run, dot), wanted)
+
+
+def _failing(message: str) -> Expression:
+    def fail(_run: Run, _dot: Value) -> Value:
+        raise FunctionError(message)
+
+    return fail
+
+
+def call(function: Function, given: Sequence[nodes.Operand], compile_operand: Compile) -> Call:
+    """A call with these arguments, before the result of a pipeline so far."""
+    if function.name in {"and", "or"}:
+        return _stopping_early(function.name == "or", [compile_argument(n, compile_operand) for n in given])
+    fixed = function.parameters
+    types = [fixed[i] if i < len(fixed) else function.variadic or VALUE for i in range(len(given) + 1)]
+    expressions = [
+        argument(node, wanted, compile_operand) for node, wanted in zip(given, types, strict=False)
+    ]
+    invoke, last, with_context = function.call, types[-1], function.wants_context
+
+    def run_call(run: Run, dot: Value, final: object) -> Value:
+        count = len(expressions) + (final is not ABSENT)
+        if count < len(fixed) or (function.variadic is None and count > len(fixed)):
+            least = "at least " if function.variadic is not None else ""
+            raise FunctionError(f"wrong number of args: want {least}{len(fixed)} got {count}")
+        values = [expression(run, dot) for expression in expressions]
+        if final is not ABSENT:
+            values.append(arguments.passed(final, last))
+        run.budget.charge(_COST)
+        result = invoke(run.context, *values) if with_context else invoke(*values)
+        if type(result) is str:
+            result = canonical(result)
+        size = size_of(result)
+        if size:
+            run.budget.allocate(size)
+        return result
+
+    return run_call
+
+
+def compile_argument(node: nodes.Operand, compile_operand: Compile) -> Expression:
+    """An argument for a parameter that takes whatever there is."""
+    return argument(node, VALUE, compile_operand)
+
+
+def _stopping_early(stops_at: bool, expressions: list[Expression]) -> Call:  # noqa: FBT001 (`or` stops at true)
+    def run_call(run: Run, dot: Value, final: object) -> Value:
+        if not expressions and final is ABSENT:
+            raise FunctionError("wrong number of args: want at least 1 got 0")
+        value: Value = None
+        for expression in expressions:
+            value = expression(run, dot)
+            if truth.truth(value) == stops_at:
+                return value
+        return value if final is ABSENT else cast("Value", final)
+
+    return run_call

@@ -1,0 +1,157 @@
+"""What a template is made of once it is parsed. Positions count characters from its start."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+@dataclass(slots=True)
+class Text:
+    position: int
+    text: str
+
+
+@dataclass(slots=True)
+class Dot:
+    position: int
+
+
+@dataclass(slots=True)
+class Nil:
+    position: int
+
+
+@dataclass(slots=True)
+class Bool:
+    position: int
+    value: bool
+
+
+@dataclass(slots=True)
+class String:
+    position: int
+    value: str
+
+
+@dataclass(slots=True)
+class Number:
+    """A constant, as each of the types that can hold it; None as the others."""
+
+    position: int
+    text: str
+    signed: int | None = None
+    unsigned: int | None = None
+    floating: float | None = None
+    imaginary: complex | None = None
+
+
+@dataclass(slots=True)
+class Identifier:
+    """The name of a function."""
+
+    position: int
+    name: str
+
+
+@dataclass(slots=True)
+class Field:
+    """`.a.b`"""
+
+    position: int
+    names: list[str]
+
+
+@dataclass(slots=True)
+class Variable:
+    """`$x.a.b`; the name keeps its dollar."""
+
+    position: int
+    name: str
+    fields: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Chain:
+    """Fields of something in parentheses, or of what a function gives."""
+
+    position: int
+    operand: "Operand"
+    fields: list[str]
+
+
+@dataclass(slots=True)
+class Command:
+    """An operand, and the arguments after it."""
+
+    position: int
+    operands: "list[Operand]"
+
+
+@dataclass(slots=True)
+class Pipe:
+    """Commands, each of which takes the result of the one before; then variables that take the last result."""
+
+    position: int
+    commands: list[Command] = field(default_factory=list)
+    variables: list[str] = field(default_factory=list)
+    assigns: bool = False
+
+
+Operand: TypeAlias = Dot | Nil | Bool | String | Number | Identifier | Field | Variable | Chain | Pipe
+
+
+@dataclass(slots=True)
+class Action:
+    position: int
+    pipe: Pipe
+
+
+@dataclass(slots=True)
+class Break:
+    position: int
+
+
+@dataclass(slots=True)
+class Continue:
+    position: int
+
+
+@dataclass(slots=True)
+class Branch:
+    """The shape of if, with and range."""
+
+    position: int
+    pipe: Pipe
+    body: "list[Node]"
+    otherwise: "list[Node] | None"
+
+
+@dataclass(slots=True)
+class If(Branch):
+    pass
+
+
+@dataclass(slots=True)
+class With(Branch):
+    pass
+
+
+@dataclass(slots=True)
+class Range(Branch):
+    pass
+
+
+@dataclass(slots=True)
+class Invocation:
+    """`template` or `block`."""
+
+    position: int
+    name: str
+    pipe: Pipe | None
+
+
+Node: TypeAlias = Text | Action | Break | Continue | If | With | Range | Invocation
+
+
+def is_empty(nodes: list[Node]) -> bool:
+    """Whether there is nothing but white space: such a definition gives way to another one."""
+    return all(isinstance(node, Text) and not node.text.strip() for node in nodes)
