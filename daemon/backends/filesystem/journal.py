@@ -26,7 +26,7 @@ class StateJournal:
         self._on_removed = on_removed
         self.applied: dict[ObjectRef, Applied] = {}
         self.stale: set[str] = set()
-        """Manifest files whose objects went although they are still wanted: to be read, and applied, again."""
+        """Manifest files whose objects went although they are still wanted: to be read again."""
         self.forgotten: Collection[ObjectRef] = frozenset()
         """Objects that are never remembered, not even their names: Secrets from credentials."""
 

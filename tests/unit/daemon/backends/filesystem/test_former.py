@@ -107,9 +107,9 @@ def test_a_file_that_was_touched_is_read(file: Path) -> None:
 def test_trust_ends_with_the_first_look(file: Path) -> None:
     found, reader = folders(file)
     found.scan()
-    file.write_text(file.read_text().replace("name: x", "name: y"))
+    file.write_text(file.read_text().replace("name: x", "name: z"))
     assert found.refresh()
-    assert list(found.snapshot().manifests) == [ObjectRef("", "Namespace", "", "y")]
+    assert list(found.snapshot().manifests) == [ObjectRef("", "Namespace", "", "z")]
     assert reader.files == [str(file)]
 
 
