@@ -1,0 +1,244 @@
+"""toYaml: block style, keys in a natural order, sequences not indented, long lines folded at 80 columns."""
+
+import json
+import re
+import unicodedata
+from functools import cmp_to_key
+from typing import Final, cast
+
+from syncret.daemon.core.templating.floats import format_float
+from syncret.daemon.core.templating.functions.contract import Context
+from syncret.daemon.core.templating.functions.json_text import marshal
+from syncret.daemon.core.templating.functions.yaml_scalars import can_be_plain, resolve
+from syncret.daemon.core.templating.values import Value
+
+_WIDTH: Final = 80
+_LONGEST_KEY: Final = 128
+_BREAKS: Final = "\r\n\x85\u2028\u2029"
+_UNPRINTABLE: Final = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_FORBIDDEN: Final = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
+"""What the original's way over JSON cannot read again: then there is no YAML."""
+
+_FOLDED: Final = re.compile(" *\x85(?: *\x85)* *")
+"""What the same way takes for lines of a quoted text."""
+
+_STARTS: Final = frozenset("#,[]{}&*!|>'\"%@`")
+_NOT_FINITE: Final = {"NaN": ".nan", "+Inf": ".inf", "-Inf": "-.inf"}
+_SHORT: Final = {
+    "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "e",
+    '"': '"', "\\": "\\", "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
+}  # fmt: skip
+
+
+def to_yaml(context: Context, value: Value) -> str:
+    """Empty for what has no YAML."""
+    document = marshal(context, value)
+    if document is None or _FORBIDDEN.search(document):
+        return ""
+    document = _FOLDED.sub(_unfolded, document)
+    writer = _Writer(context)
+    writer.node(json.loads(document, parse_float=resolve, parse_int=resolve), 0, at_root=True)
+    return "".join(writer.pieces).removesuffix("\n")
+
+
+def _unfolded(found: "re.Match[str]") -> str:
+    return "\\n" * (found[0].count("\x85") - 1) or " "
+
+
+class _Writer:
+    def __init__(self, context: Context) -> None:
+        self.pieces: list[str] = []
+        self._context = context
+        self._column = 0
+
+    def _put(self, text: str) -> None:
+        self._context.budget.allocate(len(text))
+        self.pieces.append(text)
+        newline = text.rfind("\n")
+        self._column = self._column + len(text) if newline < 0 else len(text) - newline - 1
+
+    def node(self, value: Value, indent: int, *, at_root: bool = False, in_sequence: bool = False) -> None:
+        """One value, from where the line stands to the end of its last line."""
+        if isinstance(value, dict):
+            self._mapping(cast("dict[str, Value]", value), indent, at_root=at_root, in_sequence=in_sequence)
+        elif isinstance(value, list):
+            self._sequence(cast("list[Value]", value), indent, at_root=at_root, in_sequence=in_sequence)
+        else:
+            self._put("" if at_root else " ")
+            self._scalar(value, indent, at_root=at_root)
+            self._put("\n")
+
+    def _mapping(self, entries: dict[str, Value], indent: int, *, at_root: bool, in_sequence: bool) -> None:
+        if not entries:
+            self._put("{}\n" if at_root else " {}\n")
+            return
+        self._put("" if at_root else " " if in_sequence else "\n")
+        for place, name in enumerate(sorted(entries, key=cmp_to_key(_natural_order))):
+            self._put(" " * indent if place or not in_sequence else "")
+            value = entries[name]
+            if len(name.encode()) > _LONGEST_KEY:
+                self._put("? ")
+                self._scalar(name, indent, is_key=True)
+                self._put("\n" + " " * indent + ":")
+                self.node(value, indent + 2, in_sequence=True)
+                continue
+            self._scalar(name, indent, is_key=True)
+            self._put(":")
+            self.node(value, indent if isinstance(value, list) else indent + 2)
+
+    def _sequence(self, members: list[Value], indent: int, *, at_root: bool, in_sequence: bool) -> None:
+        if not members:
+            self._put("[]\n" if at_root else " []\n")
+            return
+        self._put("" if at_root else " " if in_sequence else "\n")
+        for place, member in enumerate(members):
+            self._put((" " * indent if place or not in_sequence else "") + "-")
+            self.node(member, indent + 2, in_sequence=True)
+
+    def _scalar(self, value: Value, indent: int, *, is_key: bool = False, at_root: bool = False) -> None:
+        if isinstance(value, str):
+            self._text(value, indent, is_key=is_key, at_root=at_root)
+        elif value is None:
+            self._put("null")
+        elif isinstance(value, bool):
+            self._put("true" if value else "false")
+        elif isinstance(value, float):
+            self._put(_float(value))
+        else:
+            self._put(str(value))
+
+    def _text(self, text: str, indent: int, *, is_key: bool, at_root: bool) -> None:
+        shape = _Shape(text)
+        # Even at the root, folded and literal lines are indented.
+        inner = indent if indent or not at_root else 2
+        if "\n" in text and not is_key and shape.block_allowed:
+            self._literal(text, inner)
+        elif (
+            "\n" not in text and can_be_plain(text) and shape.single_allowed and not (is_key and shape.breaks)
+        ):
+            if shape.plain_allowed and text:
+                self._folded(text, inner, is_key=is_key, quote="")
+            else:
+                self._folded(text, inner, is_key=is_key, quote="'")
+        else:
+            self._double(text, inner, is_key=is_key)
+
+    def _literal(self, text: str, indent: int) -> None:
+        hint = "2" if text[0] in " " + _BREAKS else ""
+        chomp = "-" if text[-1] not in _BREAKS else "+" if len(text) == 1 or text[-2] in _BREAKS else ""
+        self._put(f"|{hint}{chomp}")
+        lines = text.removesuffix("\n").split("\n")
+        for line in lines:
+            self._put("\n" + (" " * indent + line if line else ""))
+        if chomp == "-" and text.endswith("\n"):
+            self._put("\n")
+
+    def _folded(self, text: str, indent: int, *, is_key: bool, quote: str) -> None:
+        self._put(quote)
+        spaced = False
+        for place, char in enumerate(text):
+            following = text[place + 1 : place + 2]
+            inside = not quote or 0 < place < len(text) - 1
+            if (
+                char == " "
+                and not is_key
+                and not spaced
+                and self._column > _WIDTH
+                and following != " "
+                and inside
+            ):
+                self._put("\n" + " " * indent)
+            else:
+                self._put("''" if char == quote else char)
+            spaced = char == " "
+        self._put(quote)
+
+    def _double(self, text: str, indent: int, *, is_key: bool) -> None:
+        self._put('"')
+        spaced = False
+        for place, char in enumerate(text):
+            if char in '"\\' or char in _BREAKS or _UNPRINTABLE.match(char):
+                self._put(_escape(char))
+                spaced = False
+                continue
+            foldable = char == " " and not is_key and not spaced and 0 < place < len(text) - 1
+            if foldable and self._column > _WIDTH:
+                self._put("\n" + " " * indent + ("\\" if text[place + 1] == " " else ""))
+            else:
+                self._put(char)
+            spaced = char == " "
+        self._put('"')
+
+
+class _Shape:
+    """Which ways of writing keep a text as it is."""
+
+    def __init__(self, text: str) -> None:
+        ends = (text[:1], text[-1:])
+        self.breaks = any(char in _BREAKS for char in text)
+        broken_space = re.search(f" [{_BREAKS}]", text) is not None
+        special = _UNPRINTABLE.search(text) is not None
+        spaced_break = re.search(f"[{_BREAKS}] ", text) is not None
+        self.single_allowed = not (broken_space or special or spaced_break)
+        self.block_allowed = bool(text) and not (broken_space or special or ends[1] == " ")
+        edges = any(end and (end == " " or end in _BREAKS) for end in ends)
+        self.plain_allowed = self.single_allowed and not (self.breaks or edges or _has_indicator(text))
+
+
+def _has_indicator(text: str) -> bool:
+    if text.startswith(("---", "...")) or text[:1] in _STARTS:
+        return True
+    if re.match(f"[-?:](?:[ \t{_BREAKS}]|$)", text):
+        return True
+    return re.search(f":(?:[ \t]|$)|[ \t{_BREAKS}\0]#", text[1:] if text[:1] == ":" else text) is not None
+
+
+def _escape(char: str) -> str:
+    if char in _SHORT:
+        return "\\" + _SHORT[char]
+    number = ord(char)
+    if number <= 0xFF:  # noqa: PLR2004 (the form's limit)
+        return f"\\x{number:02X}"
+    return f"\\u{number:04X}" if number <= 0xFFFF else f"\\U{number:08X}"  # noqa: PLR2004 (the form's limit)
+
+
+def _float(number: float) -> str:
+    return _NOT_FINITE.get(written := format_float(number, "g", None), written)
+
+
+def _natural_order(left: str, right: str) -> int:
+    """Numbers in keys count as numbers, and letters come after everything else."""
+    for place, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one == other:
+            continue
+        one_is_letter, other_is_letter = _is_letter(one), _is_letter(other)
+        if one_is_letter and other_is_letter:
+            return -1 if one < other else 1
+        if one_is_letter or other_is_letter:
+            return -1 if other_is_letter else 1
+        return _numeric_order(left, right, place)
+    return len(left) - len(right)
+
+
+def _numeric_order(left: str, right: str, place: int) -> int:
+    start = 0
+    if "0" in (left[place], right[place]):
+        before = re.search(r"\d*$", left[:place])
+        start = 1 if before and before[0].strip("0") else 0
+    (one, one_end), (other, other_end) = _digits(left, place, start), _digits(right, place, start)
+    if one != other:
+        return -1 if one < other else 1
+    if one_end != other_end:
+        return -1 if one_end < other_end else 1
+    return -1 if left[place] < right[place] else 1
+
+
+def _digits(text: str, place: int, number: int) -> tuple[int, int]:
+    while place < len(text) and unicodedata.category(text[place]) == "Nd":
+        number = number * 10 + ord(text[place]) - ord("0")
+        place += 1
+    return number, place
+
+
+def _is_letter(char: str) -> bool:
+    return unicodedata.category(char)[0] == "L"
