@@ -1,7 +1,7 @@
 """The first sync of many objects against a bare loop of the system calls that their files need.
 
-The two take turns, a quarter of a second each: the sync runs in a process that is stopped while the loop runs. The clock
-of the sync is that of its turns alone.
+The two take turns, a quarter of a second each: the sync runs in a process that is stopped meanwhile.
+The clock of the sync is that of its turns alone.
 """
 
 import asyncio

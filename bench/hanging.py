@@ -28,10 +28,10 @@ class Slow:
         self._client = client
         self._hangs = hangs
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever the client has
         return getattr(self._client, name)
 
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Any:
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Any:  # noqa: ANN401  # the client's own payloads
         if self._hangs:
             await asyncio.Event().wait()
         await asyncio.sleep(LATENCY)
@@ -80,7 +80,7 @@ async def _engine(*, hangs: bool) -> AsyncIterator[Bench]:
             for place in range(OBJECTS):
                 name = f"app-{number}-{place}"
                 await one.cluster.apply(external_secret(name, f"store-{number}", f"key-{place}"))
-        while len({run.ref for run in one.witness.runs if _counts(run)}) < OBJECTS * (STORES - 1):
+        while len({run.ref for run in one.witness.runs if _counts(run)}) < OBJECTS * (STORES - 1):  # noqa: ASYNC110  # a look now and then disturbs least
             await asyncio.sleep(0.05)
         yield one
 
@@ -94,7 +94,7 @@ async def _round(one: Bench) -> list[float]:
             one.running.world.facts.wish(ref)
             one.running.engine.refresh(ref)
     nine = OBJECTS * (STORES - 1)
-    while sum(map(_counts, one.witness.runs)) < nine:
+    while sum(map(_counts, one.witness.runs)) < nine:  # noqa: ASYNC110  # as above
         await asyncio.sleep(0.005)
     return [run.waited + run.seconds for run in one.witness.runs if _counts(run)]
 
