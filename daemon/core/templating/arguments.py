@@ -1,4 +1,4 @@
-"""What may be passed to a function's parameter, by Go's rules: the right type, or a constant that can be of it."""
+"""What may be passed to a parameter, by Go's rules: the right type, or a constant that can be of it."""
 
 from typing import Final
 

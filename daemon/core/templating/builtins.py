@@ -1,4 +1,4 @@
-"""Go's own functions, the ones that every template can call. `and` and `or` live in the evaluator: they stop early."""
+"""Go's own functions, which every template can call. `and` and `or` stop early, so `calls` runs them."""
 
 from typing import Annotated, Final, TypeAlias, cast
 
@@ -11,7 +11,6 @@ from syncret.daemon.core.templating.printf import print_all, print_line
 from syncret.daemon.core.templating.values import (
     NO_VALUE,
     TypedList,
-    TypedMap,
     Uint8,
     Value,
     bytes_of,
@@ -181,7 +180,7 @@ def _ge(first: Any, second: Any) -> bool:
 
 
 def _stops_early(first: Any, *others: Any) -> Value:
-    """Never called: the evaluator knows `and` and `or` by name."""
+    """Never called: `calls` knows `and` and `or` by name."""
     del others
     return first
 

@@ -1,7 +1,7 @@
 """Calls of functions and methods: arguments checked and passed, the price paid, the result made canonical."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from syncret.daemon.core.templating import arguments, nodes, truth
 from syncret.daemon.core.templating.errors import FunctionError
@@ -89,6 +89,6 @@ def _stopping_early(stops_at: bool, expressions: list[Expression]) -> Call:  # n
             value = expression(run, dot)
             if truth.truth(value) == stops_at:
                 return value
-        return value if final is ABSENT else cast("Value", final)
+        return value if final is ABSENT else final
 
     return run_call

@@ -1,6 +1,7 @@
 """Nodes turned into steps: functions that take a rendering and the dot, and write."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final, cast
 
 from syncret.daemon.core.templating import nodes
@@ -19,11 +20,11 @@ _TURN_COST: Final = 2
 _INVOCATION_COST: Final = 10
 
 
-class _Break(Exception):  # noqa: N818 (a jump, not an error)
+class _Break(Exception):
     """Leaves the innermost loop."""
 
 
-class _Continue(Exception):  # noqa: N818 (a jump, not an error)
+class _Continue(Exception):
     """Ends a turn of the innermost loop."""
 
 
@@ -120,10 +121,8 @@ class _Statements:
                     ran = True
                     run.budget.charge(_TURN_COST)
                     bind(run, mark, index, element)
-                    try:
+                    with suppress(_Continue):
                         body(run, element)
-                    except _Continue:
-                        pass
                     run.forget(mark)
             except FunctionError as error:
                 raise place.error(error.message) from None

@@ -104,8 +104,7 @@ class Expressions:
 
     def chained(self, chain: nodes.Chain) -> Expression:
         """What a chain's fields are looked up in."""
-        operand = self.operand(chain.operand)
-        return operand
+        return self.operand(chain.operand)
 
     def variable(self, variable: nodes.Variable) -> Expression:
         name, place = variable.name, self.place(variable.position)

@@ -32,26 +32,26 @@ class Flags:
         return text.rjust(self.width, "0" if self.zero and zeros else " ")
 
     def string(self, text: str) -> str:
-        """`%s`"""
+        """What `%s` writes."""
         return self.pad(text[: self.precision])
 
     def quoted(self, text: str) -> str:
-        """`%q` of a string"""
+        """What `%q` writes for a string."""
         text = text[: self.precision]
         if self.sharp and can_backquote(text):
             return self.pad(f"`{text}`")
         return self.pad(quote(text, ascii_only=self.plus))
 
     def character(self, number: int) -> str:
-        """`%c`"""
+        """What `%c` writes."""
         return self.pad(rune(number))
 
     def quoted_character(self, number: int) -> str:
-        """`%q` of a number"""
+        """What `%q` writes for a number."""
         return self.pad(quote_rune(number, ascii_only=self.plus))
 
     def unicode(self, number: int) -> str:
-        """`%U`"""
+        """What `%U` writes."""
         number %= 1 << 64
         text = f"U+{number:0{max(self.precision or 0, 4)}X}"
         if self.sharp and number <= 0x10FFFF and chr(number).isprintable():  # noqa: PLR2004 (the last rune)
@@ -59,7 +59,7 @@ class Flags:
         return self.pad(text, zeros=False)
 
     def hexadecimal(self, text: str | bytes, *, upper: bool) -> str:
-        """`%x` of a string or of bytes"""
+        """What `%x` writes for a string or for bytes."""
         data = (text if isinstance(text, bytes) else bytes_of(text))[: self.precision]
         mark = ("0X" if upper else "0x") if self.sharp else ""
         digits = data.hex(" ") if self.space else data.hex()

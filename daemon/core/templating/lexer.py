@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from syncret.daemon.core.templating.tokens import KEYWORDS, Kind, Token
 
@@ -47,6 +47,10 @@ def _patterns(right: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
+_Next: TypeAlias = tuple[int, bool]
+"""Where the text goes on, and whether its spaces are trimmed."""
+
+
 class _Lexer:
     def __init__(self, text: str, left: str, right: str) -> None:
         self.text = text
@@ -83,10 +87,12 @@ class _Lexer:
             position += 1
         return position
 
-    def _fail(self, position: int, message: str) -> None:
+    def _fail(self, position: int, message: str) -> "_Next | None":
+        """There is no next text after an error."""
         self.tokens.append(Token(Kind.ERROR, position, message))
+        return None
 
-    def _comment(self, start: int) -> tuple[int, bool] | None:
+    def _comment(self, start: int) -> _Next | None:
         end = self.text.find("*/", start + 2)
         if end < 0:
             return self._fail(start, "unclosed comment")
@@ -95,8 +101,8 @@ class _Lexer:
             return self._fail(start, "comment ends before closing delimiter")
         return closing.end(), closing[1] is not None
 
-    def _action(self, start: int, position: int) -> tuple[int, bool] | None:
-        """The tokens up to the right delimiter; where the text goes on, and whether its spaces are trimmed."""
+    def _action(self, start: int, position: int) -> _Next | None:
+        """The tokens up to the right delimiter."""
         text, tokens = self.text, self.tokens
         tokens.append(Token(Kind.LEFT_DELIMITER, start, self.left))
         open_parens = 0
@@ -110,23 +116,22 @@ class _Lexer:
             word = self.words.match(text, position)
             if word is None:
                 return self._fail(position, self._reason(start, position))
-            token = Token(Kind[word.lastgroup or ""], position, word[0])
-            position = word.end()
+            token = self._checked(Token(Kind[word.lastgroup or ""], position, word[0]))
             if token.kind is Kind.LEFT_PAREN:
                 open_parens += 1
             elif token.kind is Kind.RIGHT_PAREN:
                 open_parens -= 1
                 if open_parens < 0:
                     return self._fail(token.position, "unexpected right paren")
-            elif token.kind in _NAMES:
-                token = self._name(token)
-                position = token.position + len(token.text)
-            elif token.kind is Kind.NUMBER:
-                token = self._number(token)
-                position = token.position + len(token.text)
             tokens.append(token)
             if token.kind is Kind.ERROR:
                 return None
+            position = token.position + len(token.text)
+
+    def _checked(self, token: Token) -> Token:
+        if token.kind in _NAMES:
+            return self._name(token)
+        return self._number(token) if token.kind is Kind.NUMBER else token
 
     def _reason(self, start: int, position: int) -> str:
         if position >= len(self.text):

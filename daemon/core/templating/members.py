@@ -20,15 +20,13 @@ def member(receiver: Value, name: str, missing_key: MissingKey) -> Value:
         return NO_VALUE
     if receiver is None:
         raise FunctionError(f"nil pointer evaluating interface {{}}.{name}")
-    found: Value = NO_VALUE
-    if isinstance(receiver, dict):
-        if cast("Type", type_of(receiver).key).kind in _NAMED_BY_STRINGS:
-            items = cast("dict[Value, Value]", receiver)
-            return items[name] if name in items else _missing(name, items, missing_key)
-    elif isinstance(receiver, GoObject):
-        found = receiver.member(name)
+    go_type = type_of(receiver)
+    if go_type.key is not None and go_type.key.kind in _NAMED_BY_STRINGS:
+        items = cast("dict[Value, Value]", receiver)
+        return items[name] if name in items else _missing(name, items, missing_key)
+    found = receiver.member(name) if isinstance(receiver, GoObject) else NO_VALUE
     if found is NO_VALUE:
-        raise FunctionError(f"can't evaluate field {name} in type {type_of(receiver)}")
+        raise FunctionError(f"can't evaluate field {name} in type {go_type}")
     return found
 
 

@@ -1,6 +1,6 @@
 """What a template is made of once it is parsed. Positions count characters from its start."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 
@@ -54,7 +54,7 @@ class Identifier:
 
 @dataclass(slots=True)
 class Field:
-    """`.a.b`"""
+    """As in `.a.b`."""
 
     position: int
     names: list[str]
@@ -62,11 +62,11 @@ class Field:
 
 @dataclass(slots=True)
 class Variable:
-    """`$x.a.b`; the name keeps its dollar."""
+    """As in `$x.a.b`; the name keeps its dollar."""
 
     position: int
     name: str
-    fields: list[str] = field(default_factory=list)
+    fields: list[str]
 
 
 @dataclass(slots=True)
@@ -88,11 +88,11 @@ class Command:
 
 @dataclass(slots=True)
 class Pipe:
-    """Commands, each of which takes the result of the one before; then variables that take the last result."""
+    """Commands, each of which takes the result of the one before; the variables take the last result."""
 
     position: int
-    commands: list[Command] = field(default_factory=list)
-    variables: list[str] = field(default_factory=list)
+    commands: list[Command]
+    variables: list[str]
     assigns: bool = False
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Container
 from typing import Final, NoReturn
 
 from syncret.daemon.core.templating import nodes, numbers
-from syncret.daemon.core.templating.errors import TemplateError
 from syncret.daemon.core.templating.lexer import tokenize
 from syncret.daemon.core.templating.places import Place
 from syncret.daemon.core.templating.quoting import unquote
@@ -126,13 +125,14 @@ class _Parser:
         """Nodes up to `end` or `else`, whose token comes with them."""
         found: list[nodes.Node] = []
         self.deeper(self.peek_word())
-        while self.peek_word().kind is not Kind.END_OF_FILE:
+        while True:
+            if self.peek_word().kind is Kind.END_OF_FILE:
+                self.fail(self.peek(), "unexpected EOF")
             node = self.node()
             if isinstance(node, Token):
                 self.depth -= 1
                 return found, node
             found.append(node)
-        self.fail(self.peek(), "unexpected EOF")
 
     def deeper(self, token: Token, step: float = 1) -> None:
         self.depth += step
@@ -212,7 +212,7 @@ class _Parser:
 
     # ----------------------------------------------------------------------------------------- the pipelines
     def pipeline(self, context: str, end: Kind) -> nodes.Pipe:
-        pipe = nodes.Pipe(self.peek_word().position)
+        pipe = nodes.Pipe(self.peek_word().position, [], [])
         self.declarations(pipe, context)
         while (token := self.peek_word()).kind is not end:
             if token.kind not in _OPERANDS:
@@ -298,7 +298,7 @@ class _Parser:
     def variable(self, token: Token) -> nodes.Operand:
         if token.text not in self.variables:
             self.fail(token, f'undefined variable "{token.text}"')
-        return nodes.Variable(token.position, token.text)
+        return nodes.Variable(token.position, token.text, [])
 
     def number(self, token: Token) -> nodes.Operand:
         try:
@@ -320,7 +320,11 @@ class _Parser:
 
 
 _CONSTANT: Final = (nodes.Bool, nodes.Dot, nodes.Nil, nodes.Number, nodes.String)
-_BRANCHES: Final = {Kind.IF: nodes.If, Kind.WITH: nodes.With, Kind.RANGE: nodes.Range}
+_BRANCHES: Final[dict[Kind, type[nodes.If | nodes.With | nodes.Range]]] = {
+    Kind.IF: nodes.If,
+    Kind.WITH: nodes.With,
+    Kind.RANGE: nodes.Range,
+}
 _CONTROLS: Final[dict[Kind, Callable[[_Parser, Token], nodes.Node | Token]]] = {
     Kind.BLOCK: _Parser.block,
     Kind.BREAK: _Parser.jump,

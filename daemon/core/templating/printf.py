@@ -1,7 +1,7 @@
 """Go's fmt: what `print`, `println`, `printf` and a bare `{{ . }}` write for each value."""
 
-from collections.abc import Sequence
-from typing import Final, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
 from syncret.daemon.core.templating.budget import Budget
 from syncret.daemon.core.templating.fields import SIGNED_BASES, Flags
@@ -53,7 +53,7 @@ def print_line(arguments: Sequence[Value], budget: Budget | None = None) -> str:
 
 
 class Printer:
-    """Writes values under one set of flags. Values hold one another: each element costs the budget something."""
+    """Writes values under one set of flags. Values hold one another: each element has its price."""
 
     def __init__(self, flags: Flags, budget: Budget | None) -> None:
         self.flags = flags
@@ -72,34 +72,17 @@ class Printer:
             return self.flags.pad(NIL) if verb in "Tv" else self.bad_verb(value, verb)
         if verb == "T":
             return self.flags.string(type_of(value).name)
-        if verb == "w" or (verb == "p" and not isinstance(value, list | dict | bytes | GoObject)):
+        if verb in "wp":
             return self.bad_verb(value, verb)
         return self._value(value, verb, depth=0)
 
     def _value(self, value: Value, verb: str, depth: int) -> str:
         if self.budget is not None:
             self.budget.charge(3)
-        match value:
-            case str():
-                return self._string(value, verb)
-            case bool():
-                return self._bool(value, verb)
-            case int():
-                return self._integer(value, verb)
-            case float():
-                return self._float(value, verb)
-            case complex():
-                return self._complex(value, verb)
-            case bytes():
-                return self._bytes(value, verb, depth)
-            case list():
-                return self._list(cast("list[Value]", value), verb, depth)
-            case dict():
-                return self._map(cast("dict[Value, Value]", value), verb, depth)
-            case GoObject():
-                return self._object(value, verb)
-            case _:
-                return self._nil(verb)
+        for kind, write in _WRITERS:
+            if isinstance(value, kind):
+                return write(self, value, verb, depth)
+        return self._nil(verb)
 
     def bad_verb(self, value: Value, verb: str) -> str:
         """How fmt complains of a verb that does not suit the value."""
@@ -115,7 +98,7 @@ class Printer:
             return f"%!{verb}({NIL})"
         return "interface {}(nil)" if self.flags.sharp_v else NIL
 
-    def _string(self, value: str, verb: str) -> str:
+    def write_string(self, value: str, verb: str) -> str:
         if verb == "v":
             return self.flags.quoted(value) if self.flags.sharp_v else self.flags.string(value)
         if verb == "s":
@@ -124,12 +107,12 @@ class Printer:
             return self.flags.hexadecimal(value, upper=verb == "X")
         return self.flags.quoted(value) if verb == "q" else self.bad_verb(value, verb)
 
-    def _bool(self, value: bool, verb: str) -> str:  # noqa: FBT001 (it is the value that is written)
+    def write_bool(self, value: bool, verb: str) -> str:  # noqa: FBT001 (it is the value that is written)
         if verb not in "tv":
             return self.bad_verb(value, verb)
         return self.flags.pad("true" if value else "false")
 
-    def _integer(self, value: int, verb: str) -> str:
+    def write_integer(self, value: int, verb: str) -> str:
         if verb == "v" and self.flags.sharp_v and type_of(value).kind in UNSIGNED:
             return self._with_sharp(value)
         if verb in SIGNED_BASES:
@@ -146,22 +129,22 @@ class Printer:
         self.flags.sharp = False
         return written
 
-    def _float(self, value: float, verb: str) -> str:
+    def write_float(self, value: float, verb: str) -> str:
         if verb not in "vbgGxXfFeE":
             return self.bad_verb(value, verb)
         return self.flags.float(value, _FLOATS.get(verb, verb), 6 if verb in _WITH_SIX_DIGITS else None)
 
-    def _complex(self, value: complex, verb: str) -> str:
+    def write_complex(self, value: complex, verb: str) -> str:
         if verb not in "vbgGxXfFeE":
             return self.bad_verb(value, verb)
         plus = self.flags.plus
-        real = self._float(value.real, verb)
+        real = self.write_float(value.real, verb)
         self.flags.plus = True
-        imaginary = self._float(value.imag, verb)
+        imaginary = self.write_float(value.imag, verb)
         self.flags.plus = plus
         return f"({real}{imaginary}i)"
 
-    def _bytes(self, value: bytes, verb: str, depth: int) -> str:
+    def write_bytes(self, value: bytes, verb: str, depth: int) -> str:
         if self.budget is not None and verb not in "sxXq":
             self.budget.charge(3 * len(value))
         if verb == "s":
@@ -175,9 +158,9 @@ class Printer:
             return f"{name}{{{', '.join(map(self._with_sharp, value))}}}"
         if verb in "vd":
             return "[" + " ".join(self.flags.integer(each, "d") for each in value) + "]"
-        return "[" + " ".join(self._integer(Uint8(each), verb) for each in value) + "]"
+        return "[" + " ".join(self.write_integer(Uint8(each), verb) for each in value) + "]"
 
-    def _list(self, value: list[Value], verb: str, depth: int) -> str:
+    def write_list(self, value: list[Value], verb: str, depth: int) -> str:
         elements = [self._element(each, verb, depth) for each in value]
         if not self.flags.sharp_v:
             return f"[{' '.join(elements)}]"
@@ -186,7 +169,7 @@ class Printer:
             return f"{name}(nil)"
         return f"{name}{{{', '.join(elements)}}}"
 
-    def _map(self, value: dict[Value, Value], verb: str, depth: int) -> str:
+    def write_map(self, value: dict[Value, Value], verb: str, depth: int) -> str:
         pairs = [
             f"{self._element(key, verb, depth)}:{self._element(value[key], verb, depth)}"
             for key in sorted_keys(value)
@@ -204,7 +187,22 @@ class Printer:
             self.budget.allocate(len(written))
         return written
 
-    def _object(self, value: GoObject, verb: str) -> str:
+    def write_object(self, value: GoObject, verb: str) -> str:
         if verb in _WITH_METHODS and not self.flags.sharp_v:
-            return self._string(value.text(), verb)
+            return self.write_string(value.text(), verb)
         return self.bad_verb(value, verb) if not self.erroring else value.text()
+
+
+_Writer: TypeAlias = Callable[[Printer, Any, str, int], str]
+_WRITERS: Final[tuple[tuple[type, _Writer], ...]] = (
+    (str, lambda printer, value, verb, _: printer.write_string(value, verb)),
+    (bool, lambda printer, value, verb, _: printer.write_bool(value, verb)),
+    (int, lambda printer, value, verb, _: printer.write_integer(value, verb)),
+    (float, lambda printer, value, verb, _: printer.write_float(value, verb)),
+    (complex, lambda printer, value, verb, _: printer.write_complex(value, verb)),
+    (bytes, Printer.write_bytes),
+    (list, Printer.write_list),
+    (dict, Printer.write_map),
+    (GoObject, lambda printer, value, verb, _: printer.write_object(value, verb)),
+)
+"""In this order, for a bool is an int to Python."""

@@ -40,7 +40,7 @@ def unquote(literal: str) -> str | None:
 
 
 def unquote_character(literal: str) -> int | None:
-    """The number of the character that a literal in single quotes stands for; None if it is not one character."""
+    """The number of the character that a literal in single quotes is; None if it is not one character."""
     inner = literal[1:-1]
     if inner.startswith("\\"):
         escape = _ESCAPE.fullmatch(inner)

@@ -17,7 +17,7 @@ class Run:
     def __init__(self, context: Context, missing_key: MissingKey, templates: "Mapping[str, Step]") -> None:
         self.context = context
         self.budget = context.budget
-        self.missing_key = missing_key
+        self.missing_key: MissingKey = missing_key
         self.templates = templates
         self.out: list[str] = []
         self.names: list[str] = []

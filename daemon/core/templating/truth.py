@@ -25,7 +25,7 @@ def truth(value: Value) -> bool:
 
 
 def basic_kind(value: Value) -> str:
-    """The family that the value is compared in; empty if it has none. Unsigned integers are one of their own."""
+    """The family that the value is compared in, or nothing. Unsigned integers are one of their own."""
     known = _BASIC.get(type(value))
     if known is not None:
         return known
@@ -67,7 +67,7 @@ def _is_nil(value: Value) -> bool:
 
 
 def less(first: Value, second: Value) -> bool:
-    """`lt`"""
+    """`lt` of two."""
     left, right = basic_kind(first), basic_kind(second)
     if not left or not right:
         raise FunctionError(_BAD)

@@ -157,7 +157,7 @@ def bytes_of(text: str) -> bytes:
 
 
 def canonical(text: str) -> str:
-    """The string with bytes that make a character together joined to it. Two equal Go strings are equal then."""
+    """The string with bytes that make a character joined to it: equal Go strings are equal then."""
     if text.isascii():
         return text
     try:
