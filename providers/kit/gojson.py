@@ -24,6 +24,11 @@ _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _STRUCTURE: Final = re.compile(_STRING.pattern + r"|[\[\]{}]")
 _SCALAR: Final = re.compile(r"[^\s,\]}]+")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+# A string that is never closed ends with the text: trying again at each quote within would be quadratic.
+_BRACKETS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+
+DEEPEST: Final = 200
+"""Lists and objects within each other. Go takes 10,000, which here would take more stack than there is."""
 
 _EXPONENT_BELOW: Final = 1e-6
 _EXPONENT_FROM: Final = 1e21
@@ -100,18 +105,34 @@ def unmarshal(data: bytes | str) -> Json:
 
 
 def _load(source: str, number: Callable[[str], Json]) -> Json:
+    if _too_deep(source):
+        raise Malformed("failed to unmarshal JSON: nested too deeply")
     problem = ""
     try:
         value = json.loads(source, parse_int=number, parse_float=number, parse_constant=_no_number)
         return _mended(value) if _SUSPECT.search(source) else value
-    except RecursionError:
-        problem = "nested too deeply"
     except OverflowError:
         problem = "a number is out of range"
     except ValueError:
         problem = "invalid syntax"
     # Raised out here: the parser's own error holds the whole text, and must not travel along as the context.
     raise Malformed(f"failed to unmarshal JSON: {problem}")
+
+
+def _too_deep(source: str) -> bool:
+    """Whether the nesting passes our own bound: that of the interpreter is another one in each version."""
+    if source.count("[") + source.count("{") <= DEEPEST:
+        return False
+    depth = 0
+    for found in _BRACKETS.finditer(source):
+        token = found[0]
+        if token in "[{":
+            depth += 1
+            if depth > DEEPEST:
+                return True
+        elif token in "]}":
+            depth -= 1
+    return False
 
 
 def _source(data: bytes | str) -> str:

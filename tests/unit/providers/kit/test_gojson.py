@@ -132,6 +132,27 @@ def test_neither_do_those_of_raw_reading(document: str) -> None:
     assert CANARY not in f"{caught.value!r} {caught.value}"
 
 
+@pytest.mark.parametrize(
+    ("opening", "closing"), [pytest.param("[", "]", id="lists"), pytest.param('{"a":', "}", id="objects")]
+)
+def test_the_deepest_document_is_read_and_written(opening: str, closing: str) -> None:
+    document = opening * gojson.DEEPEST + '"x"' + closing * gojson.DEEPEST
+    assert gojson.marshal(gojson.unmarshal(document)) == document
+    with pytest.raises(Malformed, match="nested too deeply"):
+        gojson.unmarshal(opening + document + closing)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param("[" + "[]," * 5000 + "[]]", id="side by side"),
+        pytest.param('["' + "[" * 5000 + '\\"' + "{" * 5000 + '"]', id="in a string"),
+    ],
+)
+def test_only_what_is_nested_counts(document: str) -> None:
+    assert gojson.unmarshal(document) == json.loads(document)
+
+
 @pytest.mark.parametrize("document", ["[]", '"x"', "1", "true"])
 def test_only_objects_have_fields(document: str) -> None:
     with pytest.raises(Malformed, match="not an object"):
