@@ -25,5 +25,7 @@ _WHY: Final = {
 
 def cannot_listen(address: str, error: OSError) -> CannotListen:
     """The error of binding to a TCP address, told."""
-    why = _WHY.get(error.errno or 0, error.strerror or "it cannot be used")
+    # asyncio passes over addresses that this machine lacks, and names no code when none is left (since 3.13)
+    code = errno.EADDRNOTAVAIL if error.errno is None else error.errno
+    why = _WHY.get(code, error.strerror or "it cannot be used")
     return CannotListen(f"cannot listen on {address}: {why}", hint=ELSEWHERE)

@@ -12,7 +12,7 @@ import pytest
 from syncret.config.settings import Settings
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.ops.http import serve_http
-from syncret.daemon.ops.listening import CannotListen
+from syncret.daemon.ops.listening import CannotListen, cannot_listen
 from syncret.daemon.ops.view import View
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, store
 
@@ -123,6 +123,11 @@ async def test_addresses_that_are_not_ours(view: View, listen: str, message: str
     with pytest.raises(CannotListen, match=message):
         async with serve_http(view):
             pass
+
+
+def test_an_error_without_a_code_is_that_of_no_address_left() -> None:
+    told = cannot_listen("192.0.2.1:9090", OSError("could not bind on any address out of [...]"))
+    assert str(told) == "cannot listen on 192.0.2.1:9090: this machine has no such address"
 
 
 async def test_a_client_that_leaves_early_harms_nobody(view: View, apply: Apply, settings: Settings) -> None:
