@@ -12,6 +12,7 @@ from syncret.daemon.cli.grammar import (
     Version,
     add,
     ask,
+    delimiters,
     manifests,
     object_named,
     output,
@@ -61,6 +62,7 @@ def parser() -> ArgumentParser:
     _explain(commands)
     _refresh(commands)
     _simulate(commands)
+    _template(commands)
     _providers(commands)
     _export(commands)
     return top
@@ -197,6 +199,39 @@ def _simulate(commands: Commands) -> None:
     command.add_argument("scenario", nargs="+", metavar="FILE", help="a file of scenarios (YAML or JSON)")
     output(command, "json", "yaml")
     show_values(command)
+
+
+def _template(commands: Commands) -> None:
+    command = add(
+        commands,
+        "template",
+        "render one Go template",
+        "Writes exactly what the template renders. Works offline. Exit code 1 where the template does not "
+        "parse or does not render; the message says line and column.",
+        "syncret template app.conf.tpl --data secret.yaml",
+        "syncret template --check app.conf.tpl",
+        "echo '{{ .user | upper }}' | syncret template --data values.json",
+    )
+    command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the template; -: the input")
+    command.add_argument(
+        "--data", metavar="FILE", help="what `.` is: YAML or JSON, or the manifest of a Secret or ConfigMap"
+    )
+    command.add_argument(
+        "--missing-key",
+        choices=("error", "default", "zero"),
+        default="error",
+        help="what a key that the data lacks is: an error (default), `<no value>`, or the zero of its type",
+    )
+    command.add_argument(
+        "--delims", type=delimiters, default=("{{", "}}"), metavar="L,R", help="other delimiters than {{,}}"
+    )
+    command.add_argument(
+        "--functions",
+        choices=("all", "go"),
+        default="all",
+        help="all of an ExternalSecret's template (default), or those of text/template only",
+    )
+    command.add_argument("--check", action="store_true", help="parse only, print nothing")
 
 
 def _providers(commands: Commands) -> None:

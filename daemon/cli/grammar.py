@@ -1,7 +1,7 @@
 """The words from which the command line is built: commands with examples, flags that several share."""
 
 import sys
-from argparse import Action, ArgumentParser, HelpFormatter, Namespace
+from argparse import Action, ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
@@ -54,6 +54,14 @@ def add(commands: Commands, name: str, summary: str, detail: str, *examples: str
     )
     added.set_defaults(module=name)
     return added
+
+
+def delimiters(text: str) -> tuple[str, str]:
+    """`L,R`: both delimiters of a template."""
+    left, comma, right = text.partition(",")
+    if not (left and comma and right):
+        raise ArgumentTypeError("must be two delimiters with a comma between them, such as <<,>>")
+    return left, right
 
 
 def manifests(command: ArgumentParser, *, required: bool = True) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from syncret.daemon.core.templating import arguments, nodes, truth
+from syncret.daemon.core.templating.builtins import BUILTINS
 from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions.contract import Function
-from syncret.daemon.core.templating.gotypes import VALUE, Type
+from syncret.daemon.core.templating.gotypes import ANY, VALUE, Type
 from syncret.daemon.core.templating.running import Expression, Run
-from syncret.daemon.core.templating.values import Value, canonical, size_of
+from syncret.daemon.core.templating.values import NO_VALUE, Value, canonical, size_of
 
 ABSENT: Final = object()
 """In the place of a pipeline's result so far, where there is none."""
@@ -53,6 +54,8 @@ def call(function: Function, given: Sequence[nodes.Operand], compile_operand: Co
     expressions = [
         argument(node, wanted, compile_operand) for node, wanted in zip(given, types, strict=False)
     ]
+    if function is BUILTINS["slice"]:
+        expressions[1:] = map(_bound, given[1:], expressions[1:])
     invoke, last, with_context = function.call, types[-1], function.wants_context
 
     def run_call(run: Run, dot: Value, final: object) -> Value:
@@ -73,6 +76,21 @@ def call(function: Function, given: Sequence[nodes.Operand], compile_operand: Co
         return result
 
     return run_call
+
+
+def _bound(node: nodes.Operand, expression: Expression) -> Expression:
+    """A bound of Go's `slice`, which does not look into the interface{} that an untyped map's field is."""
+    if not isinstance(node, nodes.Field | nodes.Chain) and not (
+        isinstance(node, nodes.Variable) and node.fields
+    ):
+        return expression
+
+    def run_bound(run: Run, dot: Value) -> Value:
+        if expression(run, dot) is NO_VALUE:
+            return NO_VALUE
+        raise FunctionError(f"cannot index slice/array with type {ANY}")
+
+    return run_bound
 
 
 def compile_argument(node: nodes.Operand, compile_operand: Compile) -> Expression:

@@ -82,7 +82,7 @@ class Printer:
         for kind, write in _WRITERS:
             if isinstance(value, kind):
                 return write(self, value, verb, depth)
-        return self._nil(verb)
+        return "interface {}(nil)" if self.flags.sharp_v else NIL
 
     def bad_verb(self, value: Value, verb: str) -> str:
         """How fmt complains of a verb that does not suit the value."""
@@ -92,11 +92,6 @@ class Printer:
         written = self._value(value, "v", depth=0)
         self.erroring = was
         return f"%!{verb}({type_of(value).name}={written})"
-
-    def _nil(self, verb: str) -> str:
-        if verb != "v":
-            return f"%!{verb}({NIL})"
-        return "interface {}(nil)" if self.flags.sharp_v else NIL
 
     def write_string(self, value: str, verb: str) -> str:
         if verb == "v":
