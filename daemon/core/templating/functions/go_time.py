@@ -38,9 +38,9 @@ class Zone:
         """Abbreviation and offset in seconds at an instant."""
         if self.rules is None:
             return self.name, self.offset
-        # Beyond the years that Python knows, the calendar of 400 years before or after is the same.
+        # Beyond the years that Python knows, the rules are those of the same year 400 years before.
         if second not in _SPAN:
-            second = second % _CYCLE + (2000 - 1970) // _CYCLE_YEARS * _CYCLE if second > 0 else _SPAN[0]
+            second = second % _CYCLE + _CYCLE if second > 0 else _SPAN[0]
         moment = datetime.fromtimestamp(0, timezone.utc) + timedelta(seconds=second)  # noqa: UP017
         local = moment.astimezone(self.rules)
         offset = local.utcoffset() or timedelta()

@@ -1,6 +1,6 @@
 """toYaml and fromYaml; the JSON functions are in json_text."""
 
-from typing import Final
+from typing import Final, cast
 
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.yaml_read import YamlError, load_json
@@ -22,7 +22,7 @@ def from_yaml(context: Context, text: str) -> dict[str, Value]:
         found = next(name for kind, name in _KINDS if isinstance(loaded, kind))
         problem = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
         return {"Error": f"error unmarshaling JSON: while decoding JSON: {problem}"}
-    return loaded
+    return cast("dict[str, Value]", loaded)
 
 
 FUNCTIONS: Final[FunctionTable] = table({"fromYaml": from_yaml, "toYaml": to_yaml})

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | dsa.DSAPrivateKey
     )
 
+_BLOCK_KINDS: Final = frozenset({"PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY"})
 _RSA_BITS: Final = 4096
 _DSA_BITS: Final = 2048
 _EXPONENT: Final = 65537
@@ -53,18 +54,23 @@ def _new_rsa(bits: int) -> "rsa.RSAPrivateKey":
 
 def key_pem(key: "PrivateKey") -> str:
     """The key in the form that is usual for its kind."""
-    from cryptography.hazmat.primitives.asymmetric import dsa, ec, rsa
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    name = _block_kind(key)
+    if name == "PRIVATE KEY":
+        return pem.encode(name, pkcs8(key))
+    return pem.encode(name, key.private_bytes(Encoding.DER, PrivateFormat.TraditionalOpenSSL, NoEncryption()))
+
+
+def _block_kind(key: "PrivateKey") -> str:
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, rsa
 
     kinds = (
         (rsa.RSAPrivateKey, "RSA PRIVATE KEY"),
         (ec.EllipticCurvePrivateKey, "EC PRIVATE KEY"),
         (dsa.DSAPrivateKey, "DSA PRIVATE KEY"),
     )
-    name = next((name for kind, name in kinds if isinstance(key, kind)), "")
-    if not name:
-        return pem.encode("PRIVATE KEY", pkcs8(key))
-    return pem.encode(name, key.private_bytes(Encoding.DER, PrivateFormat.TraditionalOpenSSL, NoEncryption()))
+    return next((name for kind, name in kinds if isinstance(key, kind)), "PRIVATE KEY")
 
 
 def pkcs8(key: "PrivateKey") -> bytes:
@@ -92,21 +98,13 @@ def key_from_der(data: bytes) -> "PrivateKey":
 
 def key_from_pem(text: str) -> "PrivateKey":
     """A key of a PEM block that is named as one. Raises FunctionError."""
-    from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
-
     block, _ = pem.decode(bytes_of(text))
     if block is None:
         raise FunctionError("no PEM data in input")
-    expected = {
-        "PRIVATE KEY": (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey),
-        "RSA PRIVATE KEY": (rsa.RSAPrivateKey,),
-        "EC PRIVATE KEY": (ec.EllipticCurvePrivateKey,),
-        "DSA PRIVATE KEY": (dsa.DSAPrivateKey,),
-    }.get(block.kind)
-    if expected is None:
+    if block.kind not in _BLOCK_KINDS:
         raise FunctionError("the PEM block is no private key")
     key = key_from_der(block.data)
-    if not isinstance(key, expected):
+    if block.kind not in {"PRIVATE KEY", _block_kind(key)}:
         raise FunctionError("the private key is not what its PEM block says")
     return key
 

@@ -55,15 +55,18 @@ def _merge_into(context: Context, target: Values, source: Values, *, overwrite: 
             if overwrite:
                 _put(target, key, None)
             continue
-        if isinstance(value, dict) and isinstance(held, dict):
-            _merge_into(
-                context, cast("Values", held), cast("Values", value), overwrite=overwrite, level=level + 1
-            )
-            keep = not empty(cast("Value", held))
+        inner, held_map = _as_map(value), _as_map(held)
+        if inner is not None and held_map is not None:
+            _merge_into(context, held_map, inner, overwrite=overwrite, level=level + 1)
+            keep = bool(held_map)
         else:
             keep = not empty(held) and not overwrite
         if not keep:
             _put(target, key, value)
+
+
+def _as_map(value: Value) -> Values | None:
+    return cast("Values", value) if isinstance(value, dict) else None
 
 
 def _put(target: Values, key: Value, value: Value) -> None:

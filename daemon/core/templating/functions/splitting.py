@@ -6,6 +6,7 @@ from syncret.daemon.core.templating import gotypes
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text import from_view, normal, size_of, views
 from syncret.daemon.core.templating.functions.text_of_values import strval
+from syncret.daemon.core.templating.gotypes import Kind
 from syncret.daemon.core.templating.values import (
     TypedList,
     TypedMap,
@@ -13,6 +14,7 @@ from syncret.daemon.core.templating.values import (
     bytes_of,
     string_map,
     strings,
+    type_of,
 )
 
 _PART_SIZE: Final = 16
@@ -81,7 +83,8 @@ def sort_alpha(context: Context, value: Value) -> TypedList:
         # Go sorts this kind of list where it stands.
         cast("list[str]", value).sort(key=bytes_of)
         return value
-    texts = string_list(context, value) if isinstance(value, (list, bytes)) else [strval(context, value)]
+    is_list = type_of(value).kind is Kind.SLICE
+    texts = string_list(context, value) if is_list else [strval(context, value)]
     return strings(sorted(texts, key=bytes_of))
 
 

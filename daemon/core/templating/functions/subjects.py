@@ -2,11 +2,11 @@
 
 import hashlib
 import ipaddress
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from syncret.daemon.core.templating.errors import FunctionError
+from syncret.daemon.core.templating.functions.text import has_stray_bytes
 from syncret.daemon.core.templating.values import Value
 
 if TYPE_CHECKING:
@@ -14,25 +14,20 @@ if TYPE_CHECKING:
 
     from syncret.daemon.core.templating.functions.keys import PrivateKey
 
-_PRINTABLE: Final = re.compile(r"[A-Za-z0-9 '()+,\-./:=?]*")
 _KEY_ID_SIZE: Final = 20
 
 
 def subject(name: str) -> "x509.Name":
-    """A common name, or nothing."""
+    """A common name, or nothing. Always UTF8String; Go takes PrintableString where that is enough."""
     from cryptography import x509
-    from cryptography.x509.name import _ASN1Type
     from cryptography.x509.oid import NameOID
 
     if not name:
         return x509.Name([])
-    kind = _ASN1Type.PrintableString if _PRINTABLE.fullmatch(name) else _ASN1Type.UTF8String
-    try:
-        # Go does not mind names of more than 64 characters.
-        attribute = x509.NameAttribute(NameOID.COMMON_NAME, name, kind, _validate=False)
-    except ValueError:
-        raise FunctionError("the common name cannot be written") from None
-    return x509.Name([attribute])
+    if has_stray_bytes(name):
+        raise FunctionError("the common name is no UTF-8")
+    # Go does not mind names of more than 64 characters.
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name, _validate=False)])
 
 
 def alternative_names(addresses: Sequence[Value], hosts: Sequence[Value]) -> "list[x509.GeneralName]":

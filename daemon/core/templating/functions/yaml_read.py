@@ -3,10 +3,11 @@
 import base64
 import math
 import struct
-from collections.abc import Hashable
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 import yaml
+from yaml.reader import ReaderError
+from yaml.scanner import ScannerError
 
 from syncret.daemon.core.templating.floats import format_float
 from syncret.daemon.core.templating.functions.contract import Context
@@ -15,12 +16,26 @@ from syncret.daemon.core.templating.functions.yaml_scalars import resolve
 from syncret.daemon.core.templating.values import Value, text_of
 
 _TAG: Final = "tag:yaml.org,2002:"
+_PLAIN: Final = ""
 _MERGE: Final = "<<"
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "bool": (bool,),
+    "float": (float,),
+    "int": (int,),
+    "null": (type(None),),
+}
 _MOST_LEVELS: Final = 100
 _NODE_SIZE: Final = 60
 _CHARACTER_SIZE: Final = 2
 
-_Entries: TypeAlias = dict[Hashable, Value]
+
+class _Loader(yaml.CSafeLoader):
+    """Tells plain scalars from others and leaves their meaning to us."""
+
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: tuple[bool, bool]) -> str:
+        if kind is yaml.ScalarNode:
+            return _PLAIN if implicit[0] else f"{_TAG}str"
+        return super().resolve(kind, value, implicit)
 
 
 class YamlError(ValueError):
@@ -35,15 +50,17 @@ def load_json(context: Context, text: str) -> Value:
     context.budget.charge(len(text))
     problem = ""
     try:
-        loader = yaml.CSafeLoader(text)
+        loader = _Loader(text)
         try:
             node = loader.get_node() if loader.check_node() else None
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         node = None
-        line = error.problem_mark.line + 1 if error.problem_mark else 0
-        problem = f"yaml: line {line}: {error.problem}"
+        problem = f"yaml: {_line_of(error)}{error.problem}"
+    except ReaderError:
+        node = None
+        problem = "yaml: control characters are not allowed"
     except (yaml.YAMLError, RecursionError, ValueError):
         node = None
         problem = "yaml: the document cannot be read"
@@ -51,6 +68,15 @@ def load_json(context: Context, text: str) -> Value:
         # Raised out here: the parser's own error holds the text.
         raise YamlError(f"error converting YAML to JSON: {problem}")
     return None if node is None else _Builder(context).value(node, 0)
+
+
+def _line_of(error: yaml.MarkedYAMLError) -> str:
+    """The line as the original tells it: none for the first, and one less for what is found by its parser."""
+    scanned = isinstance(error, ScannerError)
+    for mark in (error.problem_mark, error.context_mark):
+        if mark is not None and mark.line:
+            return f"line {mark.line + scanned}: "
+    return ""
 
 
 class _Builder:
@@ -62,31 +88,31 @@ class _Builder:
             raise YamlError("error converting YAML to JSON: yaml: nested too deeply")
         self._context.budget.allocate(_NODE_SIZE)
         if isinstance(node, yaml.MappingNode):
-            return {_key(key): value for key, value in self._entries(node, level).items()}
+            return self._entries(node, level)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(cast("yaml.Node", member), level + 1) for member in node.value]
         if isinstance(node, yaml.ScalarNode):
             return _as_json(_scalar(node))
         raise YamlError("error converting YAML to JSON: yaml: a node of an unknown kind")
 
-    def _entries(self, node: yaml.MappingNode, level: int) -> _Entries:
-        entries: _Entries = {}
+    def _entries(self, node: yaml.MappingNode, level: int) -> dict[str, Value]:
+        entries: dict[str, Value] = {}
         for key, value in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
-            if isinstance(key, yaml.ScalarNode) and key.value == _MERGE and not key.style:
+            if isinstance(key, yaml.ScalarNode) and key.value == _MERGE and key.tag == _PLAIN:
                 for name, member in self._merged(value, level + 1).items():
                     entries.setdefault(name, member)
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise YamlError("error converting YAML to JSON: yaml: invalid map key")
-            name = _scalar(key)
+            name = _key(_scalar(key))
             entries[name] = self.value(value, level + 1)
         return entries
 
-    def _merged(self, node: yaml.Node, level: int) -> _Entries:
+    def _merged(self, node: yaml.Node, level: int) -> dict[str, Value]:
         if isinstance(node, yaml.MappingNode):
             return self._entries(node, level)
         if isinstance(node, yaml.SequenceNode) and level <= _MOST_LEVELS:
-            merged: _Entries = {}
+            merged: dict[str, Value] = {}
             for member in cast("list[yaml.Node]", node.value):
                 if isinstance(member, yaml.MappingNode):
                     merged = self._entries(member, level + 1) | merged
@@ -102,7 +128,9 @@ class _Builder:
 def _scalar(node: yaml.ScalarNode) -> Value:
     """What a scalar stands for, its tag or else its form deciding."""
     text = node.value
-    explicit = (node.tag or "").removeprefix(_TAG)
+    if node.tag == _PLAIN:
+        return resolve(text)
+    explicit = node.tag.removeprefix(_TAG)
     if explicit == "binary":
         try:
             return text_of(base64.b64decode(text))
@@ -110,9 +138,14 @@ def _scalar(node: yaml.ScalarNode) -> Value:
             raise YamlError(
                 "error converting YAML to JSON: yaml: !!binary value contains invalid base64 data"
             ) from None
-    if node.style or explicit == "str":
+    if explicit not in _KINDS:
         return text
-    return resolve(text)
+    value = resolve(text)
+    if explicit == "float" and type(value) is int:
+        value = float(value)
+    if type(value) not in _KINDS[explicit]:
+        raise YamlError(f"error converting YAML to JSON: yaml: cannot decode a scalar as a !!{explicit}")
+    return value
 
 
 def _as_json(value: Value) -> Value:
@@ -123,7 +156,7 @@ def _as_json(value: Value) -> Value:
     return value
 
 
-def _key(value: Hashable) -> str:
+def _key(value: Value) -> str:
     if value is None:
         raise YamlError("error converting YAML to JSON: unsupported map key")
     if isinstance(value, bool):

@@ -63,7 +63,7 @@ def is_timestamp(text: str) -> bool:
 
 def can_be_plain(text: str) -> bool:
     """Whether a string keeps its meaning without quotes."""
-    if text == "<<" or _BASE60.fullmatch(text) or is_timestamp(text):
+    if _BASE60.fullmatch(text) or is_timestamp(text):
         return False
     meaning = resolve(text)
     return isinstance(meaning, str)

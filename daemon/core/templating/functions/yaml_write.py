@@ -19,6 +19,7 @@ _UNPRINTABLE: Final = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\u
 _FORBIDDEN: Final = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
 """What the original's way over JSON cannot read again: then there is no YAML."""
 
+_NEXT_LINE: Final = "\x85"
 _FOLDED: Final = re.compile(" *\x85(?: *\x85)* *")
 """What the same way takes for lines of a quoted text."""
 
@@ -35,7 +36,10 @@ def to_yaml(context: Context, value: Value) -> str:
     document = marshal(context, value)
     if document is None or _FORBIDDEN.search(document):
         return ""
-    document = _FOLDED.sub(_unfolded, document)
+    if _NEXT_LINE in document:
+        if _has_broken_key(json.loads(document)):
+            return ""
+        document = _FOLDED.sub(_unfolded, document)
     writer = _Writer(context)
     writer.node(json.loads(document, parse_float=resolve, parse_int=resolve), 0, at_root=True)
     return "".join(writer.pieces).removesuffix("\n")
@@ -43,6 +47,16 @@ def to_yaml(context: Context, value: Value) -> str:
 
 def _unfolded(found: "re.Match[str]") -> str:
     return "\\n" * (found[0].count("\x85") - 1) or " "
+
+
+def _has_broken_key(value: Value) -> bool:
+    """Keys have to stand in one line."""
+    if isinstance(value, list):
+        return any(map(_has_broken_key, cast("list[Value]", value)))
+    if not isinstance(value, dict):
+        return False
+    entries = cast("dict[str, Value]", value)
+    return any(_NEXT_LINE in name or _has_broken_key(member) for name, member in entries.items())
 
 
 class _Writer:
@@ -76,9 +90,9 @@ class _Writer:
         for place, name in enumerate(sorted(entries, key=cmp_to_key(_natural_order))):
             self._put(" " * indent if place or not in_sequence else "")
             value = entries[name]
-            if len(name.encode()) > _LONGEST_KEY:
+            if len(name.encode()) > _LONGEST_KEY or any(char in _BREAKS for char in name):
                 self._put("? ")
-                self._scalar(name, indent, is_key=True)
+                self._scalar(name, indent + 2)
                 self._put("\n" + " " * indent + ":")
                 self.node(value, indent + 2, in_sequence=True)
                 continue
@@ -135,22 +149,18 @@ class _Writer:
 
     def _folded(self, text: str, indent: int, *, is_key: bool, quote: str) -> None:
         self._put(quote)
-        spaced = False
+        previous = ""
         for place, char in enumerate(text):
-            following = text[place + 1 : place + 2]
-            inside = not quote or 0 < place < len(text) - 1
-            if (
-                char == " "
-                and not is_key
-                and not spaced
-                and self._column > _WIDTH
-                and following != " "
-                and inside
-            ):
+            if previous and previous in _BREAKS and char not in _BREAKS:
+                self._put(" " * indent)
+            foldable = char == " " != previous and not is_key and (not quote or 0 < place < len(text) - 1)
+            if foldable and self._column > _WIDTH and text[place + 1 : place + 2] != " ":
                 self._put("\n" + " " * indent)
             else:
                 self._put("''" if char == quote else char)
-            spaced = char == " "
+            if char in _BREAKS:
+                self._column = 0
+            previous = char
         self._put(quote)
 
     def _double(self, text: str, indent: int, *, is_key: bool) -> None:
