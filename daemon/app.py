@@ -18,6 +18,7 @@ from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReco
 from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
 from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
+from syncret.daemon.engine.reconcilers.templates import Templates
 from syncret.daemon.engine.reconcilers.world import Options, World
 from syncret.daemon.engine.sessions import Sessions, Substitute
 from syncret.providers.registry import Registry
@@ -67,6 +68,7 @@ async def controllers(
             sessions=sessions,
             registry=registry,
             clock=clock,
+            templates=Templates(clock.now),
             events=hooks.events,
             options=Options(
                 controller_class=settings.controller_class,

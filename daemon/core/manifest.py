@@ -1,16 +1,22 @@
 """Targets of other kinds than Secret: the data as `data` of a ConfigMap, as `spec.data` of anything else."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, Final
 
-from syncret.config.meta import Document, ObjectRef, member
+from syncret.config.fields import Json
+from syncret.config.meta import Document, ObjectRef, is_object, member
 from syncret.config.resources.external_secret import ExternalSecret
+from syncret.daemon.core import object_paths
 from syncret.daemon.core.digest import value_hash
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
 from syncret.daemon.core.ownership import claim
+from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import KEEPS_FOREIGN_KEYS, target_name
 from syncret.providers.errors import Malformed
+
+DATA_KINDS: Final = ("ConfigMap", "Secret")
+"""Kinds whose content is `data`; that of all others is `spec`."""
 
 
 def manifest_ref(resource: ExternalSecret) -> ObjectRef:
@@ -34,24 +40,56 @@ def is_valid(resource: ExternalSecret, observed: Document | None) -> bool:
 
 
 def desired_manifest(
-    resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+    resource: ExternalSecret,
+    observed: Document | None,
+    data: Mapping[str, bytes],
+    rendering: Rendering | None = None,
 ) -> Document:
     """The whole object to write: on top of what is there for the merging policies, otherwise from nothing."""
     merging = resource.spec.target.creation_policy in KEEPS_FOREIGN_KEYS
     target = deepcopy(observed) if observed is not None and merging else _blank(resource, observed)
     metadata = target["metadata"]
-    metadata["labels"] = {**member(target, "metadata", "labels"), **resource.metadata.labels, MANAGED: "true"}
-    metadata["annotations"] = {**member(target, "metadata", "annotations"), **resource.metadata.annotations}
-    text = {key: _text(key, value) for key, value in sorted(data.items())}
-    if target["kind"] == "ConfigMap":
-        target["data"] = text
-    else:
-        target["spec"] = {**member(target, "spec"), "data": text}
+    template = resource.spec.target.template
+    given = resource.metadata if template is None else template.metadata
+    metadata["labels"] = {**member(target, "metadata", "labels"), **given.labels, MANAGED: "true"}
+    metadata["annotations"] = {**member(target, "metadata", "annotations"), **given.annotations}
+    if template is None:
+        _put_data(target, data)
+    elif rendering is not None:
+        target.setdefault("data" if target["kind"] in DATA_KINDS else "spec", {})
+        rendering.apply(template, ManifestSink(target), data, metadata=False)
     metadata["annotations"][DATA_HASH] = _content_hash(target)
     claim(
         target, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner"
     )
     return target
+
+
+class ManifestSink:
+    """Takes what a template renders for an object of any kind: as text, or at a path as YAML."""
+
+    def __init__(self, target: Document) -> None:
+        self._target = target
+
+    def put(self, target: str, key: str, value: bytes) -> None:
+        """One rendered value."""
+        place = self._target["metadata"] if target in ("labels", "annotations") else self._target
+        members = place.setdefault(target, {})
+        if not is_object(members):
+            raise Malformed(f"{target} of the target is no object, so it takes no keys")
+        members[key] = _text(key, value)
+
+    def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
+        """A change at any place."""
+        object_paths.put(self._target, path, make)
+
+
+def _put_data(target: Document, data: Mapping[str, bytes]) -> None:
+    text = {key: _text(key, value) for key, value in sorted(data.items())}
+    if target["kind"] == "ConfigMap":
+        target["data"] = text
+    else:
+        target["spec"] = {**member(target, "spec"), "data": text}
 
 
 def _blank(resource: ExternalSecret, observed: Document | None) -> Document:

@@ -1,15 +1,19 @@
 """The Secret that an ExternalSecret wants, from the one that is there and the data that was fetched."""
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 
+from syncret.config.fields import Json
 from syncret.config.meta import Document, member
 from syncret.config.resources.external_secret import ExternalSecret
+from syncret.config.resources.templates import Template
 from syncret.daemon.core.digest import data_hash, text_hash
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
 from syncret.daemon.core.managed import managed_keys, manager_of
 from syncret.daemon.core.ownership import claim
+from syncret.daemon.core.rendering import Rendering
+from syncret.providers.errors import Malformed
 
 KEEPS_FOREIGN_KEYS = ("Merge", "CreateOrMerge")
 
@@ -41,20 +45,58 @@ def is_valid(resource: ExternalSecret, secret: Document | None) -> bool:
     return member(secret, "metadata", "annotations").get(DATA_HASH) == data_hash(secret_data(secret))
 
 
+class SecretSink:
+    """Takes what a template renders for a Secret: only its data, labels and annotations may be written."""
+
+    def __init__(self, secret: Document, values: dict[str, bytes]) -> None:
+        self._metadata = secret["metadata"]
+        self._values = values
+
+    def put(self, target: str, key: str, value: bytes) -> None:
+        """One rendered value."""
+        if target == "data":
+            self._values[key] = value
+        elif target in ("labels", "annotations"):
+            self._metadata.setdefault(target, {})[key] = value.decode(errors="replace")
+        else:
+            raise _not_in_secrets(target)
+
+    def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
+        """Refused: a path could reach the type, the owners, or whether the Secret may be changed."""
+        del make
+        raise _not_in_secrets(path)
+
+
+def _not_in_secrets(target: str) -> Malformed:
+    return Malformed(
+        f'templateFrom target="{target}" is not allowed when targeting a Secret',
+        hint="use Data, Labels or Annotations",
+    )
+
+
 def desired_secret(
-    resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+    resource: ExternalSecret,
+    observed: Document | None,
+    data: Mapping[str, bytes],
+    rendering: Rendering | None = None,
 ) -> Document:
-    """The whole Secret to write. Raises Refusal where it must not be written; `observed` is not changed."""
+    """The whole Secret to write; `observed` is not changed. `rendering` is needed where there is a template.
+
+    Raises Refusal where the Secret must not be written, Malformed where a template does not render.
+    """
     secret = deepcopy(observed) if observed is not None else _blank(resource)
     values = secret_data(secret)
     if resource.spec.target.immutable:
         secret["immutable"] = True
     if observed is None or not resource.spec.target.immutable:
         _drop_managed(resource, secret, values)
-        _put_metadata(resource, secret)
         if resource.spec.target.creation_policy not in KEEPS_FOREIGN_KEYS:
             values.clear()
-        values.update(data)
+        if resource.spec.target.template is None:
+            _put_metadata(resource, secret)
+            values.update(data)
+        elif rendering is not None:
+            _put_template(resource.spec.target.template, secret, values, data, rendering)
     claim(
         secret, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner"
     )
@@ -99,6 +141,26 @@ def _put_metadata(resource: ExternalSecret, secret: Document) -> None:
         **member(secret, "metadata", "annotations"),
         **resource.metadata.annotations,
     }
+
+
+def _put_template(
+    template: Template,
+    secret: Document,
+    values: dict[str, bytes],
+    data: Mapping[str, bytes],
+    rendering: Rendering,
+) -> None:
+    """What the template makes of the data; the data itself only where it asks for it or has none."""
+    if template.type:
+        secret["type"] = template.type
+    if template.merge_policy == "Merge" or not (template.data or template.template_from):
+        values.update(data)
+    rendering.apply(template, SecretSink(secret, values), data)
+    metadata = secret["metadata"]
+    if template.metadata.finalizers and not metadata.get("deletionTimestamp"):
+        metadata["finalizers"] = list(
+            dict.fromkeys([*metadata.get("finalizers", ()), *template.metadata.finalizers])
+        )
 
 
 def _without_empty(secret: Document) -> Document:

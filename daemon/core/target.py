@@ -8,6 +8,8 @@ from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core import manifest, secret
 from syncret.daemon.core.ownership import Refusal
+from syncret.daemon.core.rendering import Rendering
+from syncret.providers.errors import Malformed
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,11 @@ class TargetForm(Protocol):
         ...
 
     def desired(
-        self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+        self,
+        resource: ExternalSecret,
+        observed: Document | None,
+        data: Mapping[str, bytes],
+        rendering: Rendering | None = None,
     ) -> Document:
         """The whole object to write; raises Refusal or Malformed where it must not or cannot be made."""
         ...
@@ -79,9 +85,13 @@ class SecretForm:
         return secret.is_valid(resource, observed)
 
     def desired(
-        self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+        self,
+        resource: ExternalSecret,
+        observed: Document | None,
+        data: Mapping[str, bytes],
+        rendering: Rendering | None = None,
     ) -> Document:
-        return secret.desired_secret(resource, observed, data)
+        return secret.desired_secret(resource, observed, data, rendering)
 
     def binding(self, resource: ExternalSecret) -> str:
         return secret.target_name(resource)
@@ -99,12 +109,18 @@ class ManifestForm:
         return manifest.is_valid(resource, observed)
 
     def desired(
-        self, resource: ExternalSecret, observed: Document | None, data: Mapping[str, bytes]
+        self,
+        resource: ExternalSecret,
+        observed: Document | None,
+        data: Mapping[str, bytes],
+        rendering: Rendering | None = None,
     ) -> Document:
         try:
-            return manifest.desired_manifest(resource, observed, data)
+            return manifest.desired_manifest(resource, observed, data, rendering)
         except Refusal as refusal:
             raise Refusal("could not apply template to manifest", str(refusal)) from None
+        except Malformed as error:
+            raise Refusal("could not apply template to manifest", str(error), hint=error.hint) from None
 
     def binding(self, resource: ExternalSecret) -> str:
         del resource

@@ -5,9 +5,7 @@ import pytest
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.outcome import wait_or_go_on
 
-pytestmark = pytest.mark.conformance(
-    lane="-", files=("gotemplate.json", "sprig.json", "exports.json", "sensitive.yaml")
-)
+pytestmark = pytest.mark.conformance(lane="-", files=("exports.json", "sensitive.yaml"))
 
 
 def test_feature(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""The corpus of pure functions: decoding, keys, digests, tokens, windows, rewrites."""
+"""The corpus of pure functions: decoding, keys, digests, tokens, windows, rewrites, templates."""
 
 import pytest
 
@@ -6,7 +6,9 @@ from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.functions import mismatches
 from tests.conformance.corpus.outcome import settle, wait_or_go_on
 
-pytestmark = pytest.mark.conformance(lane="function", files=("decode_convert.json", "rewrite.json"))
+pytestmark = pytest.mark.conformance(
+    lane="function", files=("decode_convert.json", "rewrite.json", "gotemplate.json", "sprig.json")
+)
 
 
 def test_function(case: Case) -> None:

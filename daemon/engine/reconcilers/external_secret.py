@@ -8,6 +8,7 @@ from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
 from syncret.daemon.core import needs
 from syncret.daemon.core.assemble import Assembled, assemble
 from syncret.daemon.core.ownership import Refusal
+from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import TargetForm, form_of
 from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.reconcilers.draw import generator_ref, generator_spec
@@ -17,10 +18,9 @@ from syncret.daemon.engine.reconcilers.stores import CLUSTER, NAMESPACED, NotRea
 from syncret.daemon.engine.reconcilers.target_writer import TargetWriter
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
 from syncret.daemon.engine.reconcilers.world import World
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import SyncError
 
 FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
-NO_TEMPLATES = "templates are not supported by this version of syncret"
 
 
 class ExternalSecretReconciler:
@@ -40,6 +40,7 @@ class ExternalSecretReconciler:
         named = needs.stores(resource.spec)
         yield form_of(resource).ref(resource)
         yield from (store_ref(name, namespace) for name in named)
+        yield from sources_of(resource.spec.target.template, namespace)
         for generator in needs.generators(resource.spec):
             yield generator_ref(generator.kind, generator.name, namespace)
         if any(name.kind == "ClusterSecretStore" for name in named):
@@ -111,7 +112,7 @@ class ExternalSecretReconciler:
         words = form.wording
         try:
             answers = await fetch(self._world, needs.needs(resource.spec), resource.metadata.namespace)
-            assembled = assemble(resource.spec, answers)
+            assembled = assemble(resource.spec, answers, transform=self._world.templates.transform)
         except NotReadyYet:
             return Outcome(waiting=True)  # the verdict on the store wakes this object
         except SyncError as error:
@@ -136,8 +137,6 @@ class ExternalSecretReconciler:
                     resource, words.failed, "could not delete orphaned secrets", error
                 )
         try:
-            if resource.spec.target.template is not None:
-                raise Malformed(NO_TEMPLATES, hint="leave target.template out")
             if policy == "Merge" and current is None:
                 return await self._verdicts.done(resource, words.missing, words.not_created, assembled)
             if policy != "None":

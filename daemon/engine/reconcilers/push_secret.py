@@ -8,10 +8,12 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import push
+from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.engine.contract import ANY, Outcome
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.push_source import Source, SourceMissing, sources
 from syncret.daemon.engine.reconcilers.push_stores import stores_of
+from syncret.daemon.engine.reconcilers.push_template import templated
 from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, cleaned_up, is_due, next_due
 from syncret.daemon.engine.reconcilers.pusher import Pusher, Synced, merged
 from syncret.daemon.engine.reconcilers.stores import NotReadyYet
@@ -19,7 +21,6 @@ from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Malformed, SyncError
 
 FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
-NO_TEMPLATES: Final = "templates are not supported by this version of syncret"
 
 
 class PushSecretReconciler:
@@ -41,6 +42,7 @@ class PushSecretReconciler:
             yield ObjectRef("external-secrets.io", ref.kind, "" if cluster else namespace, name)
         if spec.selector.secret is not None:
             yield ObjectRef("", "Secret", namespace, spec.selector.secret.name or ANY)
+        yield from sources_of(spec.template, namespace)
         if spec.selector.generator_ref is not None:
             generator = spec.selector.generator_ref
             cluster = generator.kind == "ClusterGenerator"
@@ -109,10 +111,10 @@ class PushSecretReconciler:
             push.check_selectors(resource.spec, list(stores))
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
-        if resource.spec.template is not None:
-            return await self._verdicts.failed(
-                resource, NO_TEMPLATES, Malformed(NO_TEMPLATES, hint="leave spec.template out")
-            )
+        try:
+            found = [await templated(self._world, resource, source) for source in found]
+        except SyncError as error:
+            return self._verdicts.unrendered(resource, error)
         return await self._push(resource, found, stores)
 
     async def _push(

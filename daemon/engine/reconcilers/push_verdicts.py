@@ -87,6 +87,12 @@ class PushVerdicts:
         self._world.events.event(resource.ref, warning=True, reason="Errored", message=message)
         return Outcome(failure=error)
 
+    def unrendered(self, resource: PushSecret, error: SyncError) -> Outcome:
+        """The template does not render: told, but as with the operator no condition is written."""
+        self._world.facts.failed(resource.ref, Failure(self._world.clock.now(), str(error), error.hint))
+        self._world.events.event(resource.ref, warning=True, reason="Errored", message=str(error))
+        return Outcome(failure=error)
+
     async def source_deleted(self, resource: PushSecret) -> Outcome:
         """The source is gone, and what was pushed from it too."""
         message = "source secret deleted; provider secrets cleaned up"

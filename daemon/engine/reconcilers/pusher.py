@@ -39,7 +39,9 @@ class Pusher:
             account = synced.setdefault(str(store), {})
             try:
                 session = self._session(resource, store.kind, store.name, told=store.name)
-                for entry in entries(resource.spec, source.data, store):
+                for entry in entries(
+                    resource.spec, source.data, store, transform=self._world.templates.transform
+                ):
                     await self._push_one(resource, session, store, entry, source)
                     account[entry.status_key] = entry.as_data()
             except SyncError as error:

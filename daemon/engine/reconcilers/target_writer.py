@@ -1,5 +1,6 @@
 """Writes and deletes what an ExternalSecret targets."""
 
+import asyncio
 from collections.abc import Mapping
 
 from syncret.config.meta import Document, ObjectRef, member
@@ -9,6 +10,7 @@ from syncret.daemon.core.labels import CREATED_BY, created_by
 from syncret.daemon.core.ownership import Refusal, controlled_by
 from syncret.daemon.core.secret import field_manager, within_immutable
 from syncret.daemon.core.target import TargetForm, bound_name, form_of
+from syncret.daemon.engine.reconcilers.templates import rendering_for
 from syncret.daemon.engine.reconcilers.world import World
 
 
@@ -25,11 +27,23 @@ class TargetWriter:
 
         Raises Refusal, Invalid, TargetUnavailable, or Conflict where it changed meanwhile.
         """
-        desired = form.desired(resource, current, data)
+        desired = await self._desired(resource, form, current, data)
         if current is None:
             await self._create(resource, desired)
         elif desired != current:
             await self._update(resource, current, desired)
+
+    async def _desired(
+        self, resource: ExternalSecret, form: TargetForm, current: Document | None, data: Mapping[str, bytes]
+    ) -> Document:
+        """The object to write. A template is rendered in a thread: it may make keys, or be a stranger's."""
+        template = resource.spec.target.template
+        if template is None:
+            return form.desired(resource, current, data)
+        rendering = await rendering_for(
+            template, self._world.templates, self._world.target, resource.metadata.namespace
+        )
+        return await asyncio.to_thread(form.desired, resource, current, data, rendering)
 
     async def drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
         """After a change of the target's name: delete the Secret of the old one, if it still is ours."""

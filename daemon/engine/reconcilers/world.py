@@ -10,6 +10,7 @@ from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconcilers.events import Events
 from syncret.daemon.engine.reconcilers.facts import Facts
 from syncret.daemon.engine.reconcilers.store_heads import StoreHeads
+from syncret.daemon.engine.reconcilers.templates import Templates
 from syncret.daemon.engine.sessions import Sessions
 from syncret.providers.registry import Registry
 
@@ -39,6 +40,7 @@ class World:
     """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
     wake: Callable[[ObjectRef], object]
     """Runs an object that waits for what no event would tell it."""
+    templates: Templates
     options: Options = field(default_factory=Options)
     facts: Facts = field(default_factory=Facts)
     heads: StoreHeads = field(default_factory=StoreHeads)

@@ -15,7 +15,7 @@ from tests.conformance.corpus.comparing import is_list, value_in
 ROOT: Final = Path(__file__).resolve().parents[3]
 OWN: Final = Path(__file__).parents[1] / "cases"
 
-TO_COME: Final = frozenset({"templates", "exports", "sensitive"})
+TO_COME: Final = frozenset({"exports", "sensitive"})
 """Features that cases wait for, as the product does not have them yet: take a name away when it has."""
 
 # Every file of a corpus: what its cases need, and the lists that hold them (None: all of the file).
@@ -25,8 +25,8 @@ _FILES: Final[Mapping[str, tuple[str | None, tuple[str, ...] | None]]] = {
     "validation_cases.yaml": (None, ("cases",)),
     "externalsecret_cases.yaml": (None, ("cases", "cluster_external_secret_cases")),
     "pushsecret_cases.yaml": (None, ("cases",)),
-    "gotemplate.json": ("templates", ("cases", "engine_cases")),
-    "sprig.json": ("templates", ("cases",)),
+    "gotemplate.json": (None, ("cases", "engine_cases")),
+    "sprig.json": (None, ("cases",)),
     "exports.json": ("exports", ("cases", "spec_cases")),
     "sensitive.yaml": ("sensitive", ("cases", "fetch_cases")),
 }

@@ -13,11 +13,13 @@ from syncret.config.meta import is_object
 from syncret.config.resources.external_secret import Rewrite
 from syncret.daemon.core import decoding, digest, keys, windows
 from syncret.daemon.core.rewriting import rewrite
+from syncret.daemon.engine.reconcilers.templates import Templates
 from syncret.providers.errors import Malformed
 from syncret.providers.generators import mfa
 from syncret.providers.kit import gojson
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.comparing import Unknown, knows
+from tests.conformance.corpus.templates import engine_mismatches, template_mismatches
 
 Body: TypeAlias = Mapping[str, Json]
 
@@ -165,7 +167,8 @@ def _allowed(kind: str, said: list[dict[str, Json]], at: str, *, expected: bool)
 
 def _rewrite(case: Case) -> Iterator[str]:
     def act(body: Body) -> dict[str, bytes]:
-        return rewrite(msgspec.convert(body["operations"], tuple[Rewrite, ...]), _bytes(body["in"]))
+        operations = msgspec.convert(body["operations"], tuple[Rewrite, ...])
+        return rewrite(operations, _bytes(body["in"]), transform=Templates(lambda: 0.0).transform)
 
     yield from _judged(case, act)
 
@@ -196,4 +199,19 @@ _CHECKS: Final[Mapping[tuple[str, str], _Check]] = {
         _policy,
     ),
     ("rewrite.json", "cases"): (frozenset({"operations", "in"}), _RESULT, _rewrite),
+    ("gotemplate.json", "cases"): (
+        frozenset({"template", "data", "data_b64", "env", "parse_only", "delims", "missingkey"}),
+        frozenset({"want", "error", "error_hint", "want_parse"}),
+        template_mismatches,
+    ),
+    ("gotemplate.json", "engine_cases"): (
+        frozenset({"object", "scope", "target", "tpl", "data", "decoding"}),
+        frozenset({"want", "error", "error_hint"}),
+        engine_mismatches,
+    ),
+    ("sprig.json", "cases"): (
+        frozenset({"func", "template", "data"}),
+        frozenset({"want", "want_regex", "error"}),
+        template_mismatches,
+    ),
 }

@@ -1,0 +1,183 @@
+"""Puts a template on an output: what is rendered, in which order, and where in the output it goes.
+
+The order is the operator's: templates that stand elsewhere first, then `data`, then labels and annotations.
+A scope of Values renders each value for its key; KeysAndValues renders one text, YAML that gives both.
+"""
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from syncret.config.fields import Json
+from syncret.config.meta import ObjectRef, is_object
+from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
+from syncret.config.yaml import parse_text
+from syncret.daemon.core import decoding, object_paths
+from syncret.providers.errors import Malformed
+
+Render: TypeAlias = Callable[[str, str, Mapping[str, bytes]], bytes]
+"""Renders one template: its name, its text, the data. Raises Malformed with line and column."""
+
+Sources: TypeAlias = Mapping[ObjectRef, Mapping[str, bytes]]
+"""The data of the Secrets and ConfigMaps that hold templates."""
+
+WELL_KNOWN: Final = ("data", "labels", "annotations")
+
+
+class Sink(Protocol):
+    """An output under construction."""
+
+    def put(self, target: str, key: str, value: bytes) -> None:
+        """One rendered value at a well-known place, or below `spec`."""
+        ...
+
+    def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
+        """A change at any other place. Raises Malformed where the output has none."""
+        ...
+
+
+def sources_of(template: Template | None, namespace: str) -> list[ObjectRef]:
+    """Which objects hold templates that this one needs."""
+    refs: list[ObjectRef] = []
+    for each in template.template_from if template is not None else ():
+        if each.config_map is not None:
+            refs.append(ObjectRef("", "ConfigMap", namespace, each.config_map.name))
+        if each.secret is not None:
+            refs.append(ObjectRef("", "Secret", namespace, each.secret.name))
+    return list(dict.fromkeys(refs))
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What a template needs beside the data: how a text is rendered, and the texts that stand elsewhere."""
+
+    render: Render
+    sources: Sources
+    namespace: str
+
+    def apply(
+        self, template: Template, sink: Sink, data: Mapping[str, bytes], *, metadata: bool = True
+    ) -> None:
+        """Render everything and put it into the sink. Raises Malformed with the place of what is wrong."""
+        for index, each in enumerate(template.template_from):
+            try:
+                self._apply_from(each, sink, data)
+            except Malformed as error:
+                raise Malformed(f"templateFrom[{index}]: {error.message}", hint=error.hint) from error
+        self._put_values(sink, "data", template.data, data)
+        if metadata:
+            self._put_values(sink, "labels", template.metadata.labels, data)
+            self._put_values(sink, "annotations", template.metadata.annotations, data)
+
+    def _put_values(
+        self, sink: Sink, target: str, templates: Mapping[str, str], data: Mapping[str, bytes]
+    ) -> None:
+        for key in sorted(templates):
+            sink.put(target, key, self.render(key, templates[key], data))
+
+    def _apply_from(self, each: TemplateFrom, sink: Sink, data: Mapping[str, bytes]) -> None:
+        strategy = each.values_decoding_strategy or "None"
+        target = each.target or "Data"
+        for kind, source in (("ConfigMap", each.config_map), ("Secret", each.secret)):
+            if source is None:
+                continue
+            for key, text, scope in _items(kind, source, self.sources, self.namespace):
+                rendered = self.render(key, text, data)
+                if scope == "Values":
+                    _put_value(sink, target, key, decoding.decode(strategy, rendered))
+                else:
+                    _put_map(sink, target, rendered, strategy)
+        if each.literal is not None:
+            _put_map(sink, target, self.render("literal", each.literal, data), strategy)
+
+
+def _items(kind: str, source: TemplateSource, sources: Sources, namespace: str) -> list[tuple[str, str, str]]:
+    held = sources.get(ObjectRef("", kind, namespace, source.name))
+    if held is None:
+        raise Malformed(f'{kind} "{source.name}" not found', hint=f"create it in {namespace}")
+    found: list[tuple[str, str, str]] = []
+    for item in source.items:
+        if item.key not in held:
+            raise Malformed(f"error in {kind.lower()} {source.name}: missing key {item.key}")
+        try:
+            text = held[item.key].decode()
+        except UnicodeDecodeError:
+            raise Malformed(f"error in {kind.lower()} {source.name}: key {item.key} is not text") from None
+        found.append((item.key, text, item.template_as))
+    return found
+
+
+def _put_value(sink: Sink, target: str, key: str, value: bytes) -> None:
+    """One rendered value; at a path, it is YAML, and its text where it is none."""
+    if target.lower() in (*WELL_KNOWN, "spec"):
+        sink.put(target.lower(), key, value)
+        return
+    parsed = _parsed(value, otherwise=value.decode(errors="replace"))
+    sink.put_at(target, lambda _existing: parsed)
+
+
+def _put_map(sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
+    """One rendered text that gives keys and values."""
+    parsed = _parsed(rendered)
+    if target.lower() not in WELL_KNOWN:
+        whole = len(object_paths.parse_path(target)) == 1
+        sink.put_at(target, lambda existing: parsed if whole else _joined(existing, parsed))
+        return
+    if parsed is not None and not is_object(parsed):
+        raise Malformed(
+            "the template does not render to a map",
+            hint="with templateAs KeysAndValues it must give `key: value` lines",
+        )
+    for key, value in (parsed or {}).items():
+        sink.put(target.lower(), key, decoding.decode(strategy, _text(key, value).encode()))
+
+
+def _joined(existing: Json, parsed: Json) -> Json:
+    return {**existing, **parsed} if is_object(existing) and is_object(parsed) else parsed
+
+
+_FAIL: Final = object()
+
+
+def _parsed(rendered: bytes, *, otherwise: Json = _FAIL) -> Json:
+    documents = list(parse_text(rendered))
+    if not documents:
+        return None
+    if documents[0].problems:
+        if otherwise is _FAIL:
+            raise Malformed("the rendered text is not YAML", hint="quote values that hold special characters")
+        return otherwise
+    return documents[0].value
+
+
+def _text(key: str, value: Json) -> str:
+    """A scalar as the operator turns it into text: booleans and numbers are written anew."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return _shortest(value)
+    if isinstance(value, int | str):
+        return str(value)
+    raise Malformed(f"the value of key {key!r} is no text", hint="quote it, or write it as a block (`|`)")
+
+
+def _shortest(value: float) -> str:
+    """The fewest digits that give the same 32-bit number, as Go prints them."""
+    try:
+        (wanted,) = struct.unpack("f", struct.pack("f", value))
+    except OverflowError:
+        return "+Inf" if value > 0 else "-Inf"
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+    exact = (text for text in texts if struct.unpack("f", struct.pack("f", float(text)))[0] == wanted)
+    return _go_form(next(exact, str(value)))
+
+
+def _go_form(text: str) -> str:
+    """An exponent only below 1e-4 and from 1e21 on: where Go's %g with the shortest digits uses one."""
+    exponent = text.partition("e")[2]
+    if not exponent or not -5 < int(exponent) < 21:  # noqa: PLR2004  # as said
+        return text
+    return f"{float(text):.0f}" if int(exponent) >= 0 else f"{float(text):f}".rstrip("0")

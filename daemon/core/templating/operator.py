@@ -1,0 +1,37 @@
+"""Templates as an ExternalSecret has them: Go's, with all functions of the External Secrets operator."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from syncret.daemon.core.templating.engine import Functions, Template
+from syncret.daemon.core.templating.errors import TemplateError
+from syncret.daemon.core.templating.functions.contract import Context
+from syncret.daemon.core.templating.functions.table import ALL
+from syncret.daemon.core.templating.values import TypedMap, string_map
+from syncret.providers.errors import Malformed
+
+__all__ = ["FUNCTIONS", "Context", "TemplateError", "parse", "render", "string_data"]
+
+FUNCTIONS: Final = Functions(ALL)
+
+
+def parse(name: str, text: str) -> Template:
+    """The template, from the cache if it was parsed before. Raises TemplateError."""
+    return Template.parse(name, text, FUNCTIONS)
+
+
+def render(name: str, text: str, data: Mapping[str, bytes], context: Context) -> bytes:
+    """What the template of one key writes; a key that the data lacks is an error. Raises Malformed."""
+    try:
+        parsed = parse(name, text)
+    except TemplateError as error:
+        raise Malformed(f"unable to parse template at key {name}: {error}") from None
+    try:
+        return parsed.render(string_data(data), context, missing_key="error")
+    except TemplateError as error:
+        raise Malformed(f"unable to execute template at key {name}: {error}") from None
+
+
+def string_data(data: Mapping[str, bytes]) -> TypedMap:
+    """The data as templates see it, a map[string]string; bytes that are no text pass through unchanged."""
+    return string_map({key: value.decode("utf-8", "surrogateescape") for key, value in data.items()})
