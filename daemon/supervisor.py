@@ -7,7 +7,7 @@ is on the disk, and nothing that is not due is read again. Wrong settings leave 
 import asyncio
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from enum import Enum
 from typing import Final
 
@@ -24,14 +24,11 @@ from syncret.daemon.ops import logs
 from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.told import LoggedEvents, LoggedNews
-from syncret.daemon.ops.view import View
+from syncret.daemon.ops.view import Service, View
 from syncret.providers.registry import Registry
 
 STATUS_EVERY: Final = 10.0
 log = structlog.get_logger()
-
-Service = Callable[[View], AbstractAsyncContextManager[None]]
-"""Something that answers operators for as long as its block is open."""
 
 
 class Wish(Enum):
@@ -88,6 +85,8 @@ class Supervisor:
         metrics = Metrics(clock.now)
         problems = _Problems()
         async with AsyncExitStack() as stack:
+            # first of all: a daemon that cannot be asked must not have written anything when it gives up
+            serves = [await stack.enter_async_context(service(settings)) for service in self._services]
             home = host_home(settings, self._registry, now=clock.now, on_problems=problems.found)
             await stack.enter_async_context(home)
             if not home.swaps:
@@ -104,8 +103,8 @@ class Supervisor:
             )
             problems.view = view
             problems.found(problems.current)
-            for service in self._services:
-                await stack.enter_async_context(service(view))
+            for serve in serves:
+                await stack.enter_async_context(serve(view))
             async with asyncio.TaskGroup() as group:
                 chores = [
                     group.create_task(home.run(), name="home: follow the folders"),

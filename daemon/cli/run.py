@@ -12,8 +12,8 @@ from syncret.daemon.cli.exits import OK
 from syncret.daemon.cli.setup import guarded, settings_of
 from syncret.daemon.cli.table import Row, print_table, row_of
 from syncret.daemon.one_pass import ACTED_UPON
-from syncret.daemon.ops.control import serve_control
-from syncret.daemon.ops.http import serve_http
+from syncret.daemon.ops.control import control_service
+from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import View
 from syncret.daemon.supervisor import Supervisor
@@ -30,7 +30,7 @@ def _run(options: Namespace) -> int:
         partial(settings_of, options),
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
-        services=(serve_http, serve_control),
+        services=(http_service, control_service),
         announce=_announce,
     )
     asyncio.run(supervisor.run())

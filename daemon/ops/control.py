@@ -5,20 +5,21 @@ import os
 import socket
 import stat
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from aiohttp import web
 
+from syncret.config.settings import Settings
 from syncret.daemon.core.explain import Circumstances, Explanation, explain
 from syncret.daemon.ops import status
-from syncret.daemon.ops.http import running, streamed
+from syncret.daemon.ops.http import BACKLOG, running, streamed
 from syncret.daemon.ops.listening import CannotListen
 from syncret.daemon.ops.lookup import UnknownObject, find
 from syncret.daemon.ops.refresh import Refused, refresh
-from syncret.daemon.ops.view import View
+from syncret.daemon.ops.view import Serve, View
 
 LONGEST_PATH: Final = 107
 """Bytes that Linux takes as the name of a socket."""
@@ -29,18 +30,23 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @asynccontextmanager
-async def serve_control(view: View) -> AsyncGenerator[None, None]:
-    """Serve at `settings.socket`, if it is set, for as long as the block is open. Raises CannotListen."""
-    if not view.settings.socket:
-        yield
+async def control_service(settings: Settings) -> AsyncGenerator[Serve, None]:
+    """Listen at `settings.socket`, if it is set, for as long as the block is open. Raises CannotListen."""
+    if not settings.socket:
+        yield lambda _: nullcontext()
         return
-    path = Path(view.settings.socket)
+    path = Path(settings.socket)
     listener = bound(path)
     identity = _inode(path)
-    try:
+
+    @asynccontextmanager
+    async def serve(view: View) -> AsyncGenerator[None, None]:
         async with running(application(view)) as runner:
             await web.SockSite(runner, listener).start()
             yield
+
+    try:
+        yield serve
     finally:
         listener.close()
         if _inode(path) == identity:  # not that of a successor
@@ -48,7 +54,10 @@ async def serve_control(view: View) -> AsyncGenerator[None, None]:
 
 
 def bound(path: Path) -> socket.socket:
-    """A socket bound to the path with mode 0600; that of a dead process is replaced. Raises CannotListen."""
+    """A socket that listens at the path, with mode 0600. Raises CannotListen.
+
+    That of a dead process is replaced.
+    """
     if len(os.fsencode(path)) > LONGEST_PATH:
         raise CannotListen(f"{path}: longer than {LONGEST_PATH} bytes", hint=ELSEWHERE)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -57,6 +66,7 @@ def bound(path: Path) -> socket.socket:
         _make_way(path)
         os.fchmod(listener.fileno(), 0o600)  # before bind: there is no moment with another mode
         listener.bind(str(path))
+        listener.listen(BACKLOG)  # at once: whoever is refused takes a socket for that of a dead process
     except OSError as error:
         listener.close()
         raise CannotListen(f"{path}: {error.strerror}", hint=ELSEWHERE) from error

@@ -1,38 +1,70 @@
 """HTTP for machines: `/metrics`, `/healthz`, `/readyz` and `/status`, without any way to change something."""
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Final
 
 from aiohttp import web
 
+from syncret.config.settings import Settings
 from syncret.config.settings_layers import address_of
 from syncret.daemon.ops import status
 from syncret.daemon.ops.listening import cannot_listen
 from syncret.daemon.ops.metrics import CONTENT_TYPE
-from syncret.daemon.ops.view import View
+from syncret.daemon.ops.view import Serve, View
 
 GOODBYE: Final = 1.0
 """Seconds that open connections get when the daemon stops."""
 
+BACKLOG: Final = 128
+"""Callers that may wait while the daemon begins."""
+
 
 @asynccontextmanager
-async def serve_http(view: View) -> AsyncGenerator[None, None]:
-    """Serve at `settings.listen`, if it is set, for as long as the block is open. Raises CannotListen."""
-    listen = view.settings.listen
-    if not listen:
-        yield
+async def http_service(settings: Settings) -> AsyncGenerator[Serve, None]:
+    """Listen at `settings.listen`, if it is set, for as long as the block is open. Raises CannotListen."""
+    if not settings.listen:
+        yield lambda _: nullcontext()
         return
+    host = address_of(settings.listen).host
+    listeners = await _listeners(settings.listen)
+
+    @asynccontextmanager
+    async def serve(view: View) -> AsyncGenerator[None, None]:
+        async with running(application(view)) as runner:
+            for listener in listeners:
+                await web.SockSite(runner, listener).start()
+            view.address = _shown(host, listeners[0])
+            yield
+
+    try:
+        yield serve
+    finally:
+        for listener in listeners:
+            listener.close()
+
+
+async def _listeners(listen: str) -> list[socket.socket]:
+    """A socket for each address that the name stands for, with callers let in to wait."""
     address = address_of(listen)
-    async with running(application(view)) as runner:
-        try:
-            site = web.TCPSite(runner, address.host or None, address.port)
-            await site.start()
-        except OSError as error:
-            raise cannot_listen(listen, error) from error
-        view.address = _bound(runner, address.host)
-        yield
+    loop = asyncio.get_running_loop()
+    listeners: list[socket.socket] = []
+    try:
+        # asyncio knows how to bind names, families and an empty host; this server itself serves nobody
+        server = await loop.create_server(
+            asyncio.Protocol, address.host or None, address.port, start_serving=False
+        )
+        async with server:
+            listeners += (each.dup() for each in server.sockets)
+        for listener in listeners:
+            listener.listen(BACKLOG)
+    except OSError as error:
+        for listener in listeners:
+            listener.close()
+        raise cannot_listen(listen, error) from error
+    return listeners
 
 
 @asynccontextmanager
@@ -92,8 +124,8 @@ async def streamed(
     return response
 
 
-def _bound(runner: web.AppRunner, host: str) -> str:
+def _shown(host: str, listener: socket.socket) -> str:
     """The address in use; the host is told as it was asked for."""
-    port = runner.addresses[0][1]
+    port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host or "localhost"
     return f"{shown}:{port}"

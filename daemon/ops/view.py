@@ -1,7 +1,9 @@
 """What operators may see of a running daemon, and the two things they may do with it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from syncret.config.settings import Settings
 from syncret.daemon.backends.filesystem.reading import FileProblem
@@ -21,3 +23,10 @@ class View:
     address: str = ""
     """Where HTTP is served, once it is: the port that was found where port 0 was asked for."""
     problems: Sequence[FileProblem] = field(default_factory=tuple)
+
+
+Serve: TypeAlias = Callable[[View], AbstractAsyncContextManager[None]]
+"""Answers operators for as long as its block is open."""
+
+Service: TypeAlias = Callable[[Settings], AbstractAsyncContextManager[Serve]]
+"""Takes its address before anything begins, and holds it until its block is left; early callers wait."""

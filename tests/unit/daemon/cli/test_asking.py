@@ -14,14 +14,14 @@ from syncret.config.settings import Settings
 from syncret.daemon.cli.asking import DEFAULT
 from syncret.daemon.cli.columns import span
 from syncret.daemon.cli.main import main
-from syncret.daemon.ops.control import serve_control
+from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.view import View
-from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, store
+from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
 
 
 async def asked(view: View, *arguments: str) -> int:
     """Run a command beside the daemon."""
-    async with serve_control(view):
+    async with serving(control_service, view):
         return await asyncio.to_thread(main, [*arguments, "--socket", view.settings.socket])
 
 

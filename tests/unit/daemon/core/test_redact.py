@@ -102,8 +102,8 @@ def test_no_planted_value_survives(document: Document) -> None:
             id="what nobody wrote for a secret is shown",
         ),
         pytest.param(
-            {"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [{"key": "k"}, 7]}}}},
-            {"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [{"key": "k"}, 7]}}}},
+            {"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [{"key": "k"}]}}}},
+            {"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [{"key": "k"}]}}}},
             id="entries that hold no value",
         ),
         pytest.param(
@@ -111,7 +111,14 @@ def test_no_planted_value_survives(document: Document) -> None:
             {"kind": "SecretStore", "spec": {"provider": {"vault": {"server": "s"}}}},
             id="a store that refers to its values",
         ),
-        pytest.param({"kind": "SecretStore", "spec": 7}, {"kind": "SecretStore", "spec": 7}, id="no spec"),
+        pytest.param(
+            {"kind": "SecretStore", "spec": None}, {"kind": "SecretStore", "spec": None}, id="no spec"
+        ),
+        pytest.param(
+            {"kind": "Secret", "immutable": True, "type": "Opaque"},
+            {"kind": "Secret", "immutable": True, "type": "Opaque"},
+            id="what is no value of a Secret is shown",
+        ),
         pytest.param({"kind": "Fake", "spec": None}, {"kind": "Fake", "spec": None}, id="an empty generator"),
         pytest.param(
             {"kind": "Thing", "metadata": MANAGED, "spec": {"n": 1, "a": ["x", {"b": "y"}]}},
@@ -127,3 +134,44 @@ def test_no_planted_value_survives(document: Document) -> None:
 )
 def test_shapes(document: Document, shown: Document) -> None:
     assert redacted(document) == shown
+
+
+@pytest.mark.parametrize(
+    "wrong", [PLANTED, [PLANTED], {"x": PLANTED}, {"x": [PLANTED]}, {"x": {"y": PLANTED}}]
+)
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("Secret", "data"),
+        ("Secret", "stringData"),
+        ("Secret", "stringdata"),
+        ("Secret", "immutable"),
+        ("SecretStore", "spec.provider.fake"),
+        ("SecretStore", "spec.provider.fake.data"),
+        ("SecretStore", "spec.provider.fake.dta"),
+        ("ClusterSecretStore", "spec.provider.fake.validationResult.x"),
+        ("Fake", "spec.data"),
+        ("Fake", "spec.dta"),
+        ("ClusterGenerator", "spec.generator.fakeSpec"),
+        ("ClusterGenerator", "spec.generator.fakeSpec.data"),
+    ],
+)
+def test_a_malformed_document_shows_no_value_either(kind: str, path: str, wrong: Any) -> None:
+    for part in reversed(path.split(".")):
+        wrong = {part: wrong}
+    assert not leaves(redacted({"kind": kind, **wrong}))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        PLANTED,
+        [PLANTED],
+        {"value": [PLANTED]},
+        {"valeu": PLANTED},
+        {"key": [PLANTED]},
+        {"valueMap": {"k": PLANTED}},
+    ],
+)
+def test_a_malformed_entry_of_a_store_shows_no_value_either(entry: Any) -> None:
+    assert not leaves(redacted({"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [entry]}}}}))

@@ -1,9 +1,11 @@
-"""Objects for the simulated cluster."""
+"""Objects for the simulated cluster, and a service on an engine that runs already."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
+from syncret.daemon.ops.view import Service, View
 
 CANARY = "hunter2-canary"
 API = "external-secrets.io/v1"
@@ -32,3 +34,9 @@ def external_secret(name: str = "database", key: str = "database", **spec: Json)
 def named(kind: str, name: str, spec: Document) -> Document:
     metadata = {"name": name} if kind.startswith("Cluster") else {"name": name, "namespace": "default"}
     return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+@asynccontextmanager
+async def serving(service: Service, view: View) -> AsyncGenerator[None, None]:
+    async with service(view.settings) as serve, serve(view):
+        yield

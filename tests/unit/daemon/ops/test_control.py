@@ -13,10 +13,10 @@ import pytest
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.ops.control import serve_control
+from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.listening import CannotListen
 from syncret.daemon.ops.view import View
-from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, store
+from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, serving, store
 
 
 async def ask(view: View, method: str, path: str) -> tuple[int, Any]:
@@ -40,7 +40,7 @@ def in_the_way(path: Path) -> None:
 
 
 async def test_the_socket_is_for_its_owner_alone_and_goes_with_the_daemon(view: View) -> None:
-    async with serve_control(view):
+    async with serving(control_service, view):
         mode = mode_of(view.settings.socket)
         assert mode is not None
         assert stat.S_ISSOCK(mode)
@@ -50,7 +50,7 @@ async def test_the_socket_is_for_its_owner_alone_and_goes_with_the_daemon(view: 
 
 async def test_without_a_path_nothing_is_served(view: View) -> None:
     view.settings = msgspec.structs.replace(view.settings, socket="")
-    async with serve_control(view):
+    async with serving(control_service, view):
         pass
 
 
@@ -59,23 +59,30 @@ async def test_the_socket_of_a_dead_process_is_replaced(view: View) -> None:
     path.parent.mkdir()
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
-    async with serve_control(view):
+    async with serving(control_service, view):
         assert (await ask(view, "GET", "/status"))[0] == 200
 
 
 async def test_a_live_one_is_refused_and_left_alone(view: View) -> None:
-    async with serve_control(view):
+    async with serving(control_service, view):
         with pytest.raises(CannotListen, match="another daemon listens there") as caught:
-            async with serve_control(view):
+            async with serving(control_service, view):
                 pass
         assert "--socket" in caught.value.hint
         assert (await ask(view, "GET", "/status"))[0] == 200
 
 
+async def test_one_that_begins_counts_as_live(view: View) -> None:
+    async with control_service(view.settings):
+        with pytest.raises(CannotListen, match="another daemon listens there"):
+            async with control_service(view.settings):
+                pass
+
+
 async def test_a_file_is_not_removed(view: View) -> None:
     in_the_way(Path(view.settings.socket))
     with pytest.raises(CannotListen, match="is no socket"):
-        async with serve_control(view):
+        async with serving(control_service, view):
             pass
     mode = mode_of(view.settings.socket)
     assert mode is not None
@@ -94,13 +101,13 @@ async def test_a_file_is_not_removed(view: View) -> None:
 async def test_paths_that_cannot_be_used(view: View, path: str, message: str) -> None:
     view.settings = msgspec.structs.replace(view.settings, socket=path)
     with pytest.raises(CannotListen, match=message):
-        async with serve_control(view):
+        async with serving(control_service, view):
             pass
 
 
 async def test_explain(view: View, apply: Apply) -> None:
     await apply(store(database=CANARY), external_secret())
-    async with serve_control(view):
+    async with serving(control_service, view):
         code, told = await ask(view, "GET", "/explain?kind=es&namespace=default&name=database")
     assert code == 200
     (key,) = told["keys"]
@@ -113,7 +120,7 @@ async def test_explain(view: View, apply: Apply) -> None:
 @pytest.mark.parametrize("kind", ["ExternalSecret", "externalsecrets", "es", "externalsecret"])
 async def test_kinds_in_every_spelling(view: View, apply: Apply, kind: str) -> None:
     await apply(store(database=CANARY), external_secret())
-    async with serve_control(view):
+    async with serving(control_service, view):
         assert (await ask(view, "GET", f"/explain?kind={kind}&namespace=default&name=database"))[0] == 200
 
 
@@ -142,7 +149,7 @@ async def test_kinds_in_every_spelling(view: View, apply: Apply, kind: str) -> N
 )
 async def test_unknown_objects(view: View, apply: Apply, query: str, message: str, hint: str) -> None:
     await apply(store(database=CANARY), external_secret())
-    async with serve_control(view):
+    async with serving(control_service, view):
         assert await ask(view, "GET", f"/explain?{query}") == (404, {"message": message, "hint": hint})
         assert (await ask(view, "POST", f"/refresh?{query}"))[0] == 404
 
@@ -158,7 +165,7 @@ async def test_refresh_fetches_what_is_not_due(view: View, apply: Apply, cluster
     before = await value_of(cluster)
     await apply(store(database="two"))
     assert await value_of(cluster) == before
-    async with serve_control(view):
+    async with serving(control_service, view):
         answer = await ask(view, "POST", "/refresh?kind=es&namespace=default&name=database")
         await apply()
     assert answer == (200, {"object": "ExternalSecret/default/database", "message": "is refreshed now"})
@@ -174,7 +181,7 @@ async def test_a_wish_outlives_a_failure(view: View, apply: Apply, cluster: Memo
     await apply(store(database="one"), external_secret())
     before = await value_of(cluster)
     await apply(store(other="x"))
-    async with serve_control(view):
+    async with serving(control_service, view):
         await ask(view, "POST", "/refresh?kind=es&namespace=default&name=database")
         await apply()
         assert view.controllers.engine.failing == 1
@@ -193,7 +200,7 @@ async def test_what_is_made_once_is_not_made_again(view: View, apply: Apply) -> 
         external_secret("once", refreshPolicy="CreatedOnce"),
         external_secret("zero", refreshInterval="0s"),
     )
-    async with serve_control(view):
+    async with serving(control_service, view):
         for name in ("once", "zero"):
             code, answer = await ask(view, "POST", f"/refresh?kind=es&namespace=default&name={name}")
             assert (code, answer["hint"]) == (409, "delete what it wrote, and it is made anew")
@@ -213,7 +220,7 @@ async def test_a_cluster_wide_one_refreshes_what_it_made(
     )
     before = await value_of(cluster, "child")
     await apply(store(database="two"))
-    async with serve_control(view):
+    async with serving(control_service, view):
         answer = await ask(view, "POST", "/refresh?kind=ces&name=all")
         await apply()
     assert answer[1]["message"] == "1 ExternalSecret refreshed now"
@@ -222,7 +229,7 @@ async def test_a_cluster_wide_one_refreshes_what_it_made(
 
 async def test_stores_are_looked_at(view: View, apply: Apply) -> None:
     await apply(store(database="one"))
-    async with serve_control(view):
+    async with serving(control_service, view):
         code, answer = await ask(view, "POST", "/refresh?kind=ss&namespace=default&name=demo")
     assert (code, answer["object"]) == (200, "SecretStore/default/demo")
 
@@ -230,7 +237,7 @@ async def test_stores_are_looked_at(view: View, apply: Apply) -> None:
 async def test_only_post_changes_anything(view: View, apply: Apply) -> None:
     await apply(store(database="one"), external_secret())
     connector = aiohttp.UnixConnector(view.settings.socket)
-    async with serve_control(view), aiohttp.ClientSession(connector=connector) as client:
+    async with serving(control_service, view), aiohttp.ClientSession(connector=connector) as client:
         async with client.get("http://syncret/refresh?kind=es&namespace=default&name=database") as response:
             assert response.status == 405
         await asyncio.sleep(0)

@@ -11,10 +11,10 @@ import pytest
 
 from syncret.config.settings import Settings
 from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.ops.http import serve_http
+from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.listening import CannotListen, cannot_listen
 from syncret.daemon.ops.view import View
-from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, store
+from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
 
 
 async def get(view: View, path: str) -> tuple[int, str, str]:
@@ -24,7 +24,7 @@ async def get(view: View, path: str) -> tuple[int, str, str]:
 
 async def test_every_address(view: View, apply: Apply) -> None:
     await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
-    async with serve_http(view):
+    async with serving(http_service, view):
         assert await get(view, "/healthz") == (200, "text/plain", "ok\n")
         assert await get(view, "/readyz") == (200, "text/plain", "ok\n")
         code, kind, text = await get(view, "/metrics")
@@ -39,7 +39,7 @@ async def test_every_address(view: View, apply: Apply) -> None:
 
 async def test_the_status_document(view: View, apply: Apply) -> None:
     await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
-    async with serve_http(view):
+    async with serving(http_service, view):
         document = json.loads((await get(view, "/status"))[2])
     assert (document["apiVersion"], document["kind"]) == ("syncret.dev/v1alpha1", "DaemonStatus")
     assert document["ready"] is True
@@ -60,13 +60,13 @@ async def test_the_status_document(view: View, apply: Apply) -> None:
 
 async def test_an_empty_daemon_has_a_status(view: View, apply: Apply) -> None:
     await apply()
-    async with serve_http(view):
+    async with serving(http_service, view):
         document = json.loads((await get(view, "/status"))[2])
     assert (document["stores"], document["objects"]) == ([], [])
 
 
 async def test_not_ready_before_the_first_pass(cluster: MemoryCluster, view: View) -> None:
-    async with serve_http(view):
+    async with serving(http_service, view):
         code, _, text = await get(view, "/readyz")
         if code != 200:  # the pass over nothing may be done already
             assert (code, text.startswith("the first pass is under way")) == (503, True)
@@ -86,16 +86,30 @@ class Unfinished:
 
 async def test_readyz_says_why_not(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view.controllers.engine, "first_pass", Unfinished())
-    async with serve_http(view):
+    async with serving(http_service, view):
         code, _, text = await get(view, "/readyz")
         assert code == 503
         assert text == "the first pass is under way: 0 objects wait, 0 are being worked on\n"
         assert (await get(view, "/healthz"))[0] == 200
 
 
+async def test_who_calls_before_the_engine_runs_waits_for_it(view: View) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    view.settings = msgspec.structs.replace(view.settings, listen=address)
+    view.address = address
+    async with http_service(view.settings) as serve:
+        early = asyncio.create_task(get(view, "/healthz"))
+        await asyncio.sleep(0.02)
+        assert not early.done()
+        async with serve(view):
+            assert (await early)[0] == 200
+
+
 async def test_without_an_address_nothing_is_served(view: View) -> None:
     view.settings = msgspec.structs.replace(view.settings, listen="")
-    async with serve_http(view):
+    async with serving(http_service, view):
         assert view.address == ""
 
 
@@ -107,7 +121,7 @@ async def test_a_port_in_use_is_told_with_a_remedy(view: View) -> None:
         view.settings = msgspec.structs.replace(view.settings, listen=address)
         async with AsyncExitStack() as stack:
             with pytest.raises(CannotListen, match=f"cannot listen on {address}: another process") as caught:
-                await stack.enter_async_context(serve_http(view))
+                await stack.enter_async_context(serving(http_service, view))
     assert "--listen" in caught.value.hint
 
 
@@ -121,7 +135,7 @@ async def test_a_port_in_use_is_told_with_a_remedy(view: View) -> None:
 async def test_addresses_that_are_not_ours(view: View, listen: str, message: str) -> None:
     view.settings = msgspec.structs.replace(view.settings, listen=listen)
     with pytest.raises(CannotListen, match=message):
-        async with serve_http(view):
+        async with serving(http_service, view):
             pass
 
 
@@ -132,7 +146,7 @@ def test_an_error_without_a_code_is_that_of_no_address_left() -> None:
 
 async def test_a_client_that_leaves_early_harms_nobody(view: View, apply: Apply, settings: Settings) -> None:
     await apply(store(database=CANARY), *(external_secret(f"db-{number}") for number in range(30)))
-    async with serve_http(view):
+    async with serving(http_service, view):
         reader, writer = await asyncio.open_connection(*view.address.rsplit(":", 1))
         writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         await reader.read(100)

@@ -1,0 +1,89 @@
+"""The daemon's life: in which order its parts begin."""
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import structlog
+
+from syncret.config.settings import Settings
+from syncret.daemon.ops.listening import CannotListen
+from syncret.daemon.ops.notify import Notifier
+from syncret.daemon.ops.view import Serve, Service, View
+from syncret.daemon.supervisor import Supervisor
+from syncret.providers.registry import Registry
+
+MANIFEST = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: demo}
+spec: {provider: {fake: {data: []}}}
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    (tmp_path / "manifests.yaml").write_text(MANIFEST)
+    return Settings(
+        manifests=(str(tmp_path / "manifests.yaml"),),
+        output_dir=str(tmp_path / "out"),
+        state_file=str(tmp_path / "state.db"),
+        listen="",
+        socket="",
+    )
+
+
+@pytest.fixture(autouse=True)
+def logs() -> Iterator[None]:
+    """A life sets up the logging of the whole process."""
+    handlers = logging.root.handlers[:]
+    level = logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+async def live(settings: Settings, *services: Service) -> None:
+    supervisor = Supervisor(
+        lambda: settings, registry=Registry(), notifier=Notifier.from_environ({}), services=services
+    )
+    await supervisor.run()
+
+
+async def test_nothing_is_written_where_nobody_can_listen(settings: Settings, tmp_path: Path) -> None:
+    def taken(_: Settings) -> AbstractAsyncContextManager[Serve]:
+        raise CannotListen("cannot listen on x", hint="choose another")
+
+    with pytest.raises(CannotListen):
+        await live(settings, taken)
+    assert names(tmp_path) == ["manifests.yaml"]
+
+
+async def test_addresses_are_taken_first_and_given_free_last(settings: Settings, tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    @asynccontextmanager
+    async def service(_: Settings) -> AsyncGenerator[Serve, None]:
+        @asynccontextmanager
+        async def serve(_: View) -> AsyncGenerator[None, None]:
+            seen.append(f"serves, state: {'state.db' in names(tmp_path)}")
+            asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGTERM)
+            yield
+            seen.append("serves no more")
+
+        seen.append(f"listens, state: {'state.db' in names(tmp_path)}")
+        yield serve
+        seen.append("closed")
+
+    await live(settings, service)
+    assert seen == ["listens, state: False", "serves, state: True", "serves no more", "closed"]
