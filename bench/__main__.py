@@ -1,6 +1,7 @@
 """Measures, and prints one table: `python -m bench [--smoke] [NAME ...]`."""
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -28,6 +29,8 @@ def main() -> int:
     unknown = set(options.names) - set(MEASURES)
     if unknown:
         parser.error(f"no such measure: {', '.join(sorted(unknown))}")
+    # An installed program has its bytecode beside it; a setting of this shell must not make each start compile.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     build = Path(__file__).parents[1] / "build"
     build.mkdir(exist_ok=True)
     figures: list[Figure] = []

@@ -30,7 +30,7 @@ ACTED_UPON = frozenset(
 )
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Pass:
     """What a pass came to."""
 
