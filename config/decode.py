@@ -71,6 +71,20 @@ class Judge:
             return Judged(document=document, problems=(_wrong_version(kind, version),))
         return self._known(document, kind, version, previous)
 
+    def mended(self, document: Json) -> tuple[Problem, ...]:
+        """Warnings of what the author wrote and nobody will read so: fields that are dropped, an old version.
+
+        Other warnings, such as that of a provider that nobody maintains, come with `judge` alone.
+        """
+        if not is_object(document):
+            return ()
+        group, _, version = str(document.get("apiVersion")).rpartition("/")
+        kind = self._kinds.find(GroupKind(group, str(document.get("kind"))))
+        if kind is None or version not in kind.versions:
+            return ()
+        found = self._schema(kind).admit(_prepared(document, kind)).problems
+        return tuple(problem for problem in (*_adapted(document, kind, version), *found) if not problem.fatal)
+
     def _known(self, document: Document, kind: Kind, version: str, previous: Document | None) -> Judged:
         problems = [*_adapted(document, kind, version)]
         stored, found = self._schema(kind).admit(_prepared(document, kind))

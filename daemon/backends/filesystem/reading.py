@@ -79,7 +79,10 @@ class FileContent:
 
 
 class Reader:
-    """Reads files by the kinds of a catalog. Judges names only: the rest is for admission."""
+    """Reads files by the kinds of a catalog. Refuses for names only: the rest is for admission.
+
+    Admission is asked for what changed. Warnings stand as long as the document does, so they are found here.
+    """
 
     def __init__(self, catalog: Catalog, salt: bytes = b"") -> None:
         """`salt` goes into the digests, so that nobody who reads one can try values of a Secret."""
@@ -109,6 +112,7 @@ class Reader:
                 )
                 digest = digest_of(_ENCODER.encode(loaded.document), self._salt)
                 manifests[named] = Manifest(named, file, loaded.line, digest, content)
+                problems += loaded.located(self._judge.mended(loaded.document))
         return FileContent(list(manifests.values()), problems, refused, torn)
 
     def _named(self, document: Document | None) -> ObjectRef | Sequence[Problem]:

@@ -212,7 +212,8 @@ class Wanted:
 
 def _told(manifest: Manifest, error: BackendError) -> Iterable[FileProblem]:
     """A refusal as problems of the file: admission's own, or the disk's."""
-    problems: Sequence[Problem] = error.problems if isinstance(error, Invalid) else ()
+    found = error.problems if isinstance(error, Invalid) else ()
+    problems: Sequence[Problem] = [problem for problem in found if problem.fatal]  # Reader tells the rest
     if not problems:
         hint = error.hint if isinstance(error, TargetUnavailable) else ""
         problems = [Problem(path="", message=str(error), hint=hint)]

@@ -2,7 +2,7 @@ from copy import deepcopy
 
 import pytest
 
-from syncret.config.decode import judge
+from syncret.config.decode import Judge, judge
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, Metadata
 from syncret.config.resources.external_secret import ExternalSecret
@@ -305,3 +305,16 @@ def test_the_table_of_kinds() -> None:
     assert found is not None
     assert found.model is SecretStore
     assert (found.api_version, found.plural) == ("external-secrets.io/v1", "secretstores")
+
+
+def test_what_is_mended_is_told_without_a_judgement() -> None:
+    given = store()
+    given["apiVersion"] = "external-secrets.io/v1beta1"
+    given["spec"]["controler"] = "x"
+    given["spec"]["refreshInterval"] = ["wrong"]
+    before = deepcopy(given)
+    judge_ = Judge(CATALOG)
+    assert [problem.path for problem in judge_.mended(given)] == ["apiVersion", "spec.controler"]
+    assert given == before
+    assert judge_.mended({**given, "apiVersion": "external-secrets.io/v7"}) == ()
+    assert judge_.mended({"apiVersion": "apps/v1", "kind": "Deployment"}) == ()

@@ -1,6 +1,7 @@
 """The daemon's life: in which order its parts begin."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -87,3 +88,26 @@ async def test_addresses_are_taken_first_and_given_free_last(settings: Settings,
 
     await live(settings, service)
     assert seen == ["listens, state: False", "serves, state: True", "serves no more", "closed"]
+
+
+async def test_a_warning_of_a_manifest_is_logged_once(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "manifests.yaml").write_text(MANIFEST.replace("spec: {", "spec: {refreshIntervall: 5, "))
+
+    @asynccontextmanager
+    async def service(_: Settings) -> AsyncGenerator[Serve, None]:
+        yield stopping
+
+    await live(settings, service)
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    (warning,) = [line for line in lines if line["level"] == "warning"]
+    assert warning["event"] == "unknown field, it is dropped"
+    assert warning["path"] == "spec.refreshIntervall"
+    assert warning["at"] == f"{tmp_path}/manifests.yaml:4"
+
+
+@asynccontextmanager
+async def stopping(_: View) -> AsyncGenerator[None, None]:
+    os.kill(os.getpid(), signal.SIGTERM)
+    yield

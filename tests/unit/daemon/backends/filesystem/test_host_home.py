@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import (
     BackendError,
@@ -518,6 +519,39 @@ async def test_a_refused_version_leaves_the_last_good_one(
         (manifests / "app.yaml").write_text(ES_YAML % "1h")
         await home.look()
         assert problems.last == []
+
+
+async def test_what_is_dropped_is_told_in_each_life_and_refuses_nothing(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    dropped = (ES_YAML % "1h").replace("spec:", "spec:\n  refreshIntervall: 5m")
+    (manifests / "app.yaml").write_text(
+        dropped.replace("external-secrets.io/v1", "external-secrets.io/v1beta1")
+    )
+    (manifests / "store.yaml").write_text(STORE_YAML)
+    for _ in range(2):
+        async with opened() as home:
+            for _ in range(2):
+                assert [(each.problem.severity, each.problem.path) for each in problems.last] == [
+                    (Severity.WARNING, "apiVersion"),
+                    (Severity.WARNING, "spec.refreshIntervall"),
+                ]
+                await home.look()
+            assert f"{manifests}/app.yaml:5: spec.refreshIntervall: unknown field" in str(problems)
+            await existing(home, ES)
+        problems.last = ()
+
+
+async def test_a_refused_document_tells_each_thing_once(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    wrong = (ES_YAML % "soon").replace("spec:", "spec:\n  refreshIntervall: 5m")
+    (manifests / "app.yaml").write_text(wrong)
+    async with opened():
+        assert sorted(each.problem.path for each in problems.last) == [
+            "spec.refreshInterval",
+            "spec.refreshIntervall",
+        ]
 
 
 async def test_a_store_whose_values_are_unknown_is_not_in_force(
