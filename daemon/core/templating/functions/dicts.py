@@ -88,6 +88,8 @@ def dig(*arguments: Value) -> Value:
 
 
 def deep_copy(context: Context, value: Value) -> Value:
+    if value is None:
+        raise FunctionError("nil cannot be copied")
     return _copied(context, value, 0)
 
 

@@ -5,7 +5,7 @@ from typing import cast
 
 from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions.contract import Context
-from syncret.daemon.core.templating.values import TypedList, TypedMap, Value, type_of
+from syncret.daemon.core.templating.values import GoObject, TypedList, TypedMap, Value, type_of
 
 _MOST_LEVELS = 100
 
@@ -22,6 +22,8 @@ def deep_equal(left: Value, right: Value, level: int = 0) -> bool:
         return _lists_equal(cast("list[Value]", left), cast("list[Value]", right), level)
     if isinstance(left, dict) and isinstance(right, dict):
         return _maps_equal(cast("dict[Value, Value]", left), cast("dict[Value, Value]", right), level)
+    if isinstance(left, GoObject):
+        return left == right or vars(left) == vars(right)
     return left == right
 
 
@@ -56,13 +58,13 @@ class Members:
             self.add(value)
 
     def add(self, value: Value) -> None:
-        if isinstance(value, (list, dict)):
+        if isinstance(value, (list, dict, GoObject)):
             self._nested.append(cast("Value", value))
         elif value == value:  # noqa: PLR0124 (what is not equal to itself is never found again)
             self._simple.add((type(value), value))
 
     def __contains__(self, value: object) -> bool:
-        if isinstance(value, (list, dict)):
+        if isinstance(value, (list, dict, GoObject)):
             nested = cast("Value", value)
             self._context.budget.charge(10 * len(self._nested))
             return any(deep_equal(nested, other) for other in self._nested)

@@ -27,9 +27,9 @@ _RANGE_END: Final = 7
 _ANYTHING: Final = frozenset({"x", "X", "*", ""})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Version(GoObject):
-    """A version as `{{ semver "v1.2" }}` holds it."""
+    """A version as `{{ semver "v1.2" }}` holds it. It is a pointer in Go: `eq` says yes only to itself."""
 
     major: int
     minor: int

@@ -180,12 +180,10 @@ def _field(fields: dict[str, Value], name: str) -> str:
 
 
 def _user(userinfo: str) -> _User | None:
-    address = f"proto://{userinfo}@host"
+    address = f"{userinfo}@host"
+    url_parse(f"proto://{address}")
     # What comes after the first slash, question or number sign is not the user's any more.
-    authority = re.split(r"[/?#]", address.removeprefix("proto://"), maxsplit=1)[0]
-    if _CONTROL.search(address):
-        raise FunctionError("unable to parse userinfo")
-    return _authority("proto", authority)[0]
+    return _authority("proto", re.split(r"[/?#]", address, maxsplit=1)[0])[0]
 
 
 FUNCTIONS: Final[FunctionTable] = table({"urlJoin": url_join, "urlParse": url_parse})

@@ -32,10 +32,8 @@ _CHARACTER_SIZE: Final = 2
 class _Loader(yaml.CSafeLoader):
     """Tells plain scalars from others and leaves their meaning to us."""
 
-    def resolve(self, kind: type[yaml.Node], value: str, implicit: tuple[bool, bool]) -> str:
-        if kind is yaml.ScalarNode:
-            return _PLAIN if implicit[0] else f"{_TAG}str"
-        return super().resolve(kind, value, implicit)
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: tuple[bool, bool]) -> str:  # noqa: ARG002 (the signature is PyYAML's)
+        return _PLAIN if kind is yaml.ScalarNode and implicit[0] else f"{_TAG}str"
 
 
 class YamlError(ValueError):

@@ -1,0 +1,63 @@
+"""A stranger's template cannot take more than its budget, whichever function it tries."""
+
+from time import perf_counter
+
+import pytest
+
+from syncret.daemon.core.templating.budget import Budget
+from syncret.daemon.core.templating.errors import TemplateError
+from tests.unit.daemon.core.templating.functions.rendering import render
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param('{{ repeat 100000000 "x" }}', id="repeat"),
+        pytest.param('{{ indent 100000000 "x" }}', id="indent"),
+        pytest.param('{{ nindent 9223372036854775807 "x" }}', id="nindent"),
+        pytest.param("{{ seq 1 100000000 }}", id="seq"),
+        pytest.param("{{ until 100000000 }}", id="until"),
+        pytest.param("{{ untilStep 0 9223372036854775807 1 }}", id="untilStep"),
+        pytest.param("{{ randAlpha 100000000 }}", id="randAlpha"),
+        pytest.param("{{ randBytes 100000000 }}", id="randBytes"),
+        pytest.param('{{ replace "" (repeat 5000 "y") (repeat 5000 "x") }}', id="replace"),
+        pytest.param('{{ regexReplaceAll "" (repeat 5000 "x") (repeat 5000 "y") }}', id="regexReplaceAll"),
+        pytest.param('{{ regexReplaceAll ".*" (repeat 5000 "x") (repeat 5000 "$0") }}', id="references"),
+        pytest.param('{{ wrapWith 1 (repeat 5000 "y") (repeat 5000 "x") }}', id="wrapWith"),
+        pytest.param('{{ join (repeat 5000 "y") (until 5000) }}', id="join"),
+        pytest.param('{{ splitList "" (repeat 5000000 "x") | len }}', id="splitList"),
+        pytest.param(
+            '{{ $l := list "xxxxxxxx" }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ toJson $l }}',
+            id="a list of itself many times over, to JSON",
+        ),
+        pytest.param(
+            '{{ $l := list "xxxxxxxx" }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ deepCopy $l }}',
+            id="the same, copied",
+        ),
+        pytest.param(
+            '{{ $l := list "xxxxxxxx" }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ toYaml $l }}',
+            id="the same, to YAML",
+        ),
+    ],
+)
+def test_refused_before_it_costs_anything(template: str) -> None:
+    started = perf_counter()
+    with pytest.raises(TemplateError, match="budget"):
+        render(template)
+    assert perf_counter() - started < 2
+
+
+def test_ten_keys_a_template() -> None:
+    template = '{{ range until 11 }}{{ $_ := genPrivateKey "ed25519" }}{{ end }}'
+    with pytest.raises(TemplateError, match="more keys"):
+        render(template)
+    assert render(template, budget=Budget(keys=11)) == ""
+
+
+def test_a_map_within_itself_is_refused_or_empty_but_ends() -> None:
+    knot = '{{ $d := dict "a" 1 }}{{ $_ := set $d "d" $d }}'
+    assert render(knot + "{{ toJson $d }}") == ""
+    with pytest.raises(TemplateError):
+        render(knot + "{{ deepCopy $d }}")
+    with pytest.raises(TemplateError):
+        render(knot + "{{ merge $d $d }}")

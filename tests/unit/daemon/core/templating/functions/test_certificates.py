@@ -1,0 +1,121 @@
+from datetime import timedelta
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
+from cryptography.x509.oid import NameOID
+
+from syncret.daemon.core.templating.errors import TemplateError
+from tests.unit.daemon.core.templating.functions.rendering import NOW, render
+
+KEY = render('{{ genPrivateKey "ecdsa" }}')
+CHAIN = (
+    '{{ $ca := genCAWithKey "root" 10 (genPrivateKey "ecdsa") }}{{ $key := genPrivateKey "ecdsa" }}'
+    '{{ $c := genSignedCertWithKey "leaf" (list "10.0.0.1") (list "a.example") 5 $ca $key }}'
+)
+
+
+def test_a_signed_certificate_is_trusted_through_its_authority() -> None:
+    root, leaf = x509.load_pem_x509_certificates(render(CHAIN + "{{ $ca.Cert }}{{ $c.Cert }}").encode())
+    leaf.verify_directly_issued_by(root)
+    assert root.not_valid_after_utc - NOW == timedelta(days=10)
+    assert leaf.not_valid_after_utc - NOW == timedelta(days=5)
+
+
+def test_alternative_names_come_in_gos_order() -> None:
+    assert render(CHAIN + '{{ $c.Cert | certSANs | join "," }}') == "a.example,10.0.0.1"
+
+
+def issued(name: str, by: str) -> str:
+    """A certificate that only its identifiers tell apart; nobody verifies it."""
+    key = load_pem_private_key(KEY.encode(), None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
+        .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, by)]))
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(NOW)
+        .not_valid_after(NOW)
+        .add_extension(x509.SubjectKeyIdentifier(name.encode()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier(by.encode(), None, None), critical=False)
+        .sign(key, SHA256())
+    )
+    return certificate.public_bytes(Encoding.PEM).decode()
+
+
+@pytest.mark.parametrize("order", [pytest.param((0, 1, 2), id="up"), pytest.param((2, 0, 1), id="mixed")])
+def test_parts_of_a_chain_in_any_order(order: tuple[int, int, int]) -> None:
+    chain = [issued("leaf", "middle"), issued("middle", "root"), issued("root", "root")]
+    text = "".join(chain[place] for place in order)
+    kinds = ("leaf", "intermediate", "root", "other")
+    parts = [render(f'{{{{ .c | filterCertChain "{kind}" }}}}', {"c": text}) for kind in kinds]
+    assert parts == [*chain, ""]
+
+
+def test_two_chains_are_none() -> None:
+    with pytest.raises(TemplateError, match="multiple leaf"):
+        render('{{ filterCertChain "leaf" .c }}', {"c": issued("a", "x") + issued("b", "x")})
+
+
+@pytest.mark.parametrize(
+    ("kind", "header"),
+    [
+        pytest.param("ecdsa", "EC PRIVATE KEY", id="ecdsa"),
+        pytest.param("ed25519", "PRIVATE KEY", id="ed25519"),
+    ],
+)
+def test_keys(kind: str, header: str) -> None:
+    key = render(f'{{{{ genPrivateKey "{kind}" }}}}')
+    assert key.startswith(f"-----BEGIN {header}-----\n")
+    load_pem_private_key(key.encode(), None)
+
+
+def test_an_unknown_kind_of_key_is_a_text_and_no_error() -> None:
+    assert render('{{ genPrivateKey "x" }}') == "Unknown type x"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param('{{ genCAWithKey "x" 1 "nope" }}', id="no key"),
+        pytest.param(
+            '{{ genSelfSignedCertWithKey "x" (list "1.2.3") nil 1 (genPrivateKey "ecdsa") }}', id="no ip"
+        ),
+        pytest.param(
+            '{{ genSelfSignedCertWithKey "x" nil (list 1) 1 (genPrivateKey "ecdsa") }}', id="no name"
+        ),
+        pytest.param('{{ buildCustomCert "AAAA" "AAAA" }}', id="no certificate"),
+        pytest.param('{{ certSANs "x" }}', id="no PEM"),
+    ],
+)
+def test_refused(template: str) -> None:
+    with pytest.raises(TemplateError):
+        render(template)
+
+
+def test_key_stores_open_with_their_password_alone() -> None:
+    store = CHAIN + '{{ $p := fullPemToPkcs12Pass (printf "%s%s" $c.Cert $ca.Cert) $c.Key "pä" | b64dec }}'
+    assert render(store + '{{ eq ($p | pkcs12certPass "pä") (printf "%s%s" $c.Cert $ca.Cert) }}') == "true"
+    assert render(store + '{{ $p | pkcs12keyPass "pä" | hasPrefix "-----BEGIN PRIVATE KEY" }}') == "true"
+    with pytest.raises(TemplateError) as caught:
+        render(store + '{{ $p | pkcs12keyPass "hunter2" }}')
+    assert "hunter2" not in str(caught.value)
+
+
+def test_an_empty_password_is_one_too() -> None:
+    opened = "{{ pemToPkcs12 $c.Cert $c.Key | b64dec | pkcs12cert | eq $c.Cert }}"
+    assert render(CHAIN + opened) == "true"
+
+
+def test_a_trust_store_holds_only_certificates() -> None:
+    from base64 import b64decode
+
+    from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+
+    store = load_pkcs12(b64decode(render(CHAIN + '{{ pemTruststoreToPKCS12Pass $ca.Cert "pw" }}')), b"pw")
+    assert store.key is None
+    assert [entry.friendly_name for entry in store.additional_certs] == [b"CN=root"]
