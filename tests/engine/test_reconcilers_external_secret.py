@@ -7,7 +7,18 @@ from syncret.config.meta import Document
 from syncret.daemon.backends.contract import Conflict, TargetUnavailable
 from syncret.daemon.engine.clock import Clock
 from syncret.providers.errors import Denied, Malformed, Unavailable
-from tests.engine.life import HOUR, Life, X, fake_store, manifest, secret, secret_ref, store, wanting
+from tests.engine.life import (
+    HOUR,
+    Life,
+    X,
+    fake_store,
+    manifest,
+    namespace,
+    secret,
+    secret_ref,
+    store,
+    wanting,
+)
 from tests.engine.support import ref
 
 FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
@@ -98,6 +109,19 @@ async def test_objects_that_share_a_key_share_a_slot_and_a_read(clock: Clock) ->
         await life.wait(HOUR)
         assert life.reads == begin + 1
         assert all(life.runs(f"x{number}") == 3 for number in range(20))
+
+
+async def test_a_cluster_store_has_one_slot_for_all_namespaces(clock: Clock) -> None:
+    spaces = ("a", "b", "c", "d")
+    async with Life(clock).running(spread=True) as life:
+        await life.apply(store(namespace=""), *(namespace(each) for each in spaces))
+        for each in spaces:  # one a minute
+            wants = wanting(secretStoreRef={"name": "s", "kind": "ClusterSecretStore"})
+            wants["metadata"]["namespace"] = each
+            await life.apply(wants)
+            await life.wait(60)
+        dues = {life.controllers.engine.due(ref("x", namespace=each)) for each in spaces}
+        assert len(dues) == 1
 
 
 @pytest.mark.parametrize(

@@ -64,14 +64,19 @@ def _windows(resource: ExternalSecret) -> tuple[str, list[windows.Window]]:
 
 def _slot_name(resource: ExternalSecret) -> str:
     """Objects that read the same key of the same store are due together: their reads meet in one call."""
-    first = next(iter(needs.needs(resource.spec)), None)
-    match first:
+    namespace = resource.metadata.namespace
+    match next(iter(needs.needs(resource.spec)), None):
         case needs.Read(store, ref) | needs.Extract(store, ref):
-            return f"{resource.metadata.namespace}/{store}/{ref.key}"
+            return f"{_whole_name(store, namespace)}/{ref.key}"
         case needs.Search(store, _):
-            return f"{resource.metadata.namespace}/{store}"
+            return _whole_name(store, namespace)
         case _:
-            return f"{resource.metadata.namespace}/{resource.metadata.name}"
+            return f"{namespace}/{resource.metadata.name}"
+
+
+def _whole_name(store: needs.StoreName, namespace: str) -> str:
+    """A store's name among all: a ClusterSecretStore is the same one for every namespace."""
+    return str(store) if store.kind == "ClusterSecretStore" else f"{namespace}/{store}"
 
 
 class Verdicts:
