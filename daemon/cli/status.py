@@ -56,6 +56,7 @@ def _print(answer: Answer, now: float) -> None:
 
 def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
     failure = each["lastFailure"]
+    silent = "ready" if each["ready"] else "waiting"
     return (
         each["kind"],
         each["namespace"] or "-",
@@ -63,5 +64,5 @@ def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
         READY[each["ready"]],
         since(each["lastGood"], now),
         until(each["nextDue"], now, never="on change"),
-        failure["message"] if failure else each["message"] or each["reason"] or "waiting",
+        failure["message"] if failure else each["message"] or each["reason"] or silent,
     )

@@ -39,7 +39,8 @@ def row_of(document: Document, *, failure: str, due: float | None, output_dir: s
     conditions: list[Document] = status.get("conditions", [])
     condition: Document = next((each for each in conditions if each.get("type") == "Ready"), Document())
     name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
-    told = failure or condition.get("message") or condition.get("reason") or "waiting"
+    silent = "ready" if condition.get("status") == "True" else "waiting"
+    told = failure or condition.get("message") or condition.get("reason") or silent
     return Row(
         ref.kind, name, condition.get("status", "-"), told, _where(document, ref, output_dir), _moment(due)
     )

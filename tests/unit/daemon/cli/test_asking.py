@@ -16,7 +16,7 @@ from syncret.daemon.cli.columns import span
 from syncret.daemon.cli.main import main
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.view import View
-from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
+from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, serving, store
 
 
 async def asked(view: View, *arguments: str) -> int:
@@ -44,6 +44,15 @@ async def test_status(view: View, apply: Apply, capsys: pytest.CaptureFixture[st
 async def test_status_of_a_daemon_where_all_is_well(view: View, apply: Apply) -> None:
     await apply(store(database=CANARY), external_secret())
     assert await asked(view, "status") == 0
+
+
+async def test_an_object_that_is_ready_without_a_word_is_ready(
+    view: View, apply: Apply, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = {"namespaces": [], "externalSecretSpec": external_secret()["spec"]}
+    await apply(named("ClusterExternalSecret", "everywhere", spec))
+    assert await asked(view, "status") == 0
+    assert capsys.readouterr().out.splitlines()[-1].split()[-1] == "ready"
 
 
 async def test_status_can_be_narrowed(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
