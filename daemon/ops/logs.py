@@ -7,6 +7,7 @@ quote a value.
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -29,12 +30,16 @@ TOLD: Final = (ObjectRef, GroupKind, SyncError, BackendError, ConfigError, Probl
 
 
 def configure(level: str = "info", form: str = "auto", stream: TextIO | None = None) -> None:
-    """Set up logging for the whole process; `form` auto means console on a terminal, JSON elsewhere."""
+    """Set up logging for the whole process; `form` auto means console on a terminal, JSON elsewhere.
+
+    The console has colours on a terminal that can show them, unless NO_COLOR is set.
+    """
     out = stream or sys.stderr
-    colors = out.isatty()
+    terminal = out.isatty()
     renderer: Any
-    if form == "console" or (form == "auto" and colors):
-        renderer = structlog.dev.ConsoleRenderer(colors=colors)
+    if form == "console" or (form == "auto" and terminal):
+        plain_terminal = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+        renderer = structlog.dev.ConsoleRenderer(colors=terminal and not plain_terminal)
     else:
         renderer = structlog.processors.JSONRenderer()
     structlog.configure(

@@ -72,6 +72,32 @@ def test_auto_looks_at_the_stream(stream: StringIO, form: str) -> None:
     assert stream.getvalue().startswith("{") is (form == "json")
 
 
+@pytest.mark.parametrize(
+    ("environment", "colors"),
+    [
+        pytest.param({"TERM": "xterm"}, True, id="terminal"),
+        pytest.param({"TERM": "xterm", "NO_COLOR": ""}, True, id="empty-NO_COLOR"),
+        pytest.param({"TERM": "xterm", "NO_COLOR": "1"}, False, id="NO_COLOR"),
+        pytest.param({"TERM": "dumb"}, False, id="dumb"),
+    ],
+)
+@pytest.mark.parametrize("form", ["auto", "console"])
+def test_colours_are_for_terminals_that_want_them(
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    colors: bool,  # noqa: FBT001  # a column
+    form: str,
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    stream = Terminal()
+    logs.configure("info", form, stream)
+    structlog.get_logger().info("hello")
+    assert not stream.getvalue().startswith("{")
+    assert ("\x1b" in stream.getvalue()) is colors
+
+
 def test_the_level_is_kept() -> None:
     out = logged("json", "warning")
     structlog.get_logger().info("chatter")
