@@ -29,7 +29,7 @@ def main() -> int:
     unknown = set(options.names) - set(MEASURES)
     if unknown:
         parser.error(f"no such measure: {', '.join(sorted(unknown))}")
-    # An installed program has its bytecode beside it; a setting of this shell must not make each start compile.
+    # An installed program has its bytecode beside it; a setting of this shell must not make it compile anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     build = Path(__file__).parents[1] / "build"
     build.mkdir(exist_ok=True)

@@ -40,8 +40,8 @@ objects only totals are told, and `syncret_objects_untold` says how many have no
 Alert on `syncret_oldest_overdue_seconds` first: it grows whenever nothing moves, whatever the reason. Rules
 to start from, with tests of their own, are in `deploy/prometheus/`.
 
-Three things differ from the operator: `provider` and `call` of `externalsecret_provider_api_calls_count` are
-syncret's words (`vault`, `read`), not the vendors'; what the operator takes from its framework
+Three things differ from the operator: `provider` and `call` of `externalsecret_provider_api_calls_count`
+are syncret's words (`vault`, `read`), not the vendors'; what the operator takes from its framework
 (`controller_runtime_*`, `workqueue_*`) is under `syncret_queue_*`; and labels of the resource are never added.
 
 | name | type | labels | meaning |
