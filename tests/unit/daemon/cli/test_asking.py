@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from syncret.config.meta import Document
 from syncret.config.settings import Settings
 from syncret.daemon.cli.asking import DEFAULT
 from syncret.daemon.cli.columns import span
@@ -49,7 +50,7 @@ async def test_status_of_a_daemon_where_all_is_well(view: View, apply: Apply) ->
 async def test_an_object_that_is_ready_without_a_word_is_ready(
     view: View, apply: Apply, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = {"namespaces": [], "externalSecretSpec": external_secret()["spec"]}
+    spec: Document = {"namespaces": [], "externalSecretSpec": external_secret()["spec"]}
     await apply(named("ClusterExternalSecret", "everywhere", spec))
     assert await asked(view, "status") == 0
     assert capsys.readouterr().out.splitlines()[-1].split()[-1] == "ready"
