@@ -11,7 +11,8 @@ from syncret.daemon.core.templating.functions.go_duration import (
     parse_duration,
     rounded_to_seconds,
 )
-from syncret.daemon.core.templating.functions.go_layout import format_time, parse_time
+from syncret.daemon.core.templating.functions.go_layout import format_time
+from syncret.daemon.core.templating.functions.go_reading import parse_time
 from syncret.daemon.core.templating.functions.go_time import (
     SECOND,
     TIME,

@@ -97,8 +97,7 @@ class _Builder:
         entries: dict[str, Value] = {}
         for key, value in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
             if isinstance(key, yaml.ScalarNode) and key.value == _MERGE and key.tag == _PLAIN:
-                for name, member in self._merged(value, level + 1).items():
-                    entries.setdefault(name, member)
+                entries |= self._merged(value, level + 1)  # what stands later counts, here too
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise YamlError("error converting YAML to JSON: yaml: invalid map key")

@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from syncret.daemon.core.templating.functions.casts import parse_float, parse_literal
-from syncret.daemon.core.templating.functions.go_layout import parse_time
+from syncret.daemon.core.templating.functions.go_reading import parse_time
 from syncret.daemon.core.templating.functions.go_time import UTC
 from syncret.daemon.core.templating.values import Value
 
