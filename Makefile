@@ -20,7 +20,7 @@ BENCH ?=
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 # ------------------------------------------------------------------------------------------------------- install
 RUN_READY := $(VENV)/.ready-run
@@ -129,6 +129,10 @@ image: $(DEV_READY) ## Build the container image on a base made here, run it rea
 .PHONY: e2e-systemd
 e2e-systemd: $(DEV_READY) ## Boot a real systemd with the service in it (root, mmdebstrap, systemd-container)
 	$(E2E) tests/systemd $(TEST)
+
+.PHONY: e2e-prometheus
+e2e-prometheus: $(DEV_READY) ## Let a real Prometheus scrape the daemon and load the alert rules (Debian's prometheus)
+	$(E2E) tests/prometheus $(TEST)
 
 .PHONY: clean
 clean: ## Remove what was built, cached and synced; .venv stays

@@ -62,8 +62,8 @@ def _report(items: Iterable[_Item], *, show_values: bool) -> Document:
 
 def _as_document(item: _Item, *, show_values: bool) -> Document:
     head = _head(item)
-    # what a kind of somebody else's holds is not known, so it cannot be redacted either
-    document = None if item.judged.foreign is not None and not show_values else item.judged.document
+    # what an unknown kind holds is not known, so it cannot be redacted either
+    document = item.judged.document if item.judged.kind is not None or show_values else None
     report: Document = {
         "file": item.loaded.file,
         "line": item.loaded.line,

@@ -1,5 +1,6 @@
 """Documents fit to be shown: the same shape, without a single secret value."""
 
+from collections.abc import Callable, Container
 from typing import Final
 
 from syncret.config.fields import Json
@@ -7,6 +8,8 @@ from syncret.config.meta import Document, is_list, is_object, member
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
 
 REDACTED: Final = "<redacted>"
+PLAIN_OF_SECRET: Final = ("apiVersion", "kind", "type")
+WRITTEN_BY_NONE: Final = ("apiVersion", "kind", "metadata", "status")
 STORES: Final = ("SecretStore", "ClusterSecretStore")
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 TELLING: Final = (LAST_APPLIED, DATA_HASH)
@@ -18,15 +21,18 @@ def redacted(document: Document) -> Document:
     shown = dict(document)
     kind = document.get("kind")
     if kind == "Secret":
-        _hide_members(shown, "data", "stringData")
+        shown = _only(document, PLAIN_OF_SECRET, "data", "stringData")
     elif kind in STORES:
-        shown["spec"] = _store_spec(shown.get("spec"))
-    elif kind in ("Fake", "ClusterGenerator"):
-        shown["spec"] = _fake_generator(shown.get("spec"))
-    elif member(document, "metadata", "labels").get(MANAGED) == "true":
-        for field in ("data", "binaryData", "spec"):
-            if field in shown:
-                shown[field] = _all_values(shown[field])
+        _replace(shown, "spec", _store_spec)
+    elif kind == "Fake":
+        _replace(shown, "spec", _fake_generator)
+    elif kind == "ClusterGenerator":
+        _replace(shown, "spec", _cluster_generator)
+    if kind != "Secret" and member(document, "metadata", "labels").get(MANAGED) == "true":
+        # a template writes wherever it is told to
+        shown = {
+            name: value if name in WRITTEN_BY_NONE else _all_values(value) for name, value in shown.items()
+        }
     annotations = member(document, "metadata", "annotations")
     hidden = dict.fromkeys((name for name in TELLING if name in annotations), REDACTED)
     if hidden:
@@ -34,36 +40,69 @@ def redacted(document: Document) -> Document:
     return shown
 
 
-def _hide_members(shown: Document, *fields: str) -> None:
-    for field in fields:
-        if is_object(shown.get(field)):
-            shown[field] = dict.fromkeys(shown[field], REDACTED)
+# Malformed documents are shown, too: what has not the shape that it should have is hidden whole.
+def _replace(shown: Document, name: str, redact: Callable[[Document], Document]) -> None:
+    """Redact one member, if it is there."""
+    if name in shown:
+        value: Json = shown[name]
+        shown[name] = redact(value) if is_object(value) else _hidden(value)
 
 
-def _store_spec(spec: Json) -> Json:
+def _only(document: Document, plain: Container[str], *maps: str) -> Document:
+    """Every member without its value: as it is, if it is plain; of maps, the keys; of others, the name."""
+    shown: Document = {}
+    for name in document:
+        value: Json = document[name]
+        if name in maps and is_object(value):
+            shown[name] = dict.fromkeys(value, REDACTED)
+        elif name == "metadata" or (name in plain and not is_object(value) and not is_list(value)):
+            shown[name] = value
+        else:
+            shown[name] = _hidden(value)
+    return shown
+
+
+def _hidden(value: Json) -> Json:
+    """In the place of what may be a value, or hold one."""
+    return value if value is None or isinstance(value, bool) else REDACTED
+
+
+def _store_spec(spec: Document) -> Document:
     """A `fake` provider carries its values in its spec; all other specs refer to them."""
-    if not is_object(spec):
-        return spec
-    provider = member(spec, "provider")
-    entries: Json = member(provider, "fake").get("data")
-    if not is_list(entries):
-        return spec
-    hidden = [_entry(entry) for entry in entries]
-    return {**spec, "provider": {**provider, "fake": {**provider["fake"], "data": hidden}}}
-
-
-def _entry(entry: Json) -> Json:
-    return {**entry, "value": REDACTED} if is_object(entry) and "value" in entry else entry
-
-
-def _fake_generator(spec: Json) -> Json:
-    if not is_object(spec):
-        return spec
     shown = dict(spec)
-    _hide_members(shown, "data")
-    inner = member(spec, "generator")
-    if "fakeSpec" in inner:
-        shown["generator"] = {**inner, "fakeSpec": _fake_generator(inner["fakeSpec"])}
+    _replace(shown, "provider", _provider)
+    return shown
+
+
+def _provider(provider: Document) -> Document:
+    shown = dict(provider)
+    _replace(shown, "fake", _fake_provider)
+    return shown
+
+
+def _fake_provider(fake: Document) -> Document:
+    shown = _only(fake, ("validationResult",))
+    entries: Json = fake.get("data")
+    if is_list(entries):
+        shown["data"] = [
+            _only(entry, ("key", "version")) if is_object(entry) else _hidden(entry) for entry in entries
+        ]
+    return shown
+
+
+def _fake_generator(spec: Document) -> Document:
+    return _only(spec, ("controller",), "data")
+
+
+def _cluster_generator(spec: Document) -> Document:
+    shown = dict(spec)
+    _replace(shown, "generator", _with_fake)
+    return shown
+
+
+def _with_fake(generator: Document) -> Document:
+    shown = dict(generator)
+    _replace(shown, "fakeSpec", _fake_generator)
     return shown
 
 

@@ -156,10 +156,12 @@ def test_shapes(document: Document, shown: Document) -> None:
         ("ClusterGenerator", "spec.generator.fakeSpec.data"),
     ],
 )
-def test_a_malformed_document_shows_no_value_either(kind: str, path: str, wrong: Any) -> None:
-    for part in reversed(path.split(".")):
-        wrong = {part: wrong}
-    assert not leaves(redacted({"kind": kind, **wrong}))
+def test_a_malformed_document_shows_no_value_either(kind: str, path: str, wrong: object) -> None:
+    *parents, name = path.split(".")
+    document: Document = {name: wrong}
+    for parent in reversed(parents):
+        document = {parent: document}
+    assert not leaves(redacted({"kind": kind, **document}))
 
 
 @pytest.mark.parametrize(
@@ -173,5 +175,20 @@ def test_a_malformed_document_shows_no_value_either(kind: str, path: str, wrong:
         {"valueMap": {"k": PLANTED}},
     ],
 )
-def test_a_malformed_entry_of_a_store_shows_no_value_either(entry: Any) -> None:
+def test_a_malformed_entry_of_a_store_shows_no_value_either(entry: object) -> None:
     assert not leaves(redacted({"kind": "SecretStore", "spec": {"provider": {"fake": {"data": [entry]}}}}))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(
+            {"kind": "SecretStore", "spec": {"provider": {"webhook": {"headers": {"x": PLANTED}}}}},
+            id="a store",
+        ),
+        pytest.param({"kind": "ClusterGenerator", "spec": {"generator": {"x": PLANTED}}}, id="a generator"),
+        pytest.param({"kind": "Thing", "rules": [{"x": PLANTED}]}, id="beside spec and data"),
+    ],
+)
+def test_what_a_template_wrote_is_hidden_wherever_it_stands(document: Document) -> None:
+    assert not leaves(redacted({**document, "metadata": MANAGED}))

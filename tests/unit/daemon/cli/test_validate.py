@@ -1,0 +1,31 @@
+"""What `validate -o json` shows of a document."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.cli.main import main
+
+PLANTED = "planted-4711"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param("stringData: {k: planted-4711}", id="no kind"),
+        pytest.param("{apiVersion: example.com/v1, kind: Thing, spec: planted-4711}", id="foreign"),
+        pytest.param("{apiVersion: external-secrets.io/v1, kind: Thing, spec: planted-4711}", id="misspelt"),
+        pytest.param("{apiVersion: v2, kind: Secret, stringData: {k: planted-4711}}", id="wrong version"),
+        pytest.param("{apiVersion: v1, kind: Secret, stringData: [planted-4711]}", id="malformed"),
+    ],
+)
+def test_values_are_shown_on_demand_only(
+    document: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(document)
+    command = ["validate", "-f", str(tmp_path), "-o", "json"]
+    assert main(command) == 2
+    assert PLANTED not in capsys.readouterr().out
+    assert main([*command, "--show-values"]) == 2
+    assert PLANTED in json.dumps(json.loads(capsys.readouterr().out)["items"][0]["object"])
