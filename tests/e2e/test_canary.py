@@ -110,6 +110,26 @@ def push(name: str, remote: str) -> str:
     return PUSH.replace("NAME", name).replace("REMOTE", remote)
 
 
+def templated(name: str, text: str) -> str:
+    """An ExternalSecret whose template has this text for one key."""
+    return taking(
+        name, "data: [{secretKey: k, remoteRef: {key: plain}}]", f"{{template: {{data: {{a: '{text}'}}}}}}"
+    )
+
+
+TEMPLATES: Final = (
+    "{{ fail .k }}",
+    "{{ .k.nothing }}",
+    "{{ index .k .k }}",
+    "{{ template .k }}",
+    "{{ semver .k }}",
+    "{{ mustFromJson .k }}",
+    "{{ mustDateModify .k now }}",
+    '{{ mustRegexFind (printf "(%s" .k) .k }}',
+    "{{ decryptAES .k .k }}",
+    "{{ filterPEM .k .k }}",
+    "{{ jwkPublicKeyPem .k }}",
+)
 DRAWN = "dataFrom: [{sourceRef: {generatorRef: {apiVersion: %s/v1alpha1, kind: %s, name: drawn}}}]"
 GENERATORS = "generators.external-secrets.io"
 GOOD: Final = {
@@ -120,6 +140,7 @@ GOOD: Final = {
     ),
     "drawn": taking("drawn", DRAWN % (GENERATORS, "Fake")),
     "cluster-drawn": taking("cluster-drawn", DRAWN % (GENERATORS, "ClusterGenerator")),
+    "templated": templated("templated", "{{ .k }}"),
     "immutable": external("immutable", "changing", target="{immutable: true}"),
     "pushed": push("pushed", "remoteKey: pushed"),
     "pushed-property": push("pushed-property", "remoteKey: pushed-too, property: p"),
@@ -145,21 +166,7 @@ FAILING: Final = {
     "merge": taking(
         "merge", "dataFrom: [{extract: {key: object}, rewrite: [{merge: {conflictPolicy: Error}}]}]"
     ),
-    "template": taking(
-        "template",
-        "data: [{secretKey: k, remoteRef: {key: plain}}]",
-        "{template: {data: {a: '{{ fail .k }}'}}}",
-    ),
-    "template-json": taking(
-        "template-json",
-        "data: [{secretKey: k, remoteRef: {key: plain}}]",
-        "{template: {data: {a: '{{ mustFromJson .k }}', b: '{{ index .k .k }}', c: '{{ template .k }}'}}}",
-    ),
-    "template-number": taking(
-        "template-number",
-        "data: [{secretKey: k, remoteRef: {key: plain}}]",
-        "{template: {data: {a: '{{ duration .k }}{{ mustToDate .k .k }}{{ .k.nothing }}'}}}",
-    ),
+    **{f"template-{number}": templated(f"template-{number}", text) for number, text in enumerate(TEMPLATES)},
     "push-seeded": push("push-seeded", "remoteKey: plain"),
     "push-no-object": push("push-no-object", "remoteKey: pushed, property: p"),
 }
@@ -224,7 +231,14 @@ def bytes_of(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:
 def delivered(folder: Path) -> None:
     """The outputs hold the canary: so it was there to be shown."""
     out = files(folder)
-    for file in ("plain/plain", "extract/k", "decoded/k", "drawn/drawn", "cluster-drawn/drawn"):
+    for file in (
+        "plain/plain",
+        "extract/k",
+        "decoded/k",
+        "templated/a",
+        "drawn/drawn",
+        "cluster-drawn/drawn",
+    ):
         assert out[f"default/{file}"] == CANARY, file
     assert not {name.split("/")[1] for name in out} & FAILING.keys()
 
