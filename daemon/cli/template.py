@@ -51,9 +51,9 @@ def run(options: Namespace) -> int:
 def _functions(which: str) -> Functions:
     if which == "go":
         return NO_FUNCTIONS
-    from syncret.daemon.core.templating.functions.table import ALL
+    from syncret.daemon.core.templating.operator import FUNCTIONS
 
-    return Functions(ALL)
+    return FUNCTIONS
 
 
 def _bad(file: str, message: str, hint: str) -> ConfigError:

@@ -8,7 +8,6 @@ from syncret.daemon.core.templating.gotypes import ANY, SIGNED, UNSIGNED, VALUE,
 from syncret.daemon.core.templating.values import NO_VALUE, Value, integer_of, type_of
 
 Constant = nodes.Bool | nodes.Number | nodes.String
-_MOST: Final = 2**63
 
 
 def passed(value: Value, wanted: Type) -> Value:

@@ -11,7 +11,7 @@ _BYTES_PER_UNIT: Final = 64
 class Budget:
     """What is left for one rendering; each needs a new one. Methods raise FunctionError when it is spent.
 
-    A unit of cost is about what the cheapest step of a template takes, a tenth of a microsecond or two.
+    A unit of cost is about what the cheapest step of a template takes, a quarter of a microsecond.
 
     Args:
         output: bytes that the template may write.
@@ -28,7 +28,7 @@ class Budget:
         *,
         output: int = 10 * MEGABYTE,
         memory: int = 10 * MEGABYTE,
-        cost: int = 500_000,
+        cost: int = 350_000,
         keys: int = 10,
         depth: int = 100,
     ) -> None:

@@ -19,6 +19,8 @@ Call: TypeAlias = Callable[[Run, Value, object], Value]
 """Takes the dot and the result so far, or ABSENT."""
 
 _COST: Final = 5
+_SHARE: Final = 8
+"""Work that a function does for the length of a string: a unit per 256 characters."""
 
 
 def argument(node: nodes.Operand, wanted: Type, compile_operand: Compile) -> Expression:
@@ -66,7 +68,7 @@ def call(function: Function, given: Sequence[nodes.Operand], compile_operand: Co
         values = [expression(run, dot) for expression in expressions]
         if final is not ABSENT:
             values.append(arguments.passed(final, last))
-        run.budget.charge(_COST)
+        run.budget.charge(_COST + sum(len(each) >> _SHARE for each in values if type(each) is str))
         result = invoke(run.context, *values) if with_context else invoke(*values)
         if type(result) is str:
             result = canonical(result)
