@@ -6,9 +6,9 @@
 
     FUNCTIONS = table({"trimSuffix": trim_suffix, "add": add, "randAlpha": rand_alpha})
 
-Each parameter's annotation names the Go type, and the caller gives what Go's reflect would: an argument of any
-other type is refused before the function runs ("wrong type for value; expected int; got int64": nothing is
-converted, not even int64 to int), and a constant such as `3` takes the type that is wanted.
+Each parameter's annotation names the Go type, and the caller gives what Go's reflect would: an argument of
+any other type is refused before the function runs ("wrong type for value; expected int; got int64": nothing
+is converted, not even int64 to int), and a constant such as `3` takes the type that is wanted.
 
     annotation              Go                       receives
     Value (object)          interface{}              anything; None for nil and for what is missing
@@ -21,15 +21,17 @@ converted, not even int64 to int), and a constant such as `3` takes the type tha
     *rest: T                ...T
     Context, first only     nothing: the rendering's own clock, chance and budget
 
-It returns a Go value as `values` lists them; a plain int result must fit int64 (`wrapped` makes it so). A string
-made of parts may hold the surrogates of one character apart: the engine joins them. Where Go returns an error or
-panics, raise FunctionError with Go's message in substance and no argument in it; anything else that escapes is a
-fault of the function. Arguments are never changed, except the map of `set`, `unset`, `merge` and their like.
+It returns a Go value as `values` lists them; a plain int result must fit int64 (`wrapped` makes it so). A
+string made of parts may hold the surrogates of one character apart: the engine joins them. Where Go returns
+an error or panics, raise FunctionError with Go's message in substance and no argument in it; anything else
+that escapes is a fault of the function. Arguments are never changed, except the map of `set`, `unset`,
+`merge` and their like.
 
-The engine pays for each call and for the size of its result. A function whose result, or whose work, can be much
-larger than its arguments pays first: `context.budget.allocate(bytes)`, `context.budget.charge(units)`.
+The engine pays for each call and for the size of its result. A function whose result, or whose work, can be
+much larger than its arguments pays first: `context.budget.allocate(bytes)`, `context.budget.charge(units)`.
+Mind that lists and maps may hold one another many times over: what walks through them pays per element.
 
-What fmt writes for a value (`%v`) is `printf.sprint(value)`.
+What fmt writes for a value (`%v`) is `printf.sprint(value, context.budget)`.
 """
 
 import inspect
