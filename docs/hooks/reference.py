@@ -42,7 +42,7 @@ to start from, with tests of their own, are in `deploy/prometheus/`.
 
 Three things differ from the operator: `provider` and `call` of `externalsecret_provider_api_calls_count`
 are syncret's words (`vault`, `read`), not the vendors'; what the operator takes from its framework
-(`controller_runtime_*`, `workqueue_*`) is under `syncret_queue_*`; and labels of the resource are never added.
+(`controller_runtime_*`, `workqueue_*`) is under `syncret_queue_*`; labels of the resource are never added.
 
 | name | type | labels | meaning |
 |---|---|---|---|
