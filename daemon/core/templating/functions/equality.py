@@ -10,41 +10,39 @@ from syncret.daemon.core.templating.values import GoObject, TypedList, TypedMap,
 _MOST_LEVELS = 100
 
 
-def deep_equal(left: Value, right: Value, level: int = 0) -> bool:
+def deep_equal(left: Value, right: Value) -> bool:
     """Types count: 1 is not 1.0, and a nil list is not an empty one."""
+    return _equal(left, right, 0, set())
+
+
+def _equal(left: Value, right: Value, level: int, met: set[tuple[int, int]]) -> bool:
+    """`met` are the pairs that were compared, or are being: one that is shared is looked at once."""
     if level > _MOST_LEVELS:
         raise FunctionError("the values are nested too deeply")
     if left is None or right is None:
         return left is right
     if type_of(left) != type_of(right) or _is_nil(left) != _is_nil(right):
         return False
-    if isinstance(left, list) and isinstance(right, list):
-        return _lists_equal(cast("list[Value]", left), cast("list[Value]", right), level)
-    if isinstance(left, dict) and isinstance(right, dict):
-        return _maps_equal(cast("dict[Value, Value]", left), cast("dict[Value, Value]", right), level)
-    if isinstance(left, GoObject):
-        return left == right or vars(left) == vars(right)
-    return left == right
+    pair = (id(left), id(right))
+    if left is right or pair in met:
+        return True
+    if isinstance(left, list):
+        met.add(pair)
+        ours, theirs = cast("list[Value]", left), cast("list[Value]", right)
+        return len(ours) == len(theirs) and all(
+            _equal(one, other, level + 1, met) for one, other in zip(ours, theirs, strict=True)
+        )
+    if not isinstance(left, dict):
+        return left == right or (isinstance(left, GoObject) and vars(left) == vars(right))
+    met.add(pair)
+    mine, yours = cast("dict[Value, Value]", left), cast("dict[Value, Value]", right)
+    return mine.keys() == yours.keys() and all(
+        _equal(value, yours[key], level + 1, met) for key, value in mine.items()
+    )
 
 
 def _is_nil(value: Value) -> bool:
     return isinstance(value, (TypedList, TypedMap)) and value.is_nil
-
-
-def _lists_equal(left: list[Value], right: list[Value], level: int) -> bool:
-    if left is right:
-        return True
-    return len(left) == len(right) and all(
-        deep_equal(one, other, level + 1) for one, other in zip(left, right, strict=True)
-    )
-
-
-def _maps_equal(left: dict[Value, Value], right: dict[Value, Value], level: int) -> bool:
-    if left is right:
-        return True
-    return left.keys() == right.keys() and all(
-        deep_equal(value, right[key], level + 1) for key, value in left.items()
-    )
 
 
 class Members:

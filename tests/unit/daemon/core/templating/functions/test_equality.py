@@ -1,0 +1,16 @@
+"""Equality all the way down, of values that share much."""
+
+from syncret.daemon.core.templating.functions.equality import deep_equal
+from syncret.daemon.core.templating.values import Value
+
+
+def doubled(seed: Value, times: int) -> list[Value]:
+    value: list[Value] = [seed]
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+def test_what_is_shared_is_compared_once() -> None:
+    assert deep_equal(doubled(1, 60), doubled(1, 60))
+    assert not deep_equal(doubled(1, 60), doubled(2, 60))
