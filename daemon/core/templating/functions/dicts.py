@@ -10,6 +10,8 @@ from syncret.daemon.core.templating.values import TypedList, TypedMap, Value, st
 
 _MOST_LEVELS: Final = 100
 _ENTRY_SIZE: Final = 16
+_COPY: Final = 10
+"""Cost of copying one value."""
 _LEAST_ARGUMENTS_OF_DIG: Final = 3
 
 
@@ -98,6 +100,7 @@ def _copied(context: Context, value: Value, level: int) -> Value:
         raise FunctionError("the value is nested too deeply")
     if isinstance(value, list):
         members = cast("list[Value]", value)
+        context.budget.charge(_COPY * (1 + len(members)))
         context.budget.allocate(len(members) * _ENTRY_SIZE)
         copies = [_copied(context, member, level + 1) for member in members]
         return (
@@ -105,6 +108,7 @@ def _copied(context: Context, value: Value, level: int) -> Value:
         )
     if isinstance(value, dict):
         entries = cast("dict[Value, Value]", value)
+        context.budget.charge(_COPY * (1 + len(entries)))
         context.budget.allocate(len(entries) * 2 * _ENTRY_SIZE)
         copied = {key: _copied(context, member, level + 1) for key, member in entries.items()}
         return TypedMap(value.go_type, copied, is_nil=value.is_nil) if isinstance(value, TypedMap) else copied

@@ -1,7 +1,5 @@
 """A stranger's template cannot take more than its budget, whichever function it tries."""
 
-from time import perf_counter
-
 import pytest
 
 from syncret.daemon.core.templating.budget import Budget
@@ -41,10 +39,8 @@ from tests.unit.daemon.core.templating.functions.rendering import render
     ],
 )
 def test_refused_before_it_costs_anything(template: str) -> None:
-    started = perf_counter()
     with pytest.raises(TemplateError, match="budget"):
         render(template)
-    assert perf_counter() - started < 2
 
 
 def test_ten_keys_a_template() -> None:
