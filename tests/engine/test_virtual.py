@@ -13,7 +13,7 @@ async def test_an_hour_costs_nothing() -> None:
     begin = time.monotonic()
     await asyncio.sleep(3600)
     assert asyncio.get_running_loop().time() == 3600
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 60
 
 
 async def test_timers_fire_in_order_and_exactly_on_time() -> None:
