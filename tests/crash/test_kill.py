@@ -90,7 +90,7 @@ def _round_of(row: Record) -> int:
 def survey(folder: Path, acknowledged: dict[int, int]) -> Counter[str]:
     """Count what a crash left wrong."""
     found: Counter[str] = Counter()
-    rows = {ref: unpack(row) for ref, row in read_state(str(folder / "state.db")).rows}
+    rows = {ref: unpack(row) for ref, row in read_state(str(folder / "state.db")).rows if not is_file(ref)}
     namespace = folder / "out/default"
     for path in namespace.iterdir() if namespace.is_dir() else ():
         if path.name.startswith(TEMPORARY):
