@@ -20,7 +20,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.daemon.backends.filesystem.names import TEMPORARY
-from syncret.daemon.backends.filesystem.records import Record, unpack
+from syncret.daemon.backends.filesystem.records import Record, is_file, unpack
 from syncret.daemon.backends.filesystem.state_file import read_state
 from tests.crash.victim import KEYS, OBJECTS, OWNER, content, home_of, resource, secret, write_manifests
 
