@@ -111,7 +111,7 @@ class ManifestTarget:
             finally:
                 os.close(fd)
             os.rename(hidden, name, src_dir_fd=namespace, dst_dir_fd=namespace)
-        except BaseException:
+        except BaseException:  # tidied up after, and raised again
             self._tree.discard(namespace, hidden)
             raise
         if settings.fsync:

@@ -142,7 +142,7 @@ class SecretFolder:
         try:
             self._fill(namespace, hidden, data, -1, ())
             os.rename(hidden, name, src_dir_fd=namespace, dst_dir_fd=namespace)
-        except BaseException:
+        except BaseException:  # tidied up after, and raised again
             self._tree.discard(namespace, hidden)
             raise
         if self._settings.fsync:
@@ -172,7 +172,7 @@ class SecretFolder:
         try:
             self._fill(namespace, hidden, data, old, kept)
             swapped = exchange(namespace, hidden, name)
-        except BaseException:
+        except BaseException:  # tidied up after, and raised again
             self._tree.discard(namespace, hidden)
             raise
         if swapped and self._settings.fsync:
@@ -211,7 +211,7 @@ class SecretFolder:
             try:
                 self._write_file(folder, hidden, data[key])
                 os.rename(hidden, key, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
+            except BaseException:  # tidied up after, and raised again
                 if hidden in listed(folder):
                     os.unlink(hidden, dir_fd=folder)
                 raise
