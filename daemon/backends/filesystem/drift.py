@@ -1,15 +1,16 @@
 """Notices that somebody else touched written files: an edit, a removal, other modes or owners.
 
-What the files looked like (inodes, sizes, times, modes, owners) is noted after each write, and compared from
-time to time: one `stat` for each file and folder. No content is read; that is for whoever is told.
+What the files look like (inodes, sizes, times, modes, owners) is noted with each write, as it was made and
+not as it is found a moment later, and compared from time to time: one `stat` for each file and folder. No
+content is read; that is for whoever is told.
 """
 
-import os
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.backends.filesystem.faces import Face, face
 from syncret.daemon.backends.filesystem.tree import OutputTree
 
 
@@ -30,12 +31,12 @@ class Drift:
     def __contains__(self, ref: ObjectRef) -> bool:
         return ref in self._looks
 
-    def note(self, ref: ObjectRef, paths: Collection[str]) -> None:
-        """This is what the object is meant to look like."""
-        self._looks[ref] = self._look(tuple(paths))
+    def note(self, ref: ObjectRef, faces: Mapping[str, Face]) -> None:
+        """This is what the object is meant to look like, by path."""
+        self._looks[ref] = Look(tuple(faces), hash(tuple(faces.values())))
 
     def note_found(self, ref: ObjectRef, paths: Collection[str]) -> None:
-        """This is what a former life left; modes and owners may be those of other settings."""
+        """It may stay as it is found, unless modes or owners are not as wanted."""
         look = self._look(tuple(paths))
         self._looks[ref] = look if all(map(self._is_owned, paths)) else look._replace(seen=None)
 
@@ -52,7 +53,8 @@ class Drift:
         ]
 
     def _look(self, paths: tuple[str, ...]) -> Look:
-        return Look(paths, hash(tuple(_face(self._tree.status(path)) for path in paths)))
+        found = [self._tree.status(path) for path in paths]
+        return Look(paths, hash(tuple(None if status is None else face(status) for status in found)))
 
     def _is_owned(self, path: str) -> bool:
         status, settings = self._tree.status(path), self._tree.settings
@@ -60,18 +62,3 @@ class Drift:
             return True
         mode = settings.folder_mode if stat.S_ISDIR(status.st_mode) else settings.file_mode
         return self._tree.owned(status, mode)
-
-
-def _face(status: os.stat_result | None) -> tuple[int, ...] | None:
-    if status is None:
-        return None
-    return (
-        status.st_dev,
-        status.st_ino,
-        status.st_mode,
-        status.st_uid,
-        status.st_gid,
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-    )

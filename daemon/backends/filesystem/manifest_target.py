@@ -6,11 +6,13 @@ touched when its content is the same.
 
 import os
 import stat
+from typing import NamedTuple
 
 import yaml
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem.faces import Face, Written, face
 from syncret.daemon.backends.filesystem.names import folder_of, manifest_name
 from syncret.daemon.backends.filesystem.refusals import unavailable
 from syncret.daemon.backends.filesystem.tree import CREATE_FILE, OutputTree, write_all
@@ -25,21 +27,21 @@ class ManifestTarget:
     def __init__(self, tree: OutputTree) -> None:
         self._tree = tree
 
-    def write(self, ref: ObjectRef, document: Document) -> bool:
-        """Make the file hold exactly this; False where it already does."""
+    def write(self, ref: ObjectRef, document: Document) -> Written:
+        """Make the file hold exactly this."""
         name = manifest_name(ref)
         content = yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True).encode()
         try:
             namespace = self._tree.open_namespace(folder_of(ref), create=True)
             try:
-                if self._read(namespace, name) == (content, True):
-                    return False
-                self._replace(namespace, name, content)
+                found = self._read(namespace, name)
+                if found is not None and found.content == content and found.owned:
+                    return Written(changed=False, faces={"": found.face})
+                return Written(changed=True, faces={"": self._replace(namespace, name, content)})
             finally:
                 os.close(namespace)
         except OSError as error:
             raise unavailable(error, self._path(ref)) from error
-        return True
 
     def exists(self, ref: ObjectRef) -> bool:
         """Whether there is a file of ours under that name."""
@@ -53,7 +55,7 @@ class ManifestTarget:
                 found = self._read(namespace, manifest_name(ref))
             finally:
                 os.close(namespace)
-            document: Document | None = yaml.load(found[0], Loader=yaml.CSafeLoader) if found else None
+            document: Document | None = yaml.load(found.content, Loader=yaml.CSafeLoader) if found else None
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -81,8 +83,7 @@ class ManifestTarget:
     def _path(self, ref: ObjectRef) -> str:
         return f"{self._tree.path}/{folder_of(ref)}/{manifest_name(ref)}"
 
-    def _read(self, namespace: int, name: str) -> tuple[bytes, bool] | None:
-        """The content, and whether owner and mode are as they should be."""
+    def _read(self, namespace: int, name: str) -> "_Found | None":
         try:
             fd = os.open(name, _READ_FILE, dir_fd=namespace)
         except FileNotFoundError:
@@ -94,11 +95,12 @@ class ManifestTarget:
                     f"{self._tree.path}: {name} is no plain file, or belongs to another user",
                     hint="move it away; syncret did not make it",
                 )
-            return _read_all(fd), self._tree.owned(status, self._tree.settings.file_mode)
+            owned = self._tree.owned(status, self._tree.settings.file_mode)
+            return _Found(face(status), owned, _read_all(fd))
         finally:
             os.close(fd)
 
-    def _replace(self, namespace: int, name: str, content: bytes) -> None:
+    def _replace(self, namespace: int, name: str, content: bytes) -> Face:
         settings = self._tree.settings
         hidden = self._tree.temporary()
         fd = os.open(hidden, CREATE_FILE, 0o600, dir_fd=namespace)
@@ -108,6 +110,7 @@ class ManifestTarget:
                 write_all(fd, content)
                 if settings.fsync:
                     os.fsync(fd)
+                made = face(os.fstat(fd))
             finally:
                 os.close(fd)
             os.rename(hidden, name, src_dir_fd=namespace, dst_dir_fd=namespace)
@@ -116,6 +119,15 @@ class ManifestTarget:
             raise
         if settings.fsync:
             os.fsync(namespace)
+        return made
+
+
+class _Found(NamedTuple):
+    """What stands under the name now."""
+
+    face: Face
+    owned: bool
+    content: bytes
 
 
 def _read_all(fd: int) -> bytes:

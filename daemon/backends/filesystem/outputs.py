@@ -15,6 +15,7 @@ import msgspec
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.drift import Drift
+from syncret.daemon.backends.filesystem.faces import Written
 from syncret.daemon.backends.filesystem.manifest_target import ManifestTarget
 from syncret.daemon.backends.filesystem.names import folder_of, manifest_name, secret_name
 from syncret.daemon.backends.filesystem.records import face, is_ours
@@ -92,14 +93,11 @@ class Outputs:
         if self._secrets is None or self._manifests is None:
             return
         if ref.group_kind == _SECRET:
-            values = _values(ref, document)
-            self._secrets.write(ref, values)
-            self._note(ref, values)
+            self._note(ref, self._secrets.write(ref, _values(ref, document)))
             return
         metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
         content = {key: value for key, value in document.items() if key != "status"}
-        self._manifests.write(ref, {**content, "metadata": metadata})
-        self._note(ref)
+        self._note(ref, self._manifests.write(ref, {**content, "metadata": metadata}))
 
     def drifted(self) -> Sequence[ObjectRef]:
         """Written objects whose files somebody touched since they were written, or first read in this life.
@@ -117,12 +115,11 @@ class Outputs:
             return
         content = self.load(ref)
         if content is None:
-            self._note(ref)
+            self._note_found(ref)
         elif ref.group_kind == _SECRET:
             self.write(ref, content)
         else:
-            self._manifests.write(ref, content)
-            self._note(ref)
+            self._note(ref, self._manifests.write(ref, content))
 
     def adopted(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
         """The object of a former life whose content is in files: as the cluster is to hold it.
@@ -173,19 +170,24 @@ class Outputs:
     def _note_first(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
         """What a former life wrote is meant to look as it is found first."""
         if self._drift is not None and ref in self._refs and ref not in self._drift:
-            self._drift.note_found(ref, _paths(ref, keys))
+            self._note_found(ref, keys)
 
-    def _note(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
+    def _note_found(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
         if self._drift is not None:
-            self._drift.note(ref, _paths(ref, keys))
+            self._drift.note_found(ref, [_path(ref), *(f"{_path(ref)}/{key}" for key in keys)])
+
+    def _note(self, ref: ObjectRef, written: Written) -> None:
+        if self._drift is not None:
+            path = _path(ref)
+            self._drift.note(
+                ref, {f"{path}/{key}" if key else path: face for key, face in written.faces.items()}
+            )
 
 
-def _paths(ref: ObjectRef, keys: Iterable[str]) -> list[str]:
-    """Where the files of an object are, below the output folder."""
-    if ref.group_kind != _SECRET:
-        return [f"{folder_of(ref)}/{manifest_name(ref)}"]
-    folder = f"{folder_of(ref)}/{secret_name(ref)}"
-    return [folder, *(f"{folder}/{key}" for key in sorted(keys))]
+def _path(ref: ObjectRef) -> str:
+    """Where the folder or the file of an object is, below the output folder."""
+    name = secret_name(ref) if ref.group_kind == _SECRET else manifest_name(ref)
+    return f"{folder_of(ref)}/{name}"
 
 
 def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:

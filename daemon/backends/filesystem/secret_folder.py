@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem.faces import Face, Written, face
 from syncret.daemon.backends.filesystem.names import TEMPORARY, check_keys, folder_of, is_key, secret_name
 from syncret.daemon.backends.filesystem.refusals import foreign, unavailable
 from syncret.daemon.backends.filesystem.syscalls import exchange
@@ -43,8 +44,8 @@ class SecretFolder:
         """Whether whole sets are swapped at once; where not, say so in the log."""
         return self._swaps
 
-    def write(self, ref: ObjectRef, data: Mapping[str, bytes]) -> bool:
-        """Make the folder hold exactly this; False where it already does, modes and owners included.
+    def write(self, ref: ObjectRef, data: Mapping[str, bytes]) -> Written:
+        """Make the folder hold exactly this; where it already does, modes and owners too, nothing changes.
 
         Raises Invalid for a key that cannot be a file and TargetUnavailable where the disk refuses; the old
         set then stands as it was.
@@ -56,8 +57,7 @@ class SecretFolder:
             try:
                 old = _opened(name, namespace)
                 if old is None:
-                    self._create(namespace, name, data)
-                    return True
+                    return Written(changed=True, faces=self._create(namespace, name, data))
                 try:
                     return self._replace(namespace, name, old, data, self._path(ref))
                 finally:
@@ -136,41 +136,45 @@ class SecretFolder:
             raise foreign(path, status.st_uid)
         return status
 
-    def _create(self, namespace: int, name: str, data: Mapping[str, bytes]) -> None:
+    def _create(self, namespace: int, name: str, data: Mapping[str, bytes]) -> dict[str, Face]:
         hidden = self._tree.temporary()
         os.mkdir(hidden, 0o700, dir_fd=namespace)
         try:
-            self._fill(namespace, hidden, data, -1, ())
+            faces = self._fill(namespace, hidden, data, -1, {})
             os.rename(hidden, name, src_dir_fd=namespace, dst_dir_fd=namespace)
         except BaseException:  # tidied up after, and raised again
             self._tree.discard(namespace, hidden)
             raise
         if self._settings.fsync:
             os.fsync(namespace)
+        return faces
 
-    def _replace(self, namespace: int, name: str, old: int, data: Mapping[str, bytes], path: str) -> bool:
+    def _replace(self, namespace: int, name: str, old: int, data: Mapping[str, bytes], path: str) -> Written:
         status = self._check_ours(old, path)
         names = _names(old, path)
         files = _files(old)
         mode = self._settings.file_mode
         kept = {
-            key
+            key: face(found)
             for key, (found, content) in files.items()
             if data.get(key) == content and self._tree.owned(found, mode)
         }
         if len(kept) == len(data) == len(names) and self._tree.owned(status, self._settings.folder_mode):
-            return False
-        if self._swaps and self._swap(namespace, name, old, data, kept):
-            return True
-        self._swaps = False
-        self._each(old, data, kept, names)
-        return True
+            return Written(changed=False, faces={"": face(status), **kept})
+        faces = self._swap(namespace, name, old, data, kept) if self._swaps else None
+        if faces is None:
+            self._swaps = False
+            faces = self._each(old, data, kept, names)
+        return Written(changed=True, faces=faces)
 
-    def _swap(self, namespace: int, name: str, old: int, data: Mapping[str, bytes], kept: set[str]) -> bool:
+    def _swap(
+        self, namespace: int, name: str, old: int, data: Mapping[str, bytes], kept: Mapping[str, Face]
+    ) -> dict[str, Face] | None:
+        """Put a new folder in the place of the old one; None where this file system cannot."""
         hidden = self._tree.temporary()
         os.mkdir(hidden, 0o700, dir_fd=namespace)
         try:
-            self._fill(namespace, hidden, data, old, kept)
+            faces = self._fill(namespace, hidden, data, old, kept)
             swapped = exchange(namespace, hidden, name)
         except BaseException:  # tidied up after, and raised again
             self._tree.discard(namespace, hidden)
@@ -178,38 +182,49 @@ class SecretFolder:
         if swapped and self._settings.fsync:
             os.fsync(namespace)
         self._tree.discard(namespace, hidden)  # now the old set, or the new one where no swap was possible
-        return swapped
+        return faces if swapped else None
 
     def _fill(
-        self, namespace: int, hidden: str, data: Mapping[str, bytes], old: int, kept: set[str] | tuple[()]
-    ) -> None:
+        self, namespace: int, hidden: str, data: Mapping[str, bytes], old: int, kept: Mapping[str, Face]
+    ) -> dict[str, Face]:
+        faces: dict[str, Face] = {}
         folder = os.open(hidden, OPEN_FOLDER, dir_fd=namespace)
         try:
             for key, content in data.items():
                 if key in kept and _linked(old, folder, key):
-                    continue
-                self._write_file(folder, key, content)
-            self._tree.own(folder, self._settings.folder_mode)
-            if self._settings.fsync:
-                os.fsync(folder)
+                    faces[key] = kept[key]
+                else:
+                    faces[key] = self._write_file(folder, key, content)
+            faces[""] = self._finished(folder)
         finally:
             os.close(folder)
+        return faces
 
-    def _write_file(self, folder: int, name: str, content: bytes) -> None:
+    def _finished(self, folder: int) -> Face:
+        self._tree.own(folder, self._settings.folder_mode)
+        if self._settings.fsync:
+            os.fsync(folder)
+        return face(os.fstat(folder))
+
+    def _write_file(self, folder: int, name: str, content: bytes) -> Face:
         fd = os.open(name, CREATE_FILE, 0o600, dir_fd=folder)
         try:
             self._tree.own(fd, self._settings.file_mode)
             write_all(fd, content)
             if self._settings.fsync:
                 os.fsync(fd)
+            return face(os.fstat(fd))
         finally:
             os.close(fd)
 
-    def _each(self, folder: int, data: Mapping[str, bytes], kept: set[str], names: set[str]) -> None:
-        for key in data.keys() - kept:
+    def _each(
+        self, folder: int, data: Mapping[str, bytes], kept: Mapping[str, Face], names: set[str]
+    ) -> dict[str, Face]:
+        faces = dict(kept)
+        for key in data.keys() - kept.keys():
             hidden = self._tree.temporary()
             try:
-                self._write_file(folder, hidden, data[key])
+                faces[key] = self._write_file(folder, hidden, data[key])
                 os.rename(hidden, key, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:  # tidied up after, and raised again
                 if hidden in listed(folder):
@@ -217,9 +232,8 @@ class SecretFolder:
                 raise
         for name in names - data.keys():
             os.unlink(name, dir_fd=folder)
-        self._tree.own(folder, self._settings.folder_mode)
-        if self._settings.fsync:
-            os.fsync(folder)
+        faces[""] = self._finished(folder)
+        return faces
 
 
 def _opened(name: str, parent: int) -> int | None:

@@ -7,9 +7,11 @@ import pytest
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.backends.contract import ChangeKind
+from syncret.daemon.backends.filesystem.drift import Drift
 from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
 from syncret.daemon.backends.filesystem.reading import FileProblem
-from syncret.daemon.backends.filesystem.tree import OutputSettings
+from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
+from syncret.daemon.backends.filesystem.tree import OutputSettings, OutputTree
 from syncret.daemon.backends.memory.admission import admission_by
 from syncret.providers.registry import Registry
 
@@ -136,3 +138,27 @@ async def test_modes_of_former_settings_are_mended(home: HostHome, tmp_path: Pat
         await again.get(SECRET)
         assert await told(again) == [SECRET]
     assert stat.S_IMODE((tmp_path / "out/default/made/a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("exchange", [pytest.param(True, id="swapped"), pytest.param(False, id="one by one")])
+@pytest.mark.parametrize(
+    "touch",
+    [pytest.param(touch, id=name) for name, (touch, told) in TOUCHES.items() if SECRET in told],
+)
+def test_a_touch_between_a_write_and_its_note_is_drift(
+    tmp_path: Path, touch: Callable[[Path], object], *, exchange: bool
+) -> None:
+    tree = OutputTree(str(tmp_path), OutputSettings(fsync=False, exchange=exchange))
+    try:
+        outputs = SecretFolder(tree)
+        outputs.write(SECRET, {"a": b"1", "b": b"2"})
+        written = outputs.write(SECRET, {"a": b"3", "b": b"2"})
+        drift = Drift(tree)
+        faces = {f"default/made/{key}".rstrip("/"): face for key, face in written.faces.items()}
+        drift.note(SECRET, faces)
+        assert drift.found() == []
+        touch(tmp_path / "default")
+        drift.note(SECRET, faces)
+        assert drift.found() == [SECRET]
+    finally:
+        tree.close()

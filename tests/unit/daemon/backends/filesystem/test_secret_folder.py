@@ -37,7 +37,7 @@ def hidden(output: Path) -> list[str]:
 
 
 def test_a_secret_is_a_folder_and_its_keys_are_files(folder: SecretFolder, output: Path) -> None:
-    assert folder.write(DB, OLD)
+    assert folder.write(DB, OLD).changed
     assert {path.name: path.read_bytes() for path in (output / "default/db").iterdir()} == OLD
     assert folder.load(DB) == OLD
     assert stat.S_IMODE((output / "default/db").stat().st_mode) == 0o700
@@ -48,11 +48,11 @@ def test_a_secret_is_a_folder_and_its_keys_are_files(folder: SecretFolder, outpu
 def test_a_change_leaves_unchanged_files_untouched(folder: SecretFolder, output: Path) -> None:
     folder.write(DB, OLD)
     before = (output / "default/db/user").stat()
-    assert folder.write(DB, NEW)
+    assert folder.write(DB, NEW).changed
     after = (output / "default/db/user").stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
     assert folder.load(DB) == NEW
-    assert folder.write(DB, {"host": b"db.example"})
+    assert folder.write(DB, {"host": b"db.example"}).changed
     assert names(output / "default/db") == ["host"]
     assert hidden(output) == []
 
@@ -60,7 +60,7 @@ def test_a_change_leaves_unchanged_files_untouched(folder: SecretFolder, output:
 def test_an_equal_set_is_not_written(folder: SecretFolder, output: Path) -> None:
     folder.write(DB, OLD)
     before = (output / "default/db").stat()
-    assert not folder.write(DB, dict(reversed(OLD.items())))
+    assert not folder.write(DB, dict(reversed(OLD.items()))).changed
     after = (output / "default/db").stat()
     assert (before.st_ino, before.st_mtime_ns, before.st_ctime_ns) == (
         after.st_ino,
@@ -70,9 +70,9 @@ def test_an_equal_set_is_not_written(folder: SecretFolder, output: Path) -> None
 
 
 def test_an_empty_secret_is_an_empty_folder(folder: SecretFolder) -> None:
-    assert folder.write(DB, {})
+    assert folder.write(DB, {}).changed
     assert folder.load(DB) == {}
-    assert not folder.write(DB, {})
+    assert not folder.write(DB, {}).changed
 
 
 def test_what_is_not_there_is_none(folder: SecretFolder) -> None:
@@ -122,9 +122,9 @@ def test_drift_is_seen_and_repaired(
 ) -> None:
     folder.write(DB, OLD)
     drift(output / "default/db")
-    assert folder.write(DB, OLD)
+    assert folder.write(DB, OLD).changed
     assert folder.load(DB) == OLD
-    assert not folder.write(DB, OLD)
+    assert not folder.write(DB, OLD).changed
     assert (output / "default/db/password").lstat().st_mode == stat.S_IFREG | 0o600
 
 
@@ -170,7 +170,7 @@ def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, out
     SecretFolder(tree).write(DB, OLD)
     tree.close()
     tree = open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640))
-    assert SecretFolder(tree).write(DB, OLD)
+    assert SecretFolder(tree).write(DB, OLD).changed
     modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
     assert modes == {
         "default": 0o750,
@@ -186,9 +186,9 @@ def test_owner_and_group_are_given(open_tree: Opener, output: Path) -> None:
     folder.write(DB, OLD)
     folder.write(DB, NEW)
     assert {(path.stat().st_uid, path.stat().st_gid) for path in output.rglob("*")} == {(1234, 4321)}
-    assert not folder.write(DB, NEW)
+    assert not folder.write(DB, NEW).changed
     os.chown(output / "default/db/user", 0, 0)
-    assert folder.write(DB, NEW)
+    assert folder.write(DB, NEW).changed
     assert (output / "default/db/user").stat().st_uid == 1234
 
 
@@ -328,7 +328,7 @@ def test_a_full_disk_leaves_the_old_set(open_tree: Opener, small_disk: Path, swa
     assert "free some space" in caught.value.hint
     assert folder.load(DB) == OLD
     assert hidden(output) == []
-    assert folder.write(DB, NEW)
+    assert folder.write(DB, NEW).changed
     assert folder.load(DB) == NEW
 
 
@@ -371,7 +371,7 @@ def test_an_output_folder_that_was_removed_is_made_again(
     (tmp_path / "aside/default").rename(tmp_path / "default")
     (tmp_path / "aside").rmdir()
     assert folder.load(DB) is None
-    assert folder.write(DB, NEW)
+    assert folder.write(DB, NEW).changed
     assert folder.load(DB) == NEW
 
 
