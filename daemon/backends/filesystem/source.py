@@ -12,6 +12,7 @@ from pathlib import Path
 
 from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  # names trio, which is not here
 
+_APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
 
 
@@ -20,8 +21,9 @@ async def looks(
 ) -> AsyncGenerator[Collection[str], None]:
     """Yield whenever it is time to look, with the files that are known to have changed.
 
-    Events are gathered until nothing happened for `debounce` seconds, at most ten times as long. The first
-    look comes as soon as the watch stands, for what changed before it did.
+    Events are gathered until no other file changed for `debounce` seconds, at most ten times as long, and
+    looks that events ask for begin at least four times as long apart: a file that changes all the time makes
+    two looks a second. The first comes as soon as the watch stands, for what changed before it did.
     """
     last_look = -rescan
     while True:
@@ -34,6 +36,8 @@ async def looks(
                 if touched or replaced or fresh or time.monotonic() - last_look >= rescan:
                     fresh, last_look = False, time.monotonic()
                     yield touched
+                    if touched:
+                        await asyncio.sleep(max(0.0, last_look + _APART * debounce - time.monotonic()))
                 if replaced:  # what is watched is the folder that was there, not the name
                     break
 

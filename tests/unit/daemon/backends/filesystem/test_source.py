@@ -1,6 +1,8 @@
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,18 @@ async def test_a_burst_of_events_is_few_looks(tmp_path: Path) -> None:
             seen |= set(await touched(times))
             count += 1
         assert count <= 3
+
+
+async def test_looks_that_events_ask_for_are_apart(tmp_path: Path) -> None:
+    """However fast a file changes, the looks keep their distance: that is their bound."""
+    begun: list[float] = []
+    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+        await following(times)
+        for number in range(4):
+            (tmp_path / "a.yaml").write_text(f"{number}")
+            await touched(times)
+            begun.append(time.monotonic())
+    assert all(later - earlier >= 0.079 for earlier, later in pairwise(begun))
 
 
 async def test_without_events_the_clock_tells(tmp_path: Path) -> None:
