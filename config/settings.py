@@ -100,6 +100,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 0.002
     idle_close: Annotated[Seconds, Meta(description="When a client that nobody used is closed.")] = 900.0
 
+    generator_gc_grace_period: Annotated[
+        Seconds, Meta(description="How long what a generator made elsewhere is kept once it was replaced.")
+    ] = 120.0
+
     controller_class: Annotated[
         str,
         Meta(description="Stores and generators that name another class in spec.controller are left alone."),

@@ -1,9 +1,10 @@
 """The composition root: which parts make a running daemon, and who owns whom."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import Backend, Target
@@ -16,11 +17,13 @@ from syncret.daemon.engine.observer import Faults, Observer
 from syncret.daemon.engine.reconcilers.events import Events, Unheard
 from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReconciler
 from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
+from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
 from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
 from syncret.daemon.engine.reconcilers.templates import Templates
 from syncret.daemon.engine.reconcilers.world import Options, World
 from syncret.daemon.engine.sessions import Sessions, Substitute
+from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
 
@@ -42,6 +45,8 @@ class Hooks:
     events: Events = field(default_factory=Unheard)
     faults: Faults | None = None
     substitute: Substitute | None = None
+    generator: Callable[[Generator[Any]], Generator[Any]] | None = None
+    """Gives the generator to use in the place of the one that was named."""
 
 
 @asynccontextmanager
@@ -52,6 +57,11 @@ async def controllers(
     hooks = hooks or Hooks()
     inventory = Inventory()
     target = hooks.target or backend
+
+    def generator(kind: str) -> Generator[Any]:
+        found = registry.generator_type(kind)
+        return found if hooks.generator is None else hooks.generator(found)
+
     async with Sessions(
         registry,
         target,
@@ -66,7 +76,7 @@ async def controllers(
             target=target,
             status=backend,
             sessions=sessions,
-            registry=registry,
+            generator=generator,
             clock=clock,
             templates=Templates(clock.now),
             events=hooks.events,
@@ -75,6 +85,8 @@ async def controllers(
                 allow_generic_targets=settings.allow_generic_targets,
                 store_interval=settings.store_interval,
                 spread=settings.spread,
+                call_timeout=settings.call_timeout,
+                generator_grace=settings.generator_gc_grace_period,
             ),
             wrote=lambda ref, version, writer: engine.wrote(ref, version, writer),  # noqa: PLW0108  # made below
             wake=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # as above
@@ -103,6 +115,7 @@ def reconcilers(world: World) -> tuple[Reconciler, ...]:
         SecretStoreReconciler(world, "ClusterSecretStore"),
         ExternalSecretReconciler(world),
         PushSecretReconciler(world),
+        GeneratorStateReconciler(world),
         FanOutReconciler(world, fan_out.EXTERNAL),
         FanOutReconciler(world, fan_out.PUSH),
     )

@@ -9,12 +9,13 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import Controllers, Hooks, controllers
 from syncret.daemon.backends.filesystem.home import HostHome
 from syncret.daemon.backends.filesystem.reading import FileProblem
+from syncret.daemon.core import leases
 from syncret.daemon.core.labels import MANAGED, controller_of
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Run, Silent
 from syncret.daemon.host import host_home
 from syncret.daemon.recorded import RecordedTarget, Written
-from syncret.daemon.rehearsal import rehearsing
+from syncret.daemon.rehearsal import given_back, rehearsing
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.registry import Registry
 
@@ -100,6 +101,7 @@ async def one_pass(
             target=target,
             observer=_Progress(progress),
             substitute=rehearsing(told) if rehearse else None,
+            generator=given_back if rehearse else None,
         )
         async with controllers(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks
@@ -129,7 +131,7 @@ async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
                 result.outputs.append(document)
             elif not _is_implied(kind, document):
                 result.resources.append(document)
-            if kind.kind in ACTED_UPON and kind.group == GROUP:
+            if (kind.kind in ACTED_UPON and kind.group == GROUP) or kind == leases.KIND:
                 failure = running.world.facts.failure(stored.ref)
                 if failure is not None:
                     hint = f" ({failure.hint})" if failure.hint else ""

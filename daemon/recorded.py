@@ -8,6 +8,7 @@ from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
 from syncret.daemon.backends.contract import Stored, Target
 
 BOOKKEEPING = ("finalizers", "resourceVersion", "managedFields")
+BOOKS = GroupKind("generators.external-secrets.io", "GeneratorState")
 
 
 class Written(NamedTuple):
@@ -24,7 +25,7 @@ class Written(NamedTuple):
 
 
 class RecordedTarget:
-    """Implements `Target`. Bookkeeping, such as finalizers, is no output."""
+    """Implements `Target`. Bookkeeping (finalizers, the records of generators) is no output."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -40,7 +41,7 @@ class RecordedTarget:
 
     async def create(self, document: Document, *, manager: str = "") -> Stored:
         created = await self._target.create(document, manager=manager)
-        self.written.append(Written("create", created.ref, None, created.document))
+        self._note(Written("create", created.ref, None, created.document))
         return created
 
     async def update(self, document: Document, *, manager: str = "") -> Stored:
@@ -48,14 +49,18 @@ class RecordedTarget:
         updated = await self._target.update(document, manager=manager)
         before, after = former.document if former is not None else None, updated.document
         if before is None or _content(before) != _content(after):
-            self.written.append(Written("update", updated.ref, before, after))
+            self._note(Written("update", updated.ref, before, after))
         return updated
 
     async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
         before = await self._target.get(ref)
         await self._target.delete(ref, uid=uid)
         if before is not None:
-            self.written.append(Written("delete", ref, before.document, None))
+            self._note(Written("delete", ref, before.document, None))
+
+    def _note(self, written: Written) -> None:
+        if written.ref.group_kind != BOOKS:
+            self.written.append(written)
 
 
 def _content(document: Document) -> Document:

@@ -6,8 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from syncret.config.fields import Json, Model
-from syncret.config.meta import ObjectRef
-from syncret.providers.contract import Client, OpenContext, Provider, PushItem, RemoteTarget
+from syncret.config.meta import Document, ObjectRef
+from syncret.providers.contract import (
+    Client,
+    Generated,
+    Generator,
+    OpenContext,
+    Provider,
+    PushItem,
+    RemoteTarget,
+)
 
 Told = Callable[[str, ObjectRef, RemoteTarget], None]
 """Hears of each write that is held back: `push` or `delete`, the store, and where in it."""
@@ -49,3 +57,21 @@ def rehearsing(told: Told) -> Callable[[ObjectRef, Provider[Any]], Provider[Any]
         return replace(provider, open=held_back)
 
     return substitute
+
+
+def given_back(generator: Generator[Any]) -> Generator[Any]:
+    """The generator, but what it makes elsewhere is removed at once, and what others made is left alone."""
+    real, cleanup = generator.generate, generator.cleanup
+    if real is None or cleanup is None:
+        return generator
+
+    async def generate(spec: Model, context: OpenContext) -> Generated:
+        generated = await real(spec, context)
+        if generated.state is not None:
+            await cleanup(spec, generated.state, context)
+        return Generated(generated.values)
+
+    async def leave(_spec: Model, _state: Document, _context: OpenContext) -> None:
+        """Tell nobody, and do nothing."""
+
+    return replace(generator, generate=generate, cleanup=leave)

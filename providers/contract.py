@@ -199,7 +199,10 @@ class Provider(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What a generator drew, and what it needs to clean up after itself (None: nothing)."""
+    """What a generator drew, and what it needs to clean up after itself (None: nothing).
+
+    The state is written down, and shown: it names what was made (an id, an accessor), and holds no value.
+    """
 
     values: SecretMap
     state: Document | None = None
@@ -209,7 +212,8 @@ class Generated:
 class Generator(Generic[M]):
     """One generator kind: its spec, how it draws values, and how what it made elsewhere is removed again.
 
-    `generate` is None where only the spec is known.
+    `generate` is None where only the spec is known. `cleanup` is given the state that was drawn, maybe by an
+    earlier life of the daemon, and is called again until it succeeds: what is gone already is no error.
     """
 
     spec: SpecType[M]

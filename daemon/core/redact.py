@@ -28,6 +28,8 @@ def redacted(document: Document) -> Document:
         _replace(shown, "spec", _fake_generator)
     elif kind == "ClusterGenerator":
         _replace(shown, "spec", _cluster_generator)
+    elif kind == "GeneratorState":
+        _replace(shown, "spec", _generator_state)
     if kind != "Secret" and member(document, "metadata", "labels").get(MANAGED) == "true":
         # a template writes wherever it is told to
         shown = {
@@ -103,6 +105,15 @@ def _cluster_generator(spec: Document) -> Document:
 def _with_fake(generator: Document) -> Document:
     shown = dict(generator)
     _replace(shown, "fakeSpec", _fake_generator)
+    return shown
+
+
+def _generator_state(spec: Document) -> Document:
+    """The generator as it was is a manifest of its own; its notes name what it made, for nobody else."""
+    shown = dict(spec)
+    _replace(shown, "resource", redacted)
+    if "state" in shown:
+        shown["state"] = _all_values(shown["state"])
     return shown
 
 

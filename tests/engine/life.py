@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import b64decode
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
 from syncret.daemon.recorded import RecordedTarget
 from syncret.providers import builtin
-from syncret.providers.contract import Provider
+from syncret.providers.contract import Generator, Provider
 from syncret.providers.registry import Registry
 from tests.engine.support import GROUP, Manager, Recorder, ref, settings
 
@@ -25,14 +25,22 @@ SECRET = "Secret"
 
 
 class WithManager(Registry):
-    """Everything that is built in, and the manager of the test."""
+    """Everything that is built in, and the manager and the generators of the test."""
 
-    def __init__(self, provider: Provider[Any]) -> None:
-        super().__init__(stores={**builtin.STORES, provider.name: "tests:none"}, entry_points=lambda _: ())
+    def __init__(self, provider: Provider[Any], generators: Iterable[Generator[Any]] = ()) -> None:
+        self._own = {generator.kind: generator for generator in generators}
+        super().__init__(
+            stores={**builtin.STORES, provider.name: "tests:none"},
+            generators={**builtin.GENERATORS, **dict.fromkeys(self._own, "tests:none")},
+            entry_points=lambda _: (),
+        )
         self._one = provider
 
     def provider(self, name: str) -> Provider[Any]:
         return self._one if name == self._one.name else super().provider(name)
+
+    def generator_type(self, kind: str) -> Generator[Any]:
+        return self._own.get(kind) or super().generator_type(kind)
 
 
 class Troubled(RecordedTarget):
@@ -62,10 +70,12 @@ class Troubled(RecordedTarget):
 class Life:
     """The cluster, its secret manager, and what was told."""
 
-    def __init__(self, clock: Clock, *, admitting: bool = True) -> None:
+    def __init__(
+        self, clock: Clock, *, admitting: bool = True, generators: Iterable[Generator[Any]] = ()
+    ) -> None:
         self.clock = clock
         self.manager = Manager({"k": "v"})
-        self.registry = WithManager(self.manager.provider())
+        self.registry = WithManager(self.manager.provider(), generators)
         self.cluster = (
             MemoryCluster(now=clock.now, admission=admission_by(self.registry))
             if admitting

@@ -23,6 +23,7 @@ _PLAIN_KINDS: Final = frozenset(
         "ClusterExternalSecret",
         "PushSecret",
         "ClusterPushSecret",
+        "GeneratorState",
     }
 )
 """Kinds that only refer to values: ten thousand of them need not be searched for any."""

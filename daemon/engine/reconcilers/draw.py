@@ -1,21 +1,35 @@
-"""Draws values from a generator, named directly or through a ClusterGenerator."""
+"""Draws values from a generator, named directly or through a ClusterGenerator, and cleans up after it."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from syncret.config.catalog import Scope, generator_key
-from syncret.config.meta import Document, ObjectRef, is_object, member
+from syncret.config.meta import Document, ObjectRef, is_object, member, ref_of
+from syncret.config.resources.base import GENERATORS_API, GENERATORS_GROUP
 from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.reconcilers.world import World
-from syncret.providers.contract import OpenContext, SecretMap
-from syncret.providers.errors import Malformed
+from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.registry import UnknownName
 
-GROUP = "generators.external-secrets.io"
-CLUSTER_GENERATOR = "ClusterGenerator"
+CLUSTER_GENERATOR: Final = "ClusterGenerator"
+
+T = TypeVar("T")
+
+
+class Drawn(NamedTuple):
+    """What was drawn, and the generator it came from as it was then."""
+
+    generated: Generated
+    resource: Document
 
 
 def generator_ref(kind: str, name: str, namespace: str) -> ObjectRef:
     """The reference of a generator as a resource of that namespace means it."""
-    return ObjectRef(GROUP, kind, "" if kind == CLUSTER_GENERATOR else namespace, name)
+    return ObjectRef(GENERATORS_GROUP, kind, "" if kind == CLUSTER_GENERATOR else namespace, name)
 
 
 def generator_spec(world: World, kind: str, name: str, namespace: str) -> tuple[str, Document] | None:
@@ -36,25 +50,63 @@ def generator_spec(world: World, kind: str, name: str, namespace: str) -> tuple[
     return inner, chosen
 
 
-async def draw(world: World, kind: str, name: str, namespace: str) -> SecretMap:
+async def draw(world: World, kind: str, name: str, namespace: str) -> Drawn:
     """New values. Raises SyncError where there is no such generator or it cannot draw."""
     found = generator_spec(world, kind, name, namespace)
     if found is None:
         raise Malformed(
             f'unable to get generator: {kind} "{name}" does not exist', hint=f"create it in {namespace}"
         )
-    actual, document = found
-    generator = world.registry.generator_type(actual)
+    actual, spec = found
+    resource = {
+        "apiVersion": GENERATORS_API,
+        "kind": actual,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+    generator = _generator(world, actual)
     if generator.generate is None:
         raise Malformed(f"generators of kind {actual} cannot be reached by this version of syncret")
-    spec = msgspec.convert(document, generator.spec.model)
-    scope = Scope(cluster=False, namespace=namespace)
-    context = OpenContext(
-        store=generator_ref(kind, name, namespace),
-        scope=scope,
-        credentials=HomeCredentials(world.target, scope),
-        now=world.clock.now,
-        keep={},
-    )
-    generated = await generator.generate(spec, context)
-    return generated.values
+    model = msgspec.convert(spec, generator.spec.model)
+    work = generator.generate(model, _context(world, resource))
+    return Drawn(await _bounded(world, f'{kind} "{name}" did not answer', work), resource)
+
+
+async def clean_up(world: World, resource: Document, state: Document) -> None:
+    """Remove what was made elsewhere by the generator as it was then. Raises SyncError."""
+    kind = str(resource.get("kind", ""))
+    generator = _generator(world, kind)
+    if generator.cleanup is None:
+        return
+    try:
+        model = msgspec.convert(member(resource, "spec"), generator.spec.model)
+    except msgspec.ValidationError:
+        raise Malformed(f"the record of {kind} holds no spec of that kind") from None
+    work = generator.cleanup(model, state, _context(world, resource))
+    await _bounded(world, f"the clean-up of {kind} was not answered", work)
+
+
+def _generator(world: World, kind: str) -> Generator[Any]:
+    try:
+        return world.generator(kind)
+    except UnknownName as error:
+        raise Malformed(error.message, hint=error.hint) from None
+
+
+def _context(world: World, resource: Document) -> OpenContext:
+    ref = ref_of(resource)
+    scope = Scope(cluster=False, namespace=ref.namespace)
+    credentials = HomeCredentials(world.target, scope)
+    return OpenContext(store=ref, scope=scope, credentials=credentials, now=world.clock.now, keep={})
+
+
+async def _bounded(world: World, failure: str, work: Awaitable[T]) -> T:
+    limit = world.options.call_timeout
+    timer = asyncio.timeout(limit or None)
+    try:
+        async with timer:
+            return await work
+    except TimeoutError:
+        if not timer.expired():
+            raise
+        raise Unavailable(f"{failure} within {limit:g} s") from None

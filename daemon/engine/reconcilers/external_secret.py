@@ -14,6 +14,7 @@ from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.reconcilers.draw import generator_ref, generator_spec
 from syncret.daemon.engine.reconcilers.fetch import fetch
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.leases import Leases
 from syncret.daemon.engine.reconcilers.stores import CLUSTER, NAMESPACED, NotReadyYet, skips, store_ref
 from syncret.daemon.engine.reconcilers.target_writer import TargetWriter
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
@@ -109,9 +110,17 @@ class ExternalSecretReconciler:
         due = wished or is_due(resource, now, spread=self._world.options.spread)
         if not due and form.is_valid(resource, current):
             return Outcome(next_due(resource, now, spread=self._world.options.spread))
+        async with Leases(self._world, resource) as leases:
+            return await self._refresh(resource, form, current, leases)
+
+    async def _refresh(
+        self, resource: ExternalSecret, form: TargetForm, current: Document | None, leases: Leases
+    ) -> Outcome:
+        """Read and draw everything, then bring the target in line with it."""
         words = form.wording
         try:
-            answers = await fetch(self._world, needs.needs(resource.spec), resource.metadata.namespace)
+            asked = needs.needs(resource.spec)
+            answers = await fetch(self._world, asked, resource.metadata.namespace, leases)
             assembled = assemble(resource.spec, answers, transform=self._world.templates.transform)
         except NotReadyYet:
             return Outcome(waiting=True)  # the verdict on the store wakes this object
@@ -120,11 +129,16 @@ class ExternalSecretReconciler:
                 resource, words.failed, "could not get secret data from provider", error
             )
         if not assembled.data and resource.spec.target.deletion_policy != "Merge":
-            return await self._without_data(resource, form, assembled)
-        return await self._write(resource, form, current, assembled)
+            return await self._without_data(resource, form, assembled, leases)
+        return await self._write(resource, form, current, assembled, leases)
 
     async def _write(
-        self, resource: ExternalSecret, form: TargetForm, current: Document | None, assembled: Assembled
+        self,
+        resource: ExternalSecret,
+        form: TargetForm,
+        current: Document | None,
+        assembled: Assembled,
+        leases: Leases,
     ) -> Outcome:
         """Write the target as the policies ask. What exists is bound even where it must not be written."""
         words, policy = form.wording, resource.spec.target.creation_policy
@@ -138,6 +152,7 @@ class ExternalSecretReconciler:
                 )
         try:
             if policy == "Merge" and current is None:
+                await leases.keep()
                 return await self._verdicts.done(resource, words.missing, words.not_created, assembled)
             if policy != "None":
                 await self._writer.write(resource, form, current, assembled.data)
@@ -148,14 +163,16 @@ class ExternalSecretReconciler:
             return await self._verdicts.failed(
                 resource, words.failed, "could not update secret", error, bound=bound
             )
+        await leases.keep()
         return await self._verdicts.done(resource, words.synced, "secret synced", assembled, bound=bound)
 
     async def _without_data(
-        self, resource: ExternalSecret, form: TargetForm, assembled: Assembled
+        self, resource: ExternalSecret, form: TargetForm, assembled: Assembled, leases: Leases
     ) -> Outcome:
         """The provider has nothing: keep what is there, or delete what we own."""
         words, target = form.wording, resource.spec.target
         if target.deletion_policy == "Retain":
+            await leases.keep()
             message = "secret retained due to DeletionPolicy=Retain"
             return await self._verdicts.done(resource, words.synced, message, assembled)
         if target.creation_policy != "Owner":
@@ -169,5 +186,6 @@ class ExternalSecretReconciler:
             await self._writer.delete(resource, form.ref(resource))
         except (Invalid, TargetUnavailable) as error:
             return await self._verdicts.failed(resource, words.failed, words.not_deleted, error)
+        await leases.keep()
         message = "secret deleted due to DeletionPolicy=Delete"
         return await self._verdicts.done(resource, words.deleted, message, assembled)

@@ -6,7 +6,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from syncret.daemon.core.needs import Answer, Draw, Extract, Need, Read, Search, StoreName
-from syncret.daemon.engine.reconcilers.draw import draw
+from syncret.daemon.engine.reconcilers.leases import Leases
 from syncret.daemon.engine.reconcilers.stores import NotReadyYet, usable_store
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.daemon.engine.session import Session
@@ -16,8 +16,11 @@ Answers: TypeAlias = dict[Need, Answer]
 Asked: TypeAlias = Read | Extract | Search
 
 
-async def fetch(world: World, needs: Iterable[Need], namespace: str) -> Mapping[Need, Answer]:
-    """An answer for every need; a failure is the answer of the needs it hit. NotReadyYet passes through."""
+async def fetch(world: World, needs: Iterable[Need], namespace: str, leases: Leases) -> Mapping[Need, Answer]:
+    """An answer for every need; a failure is the answer of the needs it hit. NotReadyYet passes through.
+
+    What is drawn is entered in `leases`.
+    """
     draws: list[Draw] = []
     by_store: defaultdict[StoreName, list[Asked]] = defaultdict(list)
     for need in needs:
@@ -36,7 +39,7 @@ async def fetch(world: World, needs: Iterable[Need], namespace: str) -> Mapping[
             raise
         except SyncError as error:
             answers.update(dict.fromkeys(asked, error))
-    calls = [_draw(world, need, namespace) for need in draws]
+    calls = [_draw(leases, need) for need in draws]
     calls += [call for session, asked in sessions for call in _calls(session, asked)]
     for part in [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls):
         answers.update(part)
@@ -78,8 +81,8 @@ async def _search(session: Session, need: Search) -> Answers:
         return {need: error}
 
 
-async def _draw(world: World, need: Draw, namespace: str) -> Answers:
+async def _draw(leases: Leases, need: Draw) -> Answers:
     try:
-        return {need: await draw(world, *need.generator, namespace)}
+        return {need: await leases.draw(str(need.place), *need.generator)}
     except SyncError as error:
         return {need: error}

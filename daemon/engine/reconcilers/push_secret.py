@@ -11,6 +11,7 @@ from syncret.daemon.core import push
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.engine.contract import ANY, Outcome
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.leases import Leases
 from syncret.daemon.engine.reconcilers.push_source import Source, SourceMissing, sources
 from syncret.daemon.engine.reconcilers.push_stores import stores_of
 from syncret.daemon.engine.reconcilers.push_template import templated
@@ -96,8 +97,13 @@ class PushSecretReconciler:
             push.check_store_refs(resource.spec)
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
+        async with Leases(self._world, resource) as leases:
+            return await self._push_from(resource, leases)
+
+    async def _push_from(self, resource: PushSecret, leases: Leases) -> Outcome:
+        """Find what to push and where to, then push it; what was drawn is in use from then on."""
         try:
-            found = await sources(self._world, resource)
+            found = await sources(self._world, resource, leases)
         except SourceMissing as error:
             return await self._source_missing(resource, error)
         except NotReadyYet:
@@ -115,6 +121,7 @@ class PushSecretReconciler:
             found = [await templated(self._world, resource, source) for source in found]
         except SyncError as error:
             return self._verdicts.unrendered(resource, error)
+        await leases.keep()
         return await self._push(resource, found, stores)
 
     async def _push(

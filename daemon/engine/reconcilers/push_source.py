@@ -7,12 +7,14 @@ from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.core.secret import secret_data
-from syncret.daemon.engine.reconcilers.draw import draw
+from syncret.daemon.engine.reconcilers.leases import Leases
 from syncret.daemon.engine.reconcilers.stores import NotReadyYet
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Malformed
 
 SECRET: Final = GroupKind("", "Secret")
+DRAWN: Final = "__pushsecret"
+"""The place under which the operator records what a PushSecret draws."""
 
 
 class SourceMissing(Malformed):
@@ -26,11 +28,15 @@ class Source(NamedTuple):
     data: dict[str, bytes]
 
 
-async def sources(world: World, resource: PushSecret) -> list[Source]:
-    """Every source of the PushSecret; none where a selector matches nothing. Raises SyncError."""
+async def sources(world: World, resource: PushSecret, leases: Leases) -> list[Source]:
+    """Every source of the PushSecret; none where a selector matches nothing. Raises SyncError.
+
+    What is drawn is entered in `leases`.
+    """
     namespace, selector = resource.metadata.namespace, resource.spec.selector
     if selector.generator_ref is not None:
-        values = await draw(world, selector.generator_ref.kind, selector.generator_ref.name, namespace)
+        generator = selector.generator_ref
+        values = await leases.draw(DRAWN, generator.kind, generator.name)
         data = {key: value.raw for key, value in values.items()}
         return [Source(_document(namespace, data), data)]
     if selector.secret is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import Status, Target
@@ -12,7 +13,7 @@ from syncret.daemon.engine.reconcilers.facts import Facts
 from syncret.daemon.engine.reconcilers.store_heads import StoreHeads
 from syncret.daemon.engine.reconcilers.templates import Templates
 from syncret.daemon.engine.sessions import Sessions
-from syncret.providers.registry import Registry
+from syncret.providers.contract import Generator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,8 @@ class Options:
     allow_generic_targets: bool = False
     store_interval: float = 300.0
     spread: bool = True
+    call_timeout: float = 30.0
+    generator_grace: float = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,8 @@ class World:
     target: Target
     status: Status
     sessions: Sessions
-    registry: Registry
+    generator: Callable[[str], Generator[Any]]
+    """The generator of a kind. Raises UnknownName."""
     clock: Clock
     events: Events
     wrote: Callable[[ObjectRef, str, ObjectRef], None]

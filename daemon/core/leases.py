@@ -1,0 +1,74 @@
+"""Records of what generators made elsewhere: how one is written, and which of them have had their day.
+
+A GeneratorState keeps the generator as it was and what that needs to clean up after itself. As with the
+operator, the newest record but one stays in force: whoever reads the former credential has until the refresh
+that follows, and the grace period, to take the new one.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
+
+from syncret.config.meta import Document, GroupKind
+from syncret.config.resources.base import GENERATORS_API, GENERATORS_GROUP, Resource
+from syncret.config.resources.generators import GeneratorState
+from syncret.daemon.core.digest import text_hash
+
+KIND: Final = GroupKind(GENERATORS_GROUP, "GeneratorState")
+FINALIZER: Final = "generatorstate.externalsecrets.io/finalizer"
+OWNER_KEY: Final = "generators.external-secrets.io/owner-key"
+_LONGEST_BASE: Final = 58
+
+
+def owner_key(owner: Resource, place: str) -> str:
+    """The label that tells which entry of which resource drew."""
+    metadata = owner.metadata
+    return text_hash(f"{owner.kind}-{metadata.namespace}-{metadata.name}-{place}")
+
+
+def record(owner: Resource, place: str, generator: Document, state: Document, *, suffix: str) -> Document:
+    """A new GeneratorState. It goes with its owner, and not before what it stands for is cleaned up."""
+    base = f"gen-{owner.kind.lower()}-{owner.metadata.name}-"[:_LONGEST_BASE]
+    reference = {
+        "apiVersion": owner.api_version,
+        "kind": owner.kind,
+        "name": owner.metadata.name,
+        "uid": owner.metadata.uid,
+    }
+    return {
+        "apiVersion": GENERATORS_API,
+        "kind": KIND.kind,
+        "metadata": {
+            "name": base + suffix,
+            "namespace": owner.metadata.namespace,
+            "labels": {OWNER_KEY: owner_key(owner, place)},
+            "ownerReferences": [reference],
+            "finalizers": [FINALIZER],
+        },
+        "spec": {"resource": generator, "state": state},
+    }
+
+
+def superseded(
+    states: Iterable[GeneratorState], owner: Resource, drawn: Mapping[str, str]
+) -> Iterator[GeneratorState]:
+    """The records of `owner` that are to be given up now. `drawn` has the newest record of each place.
+
+    Of a place that was drawn from again the one before is kept; of a place that no longer draws, none.
+    """
+    keys = {owner_key(owner, place): name for place, name in drawn.items()}
+    former: dict[str, list[GeneratorState]] = {}
+    for state in states:
+        if _is_in_force(state, owner.metadata.uid, keys.values()):
+            former.setdefault(state.metadata.labels.get(OWNER_KEY, ""), []).append(state)
+    for key, found in former.items():
+        found.sort(key=lambda state: (state.metadata.creation_timestamp, state.metadata.name))
+        yield from found[:-1] if key in keys else found
+
+
+def _is_in_force(state: GeneratorState, owner: str, new: Collection[str]) -> bool:
+    metadata = state.metadata
+    if metadata.deletion_timestamp or metadata.name in new:
+        return False
+    if state.spec is None or state.spec.garbage_collection_deadline:
+        return False
+    return any(reference.uid == owner for reference in metadata.owner_references)

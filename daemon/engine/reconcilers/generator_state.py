@@ -1,0 +1,86 @@
+"""GeneratorState: cleans up what a generator made elsewhere, once its deadline or its owner's end comes."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from syncret.config.meta import ObjectRef, is_object
+from syncret.config.resources.base import ConditionStatus
+from syncret.config.resources.generators import GeneratorState
+from syncret.daemon.backends.contract import NotFound, Stored
+from syncret.daemon.core import conditions, leases
+from syncret.daemon.core.timestamps import seconds
+from syncret.daemon.engine.contract import Outcome
+from syncret.daemon.engine.reconcilers.draw import clean_up, generator_ref
+from syncret.daemon.engine.reconcilers.facts import Failure
+from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.world import World
+from syncret.providers.errors import Malformed, SyncError
+
+
+class GeneratorStateReconciler:
+    """One record at a time. A clean-up that fails is told and tried again; the record stays until then."""
+
+    group_kind = leases.KIND
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        """Its generator: a clean-up that failed may succeed once that has changed."""
+        spec = stored.as_type(GeneratorState).spec
+        if spec is not None and is_object(spec.resource):
+            kind, metadata = spec.resource.get("kind"), spec.resource.get("metadata")
+            name = metadata.get("name") if is_object(metadata) else None
+            if isinstance(kind, str) and isinstance(name, str):
+                yield generator_ref(kind, name, stored.ref.namespace)
+
+    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+        """Its generator's: a server that hangs holds up its own records alone."""
+        del ref
+        return next(map(str, references), "")
+
+    async def reconcile(self, ref: ObjectRef) -> Outcome:
+        """Wait for the deadline, then delete; once deleted, clean up and let go."""
+        stored = self._world.inventory.get(ref)
+        if stored is None:
+            self._world.facts.forget(ref)
+            return Outcome()
+        resource = stored.as_type(GeneratorState)
+        if resource.metadata.deletion_timestamp:
+            return await self._clean_up(stored, resource)
+        await ensure_finalizer(self._world, stored, leases.FINALIZER)
+        deadline = seconds(resource.spec.garbage_collection_deadline) if resource.spec is not None else None
+        if deadline is None or deadline > self._world.clock.now():
+            await self._tell(resource, status=True, reason="Created", message="GeneratorState created")
+            return Outcome(deadline)
+        try:
+            await self._world.target.delete(ref, uid=stored.uid)
+        except NotFound:
+            return Outcome()  # gone, as was wished
+        return Outcome()
+
+    async def _clean_up(self, stored: Stored, resource: GeneratorState) -> Outcome:
+        if leases.FINALIZER not in resource.metadata.finalizers:
+            return Outcome()  # done; something else holds it
+        try:
+            if resource.spec is not None:
+                if not is_object(resource.spec.resource) or not is_object(resource.spec.state):
+                    raise Malformed("spec.resource and spec.state are no objects")
+                await clean_up(self._world, resource.spec.resource, resource.spec.state)
+        except SyncError as error:
+            message = f"could not cleanup generator state: {error}"
+            await self._tell(resource, status=False, reason="Error", message=message)
+            self._world.facts.failed(stored.ref, Failure(self._world.clock.now(), message, error.hint))
+            self._world.events.event(stored.ref, warning=True, reason="CleanupFailed", message=message)
+            return Outcome(failure=error)
+        await drop_finalizer(self._world, stored, leases.FINALIZER)
+        self._world.facts.succeeded(stored.ref)
+        return Outcome()
+
+    async def _tell(self, resource: GeneratorState, *, status: bool, reason: str, message: str) -> None:
+        verdict = conditions.ready(ConditionStatus, status=status, reason=reason, message=message)
+        told = conditions.put(resource.status.conditions, verdict, now=self._world.clock.now())
+        if told != resource.status.conditions:
+            document = {"conditions": msgspec.to_builtins(told)}
+            await self._world.status.report(resource.ref, document, uid=resource.metadata.uid)
