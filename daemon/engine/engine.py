@@ -83,6 +83,7 @@ class Engine:
         self._stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._begin = self._loop.time()
+        clock.on_jump(self._jumped)
 
     async def run(self) -> None:
         """Work until `stop`, then let what is under way finish, for the drain timeout at most."""
@@ -199,6 +200,12 @@ class Engine:
 
     def _wake(self, ref: ObjectRef, *, urgent: bool) -> None:
         self.queue.add(ref, urgent=urgent, lane=self._lanes.get(ref, ""))
+
+    def _jumped(self, seconds: float) -> None:
+        """After a jump back, due times lie further ahead than any interval: everything is looked at again."""
+        self._observer.jumped(seconds)
+        if seconds < 0:
+            self.look_again()
 
     # ------------------------------------------------------------------------------------------------ runs
     async def _hand_out(self, group: asyncio.TaskGroup, runs: set[asyncio.Task[None]]) -> None:

@@ -97,6 +97,10 @@ class Observer(Protocol):
         """A client was closed; `error` is the class of what went wrong with that, or empty."""
         ...
 
+    def jumped(self, seconds: float) -> None:
+        """The system's clock was moved, ahead or (negative) back."""
+        ...
+
 
 class Silent:
     """Listens to nothing. The base of observers that care for some of the points only."""
@@ -113,6 +117,7 @@ class Silent:
     def throttled(self, store: ObjectRef, seconds: float) -> None: ...
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None: ...
     def closed(self, store: ObjectRef, error: str) -> None: ...
+    def jumped(self, seconds: float) -> None: ...
 
 
 class Several:
@@ -168,3 +173,7 @@ class Several:
     def closed(self, store: ObjectRef, error: str) -> None:
         for each in self._observers:
             each.closed(store, error)
+
+    def jumped(self, seconds: float) -> None:
+        for each in self._observers:
+            each.jumped(seconds)

@@ -65,3 +65,10 @@ class LoggedNews(Silent):
 
     def closed(self, store: ObjectRef, error: str) -> None:
         log.debug("closed", store=store, error=error)
+
+    def jumped(self, seconds: float) -> None:
+        log.warning(
+            "the system's clock was moved; due times follow it",
+            seconds=round(seconds, 1),
+            hint="let a time service keep the clock, in small steps",
+        )

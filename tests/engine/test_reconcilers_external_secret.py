@@ -1,5 +1,7 @@
 """ExternalSecret: from the first sync to deletion, on virtual time."""
 
+import asyncio
+
 import pytest
 
 from syncret.config.fields import Json
@@ -19,7 +21,7 @@ from tests.engine.life import (
     store,
     wanting,
 )
-from tests.engine.support import ref
+from tests.engine.support import START, ref
 
 FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 CREATED_BY = "reconcile.external-secrets.io/created-by"
@@ -89,6 +91,21 @@ async def test_it_is_read_again_at_its_interval_and_not_before(life: Life) -> No
     await life.wait(1)
     assert await life.data("x") == {"a": "new"}
     assert life.reads == 2
+
+
+@pytest.mark.parametrize("jump", [pytest.param(-24 * HOUR, id="back"), pytest.param(24 * HOUR, id="ahead")])
+async def test_when_the_clock_is_moved_no_value_grows_older_than_its_interval(jump: float) -> None:
+    loop = asyncio.get_running_loop()
+    moved = START
+    clock = Clock(wall=lambda: moved + loop.time())
+    async with Life(clock).running() as life:
+        await life.apply(store(), wanting())
+        life.manager.values["k"] = "new"
+        moved += jump
+        clock.anchor()
+        await life.wait(HOUR)
+        assert await life.data("x") == {"a": "new"}
+        assert life.reads <= 3
 
 
 async def test_a_change_of_the_spec_or_the_annotations_is_due_at_once(life: Life) -> None:

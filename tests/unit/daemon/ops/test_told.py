@@ -37,6 +37,7 @@ NEWS: dict[str, tuple[Callable[[LoggedNews], None], str]] = {
     "opened": (lambda told: told.opened(STORE, None), "debug"),
     "not-opened": (lambda told: told.opened(STORE, Denied("no")), "warning"),
     "closed": (lambda told: told.closed(STORE, ""), "debug"),
+    "clock": (lambda told: told.jumped(-3600.0), "warning"),
 }
 
 
