@@ -1,16 +1,18 @@
 """Bad manifests and bad surroundings: each is told with its place and a remedy, and stops nobody else."""
 
+import json
 import os
 import shutil
 import socket
 import sqlite3
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.manifests import external, store, written
-from tests.e2e.process import can_be_plain, daemon, files, syncret
+from tests.e2e.process import can_be_plain, daemon, faces, files, syncret
 
 pytestmark = pytest.mark.slow
 
@@ -251,3 +253,61 @@ def test_the_daemon_cannot_be_asked(tmp_path: Path, manifests: Path, which: str)
             assert process.process.wait(20) == 3
     assert part in process.stderr
     tame(process.stderr)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """An output folder on a disk of 64 KiB."""
+    folder = tmp_path / "out"
+    folder.mkdir(mode=0o700)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "syncret-test", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("needs root, and a machine that lets it mount")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_leaves_the_last_good_set_whole(small_disk: Path, manifests: Path) -> None:
+    def sync(**values: str) -> "subprocess.CompletedProcess[str]":
+        written(manifests, **{"a-good": external("good", *values) + "---\n" + store(**values)})
+        state = small_disk.parent / "state.db"
+        return syncret("sync", "-f", manifests, "--output-dir", small_disk, "--state", state)
+
+    assert sync(k="v1", small="a").returncode == 0
+    before = faces(small_disk)
+    full = sync(k="v2", small="b", large="v" * 100_000)
+    assert full.returncode == 1
+    assert "no space is left on the file system" in full.stdout
+    assert "free some space; the last complete set stays in place" in full.stdout
+    tame(full.stdout + full.stderr)
+    assert files(small_disk) == {"default/good/k": "v1", "default/good/small": "a"}
+    assert faces(small_disk).keys() == before.keys(), "nothing half written is left"
+    assert sync(k="v3").returncode == 0
+    assert files(small_disk) == {"default/good/k": "v3"}
+
+
+@pytest.mark.parametrize(
+    ("key", "told", "made"),
+    [
+        pytest.param("../../etc/passwd", "must not be '.' or begin with '..'", set[str](), id="way out"),
+        pytest.param("..", "must not be '.' or begin with '..'", set[str](), id="parent"),
+        pytest.param("k" * 300, "has length 300 but max is 253", set[str](), id="long"),
+        pytest.param("/etc/passwd", "secret synced", {"_etc_passwd", "fine"}, id="absolute"),
+        pytest.param("a/b", "secret synced", {"a_b", "fine"}, id="slash"),
+        pytest.param("a\0b", "secret synced", {"a_b", "fine"}, id="NUL"),
+    ],
+)
+def test_a_key_of_a_secret_manager_is_no_way_out(
+    tmp_path: Path, manifests: Path, key: str, told: str, made: set[str]
+) -> None:
+    whole = json.dumps(json.dumps({key: CANARY, "fine": CANARY}))
+    bad = external("bad", store="other", more="  dataFrom: [{extract: {key: whole}}]\n")
+    written(manifests, b=bad + "---\n" + store("other", whole=whole))
+    done = syncret("sync", "-f", manifests, "--output-dir", tmp_path / "deep" / "out")
+    assert done.returncode == (0 if made else 1)
+    assert told in done.stdout
+    tame(done.stdout + done.stderr)
+    assert set(files(tmp_path / "deep")) == {
+        "out/default/good/k",
+        *(f"out/default/bad/{name}" for name in made),
+    }
