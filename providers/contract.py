@@ -152,8 +152,22 @@ Client: TypeAlias = object
 """Whatever a provider opens: some of the protocols above."""
 
 
+class WholeSecret(NamedTuple):
+    """A Secret with its labels, for providers that judge or pass on more than one key."""
+
+    labels: Mapping[str, str]
+    data: SecretMap
+
+
+class IssuedToken(NamedTuple):
+    """A token of a ServiceAccount, and when it ends, in seconds since the epoch."""
+
+    token: SecretBytes
+    expires: float
+
+
 class Credentials(Protocol):
-    """Reads what a spec refers to: keys of Secrets and ConfigMaps, tokens of ServiceAccounts.
+    """Reads what a spec refers to: Secrets and ConfigMaps, ServiceAccounts and their tokens.
 
     A selector's namespace counts only for cluster-scoped stores; otherwise it is the store's own.
     Raises Denied or Malformed with the name of what is missing, never with a value.
@@ -167,6 +181,34 @@ class Credentials(Protocol):
         """One key of one ConfigMap."""
         ...
 
+    async def secret(self, name: str, namespace: str | None = None) -> WholeSecret:
+        """A whole Secret."""
+        ...
+
+    async def account_token(
+        self, name: str, *, audiences: Sequence[str] = (), seconds: int = 600, namespace: str | None = None
+    ) -> IssuedToken:
+        """A new token of a ServiceAccount, for these audiences (none: the API server's own).
+
+        Raises Malformed in a home that has no API server to issue one.
+        """
+        ...
+
+    async def account_annotations(self, name: str, namespace: str | None = None) -> Mapping[str, str]:
+        """The annotations of a ServiceAccount, where clouds write which role it has."""
+        ...
+
+
+class Render(Protocol):
+    """Renders templates of requests."""
+
+    def __call__(self, template: str, data: Mapping[str, Mapping[str, str]]) -> str:
+        """The text, with all functions that templates of outputs have; a missing key prints `<no value>`.
+
+        Raises Malformed, which quotes neither the template nor a value.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenContext:
@@ -177,6 +219,7 @@ class OpenContext:
     credentials: Credentials
     now: Callable[[], float]
     """The wall clock, in seconds since the epoch."""
+    render: Render
     keep: dict[str, Any]
     """Memory of this store that outlives the client, for as long as the process lives."""
 

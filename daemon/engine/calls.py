@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.credentials import Issue, no_issuer
 from syncret.daemon.engine.identity import StorePlan
 from syncret.daemon.engine.observer import Call, Faults, Observer, Operation
 from syncret.daemon.engine.outage import Outage
 from syncret.daemon.engine.tasks import Tasks, Turns
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
+from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import retried
@@ -27,6 +28,8 @@ class Surroundings:
     observer: Observer
     clock: Clock
     tasks: Tasks
+    render: Render
+    issue: Issue = no_issuer
     faults: Faults | None = None
 
 

@@ -80,12 +80,13 @@ class Channel:
         store = self.plan.store
         namespace = store.namespace or self.identity.namespace
         scope = Scope(cluster=not store.namespace, namespace=namespace)
-        credentials = HomeCredentials(self._target, scope, on_read=self._on_read)
+        credentials = HomeCredentials(self._target, scope, on_read=self._on_read, issue=self._around.issue)
         context = OpenContext(
             store=store,
             scope=scope,
             credentials=credentials,
             now=self._around.clock.now,
+            render=self._around.render,
             keep=self._memory.keep,
         )
         lent = LentClient(

@@ -13,12 +13,13 @@ from syncret.daemon.backends.contract import Change, ChangeKind, Stored, Target
 from syncret.daemon.engine.calls import StoreMemory, Surroundings
 from syncret.daemon.engine.channel import Channel
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.credentials import ABSENT, HomeCredentials
+from syncret.daemon.engine.credentials import ABSENT, HomeCredentials, Issue, no_issuer
 from syncret.daemon.engine.identity import Identity, StorePlan, credentials_of, plan_of
 from syncret.daemon.engine.observer import Faults, Observer, Silent
+from syncret.daemon.engine.requests import requests
 from syncret.daemon.engine.session import Session
 from syncret.daemon.engine.tasks import Tasks
-from syncret.providers.contract import Provider
+from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import Limiter, LimiterStats
 from syncret.providers.registry import Registry
@@ -40,6 +41,7 @@ class Sessions:
         observer: Observer | None = None,
         faults: Faults | None = None,
         substitute: Substitute | None = None,
+        issue: Issue = no_issuer,
     ) -> None:
         self._registry = registry
         self._target = target
@@ -51,6 +53,8 @@ class Sessions:
             observer=observer or Silent(),
             clock=clock,
             tasks=self._tasks,
+            render=requests(clock.now),
+            issue=issue,
             faults=faults,
         )
         self._plans: dict[ObjectRef, tuple[str, StorePlan | SyncError]] = {}
@@ -81,9 +85,17 @@ class Sessions:
         if not isinstance(plan, SyncError):
             yield from credentials_of(plan)
 
-    def credentials(self, namespace: str) -> HomeCredentials:
-        """The credentials of something in a namespace that is no store: a generator."""
-        return HomeCredentials(self._target, Scope(cluster=False, namespace=namespace))
+    def context(self, generator: ObjectRef, namespace: str) -> OpenContext:
+        """What a generator that draws for a namespace may use."""
+        scope = Scope(cluster=False, namespace=namespace)
+        return OpenContext(
+            store=generator,
+            scope=scope,
+            credentials=HomeCredentials(self._target, scope, issue=self._around.issue),
+            now=self._around.clock.now,
+            render=self._around.render,
+            keep={},
+        )
 
     def notice(self, change: Change) -> None:
         """Take in a change of the home: other credentials need another client, a store that goes ends."""

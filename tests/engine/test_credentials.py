@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from syncret.config.catalog import Scope
@@ -5,6 +7,8 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import BackendError, Stored
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.credentials import ABSENT, HomeCredentials
+from syncret.daemon.engine.requests import requests
+from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from tests.engine.support import START, manifest
 
@@ -89,3 +93,59 @@ async def test_a_home_that_fails_is_unavailable() -> None:
     credentials = HomeCredentials(BrokenHome(now=lambda: START), Scope(cluster=False, namespace="own"))
     with pytest.raises(Unavailable, match=r"cannot read Secret/own/login: InternalError$"):
         await credentials.secret_key("login", "token")
+
+
+async def test_a_whole_secret_and_an_account(home: MemoryCluster) -> None:
+    credentials = HomeCredentials(home, Scope(cluster=False, namespace="own"))
+    role = {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/a"}
+    account = manifest("ServiceAccount", "app", group="", namespace="own")
+    account["metadata"]["annotations"] = role
+    await home.create(account)
+    secret = await credentials.secret("login")
+
+    assert {key: value.raw for key, value in secret.data.items()} == {"token": b"own"}
+    assert secret.labels == {}
+    assert await credentials.account_annotations("app") == role
+    with pytest.raises(Malformed, match='ServiceAccount "none"'):
+        await credentials.account_annotations("none")
+
+
+async def test_tokens_are_asked_of_the_home(home: MemoryCluster) -> None:
+    asked: list[tuple[ObjectRef, tuple[str, ...], int]] = []
+
+    async def issue(account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
+        asked.append((account, tuple(audiences), seconds))
+        return IssuedToken(SecretBytes(b"jwt"), START + seconds)
+
+    credentials = HomeCredentials(home, Scope(cluster=True, namespace="own"), issue=issue)
+    issued = await credentials.account_token("app", audiences=("vault",), namespace="other")
+
+    assert (issued.token.raw, issued.expires) == (b"jwt", START + 600)
+    assert asked == [(ObjectRef("", "ServiceAccount", "other", "app"), ("vault",), 600)]
+
+
+async def test_a_home_without_an_api_server_issues_nothing(home: MemoryCluster) -> None:
+    with pytest.raises(Malformed, match='ServiceAccount "app" of namespace "own"') as caught:
+        await HomeCredentials(home, Scope(cluster=False, namespace="own")).account_token("app")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        pytest.param("/{{ .remoteRef.key }}", "/a b", id="a value"),
+        pytest.param("{{ .login.token | b64enc | upper }}", "DDRQ", id="functions"),
+        pytest.param("{{ .remoteRef.absent }}|{{ .absent }}", "<no value>|<no value>", id="absent"),
+    ],
+)
+def test_requests_are_rendered(template: str, expected: str) -> None:
+    render = requests(lambda: START)
+
+    assert render(template, {"remoteRef": {"key": "a b"}, "login": {"token": "t4P"}}) == expected
+
+
+@pytest.mark.parametrize("template", ['{{ fail "canary" }}', '{{ "canary', '{{ index "canary" 9 }}'])
+def test_a_request_that_cannot_be_rendered(template: str) -> None:
+    with pytest.raises(Malformed, match="template of a request") as caught:
+        requests(lambda: START)(template, {})
+    assert "canary" not in str(caught.value)

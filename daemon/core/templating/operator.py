@@ -7,10 +7,11 @@ from syncret.daemon.core.templating.engine import Functions, Template
 from syncret.daemon.core.templating.errors import TemplateError
 from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.functions.table import ALL
+from syncret.daemon.core.templating.gotypes import STRING, STRING_MAP, map_of
 from syncret.daemon.core.templating.values import TypedMap, string_map
 from syncret.providers.errors import Malformed
 
-__all__ = ["FUNCTIONS", "Context", "TemplateError", "parse", "render", "string_data"]
+__all__ = ["FUNCTIONS", "Context", "TemplateError", "parse", "render", "request", "string_data"]
 
 FUNCTIONS: Final = Functions(ALL)
 
@@ -30,6 +31,15 @@ def render(name: str, text: str, data: Mapping[str, bytes], context: Context) ->
         return parsed.render(string_data(data), context, missing_key="error")
     except TemplateError as error:
         raise Malformed(f"unable to execute template at key {name}: {error}") from None
+
+
+def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context) -> str:
+    """What a template of a request writes; a key that the data lacks prints as Go does. Raises Malformed."""
+    dot = TypedMap(map_of(STRING, STRING_MAP), {name: string_map(values) for name, values in data.items()})
+    try:
+        return parse("request", text).render(dot, context).decode("utf-8", "surrogateescape")
+    except TemplateError as error:
+        raise Malformed(f"the template of a request cannot be rendered: {error}") from None
 
 
 def string_data(data: Mapping[str, bytes]) -> TypedMap:

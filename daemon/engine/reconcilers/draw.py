@@ -6,10 +6,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from syncret.config.catalog import Scope, generator_key
+from syncret.config.catalog import generator_key
 from syncret.config.meta import Document, ObjectRef, is_object, member, ref_of
 from syncret.config.resources.base import GENERATORS_API, GENERATORS_GROUP
-from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed, Unavailable
@@ -95,9 +94,7 @@ def _generator(world: World, kind: str) -> Generator[Any]:
 
 def _context(world: World, resource: Document) -> OpenContext:
     ref = ref_of(resource)
-    scope = Scope(cluster=False, namespace=ref.namespace)
-    credentials = HomeCredentials(world.target, scope)
-    return OpenContext(store=ref, scope=scope, credentials=credentials, now=world.clock.now, keep={})
+    return world.sessions.context(ref, ref.namespace)
 
 
 async def _bounded(world: World, failure: str, work: Awaitable[T]) -> T:

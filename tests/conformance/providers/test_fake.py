@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from syncret.config.catalog import Scope
-from syncret.config.meta import ObjectRef
-from syncret.providers.contract import Client, OpenContext, SecretBytes
-from syncret.providers.errors import Malformed
+from syncret.providers.contract import Client
 from syncret.providers.fake import PROVIDER
 from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeSpec
 from tests.conformance.providers.harness import Ability, Entry, Fault, Harness
 from tests.conformance.providers.suite import ProviderSuite
+from tests.support.opened import context
 
 IN_MEMORY = "it lives in memory: nothing stands between it and the daemon that could fail"
 
@@ -30,16 +28,6 @@ class CountingManager(SecretManager):
         written = super().put(key, value, name)
         self.writes += written
         return written
-
-
-class NoCredentials:
-    """The embedded store needs none."""
-
-    async def secret_key(self, name: str, key: str, namespace: str | None = None) -> SecretBytes:
-        raise Malformed(f"nobody expected {namespace}/{name}/{key} to be read")
-
-    async def config_map_key(self, name: str, key: str, namespace: str | None = None) -> str:
-        raise Malformed(f"nobody expected {namespace}/{name}/{key} to be read")
 
 
 class FakeHarness:
@@ -74,16 +62,8 @@ class FakeHarness:
 
     @asynccontextmanager
     async def _open(self) -> AsyncGenerator[Client, None]:
-        store = ObjectRef("external-secrets.io", "SecretStore", "default", "fake")
-        context = OpenContext(
-            store=store,
-            scope=Scope(cluster=False, namespace="default"),
-            credentials=NoCredentials(),
-            now=lambda: 0.0,
-            keep=self._keep,
-        )
         assert PROVIDER.open is not None
-        async with PROVIDER.open(FakeSpec(data=()), context) as client:
+        async with PROVIDER.open(FakeSpec(data=()), context(keep=self._keep)) as client:
             yield client
 
     def broken(self, fault: Fault) -> AbstractContextManager[None]:

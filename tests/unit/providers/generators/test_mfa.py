@@ -7,7 +7,7 @@ import pytest
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.errors import Malformed
 from syncret.providers.generators.mfa import MFASpec, generate, totp
-from tests.unit.providers.generators.support import context
+from tests.support.opened import Given, context
 
 SEED = b"GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 
@@ -49,7 +49,7 @@ def test_a_length_has_a_bound() -> None:
 
 async def test_reads_the_seed_from_a_secret() -> None:
     spec = MFASpec(secret=SecretKeySelector(name="otp", key="seed"))
-    values = (await generate(spec, context({("otp", "seed"): SEED}))).values
+    values = (await generate(spec, context(Given(secrets={"otp": {"seed": SEED}})))).values
 
     assert {key: value.raw for key, value in values.items()} == {"token": b"005924", "timeLeft": b"30"}
 
@@ -61,6 +61,6 @@ async def test_the_time_can_be_fixed() -> None:
         time_period=30,
         when="1970-01-01T00:00:59Z",
     )
-    values = (await generate(spec, context({("otp", "seed"): SEED}))).values
+    values = (await generate(spec, context(Given(secrets={"otp": {"seed": SEED}})))).values
 
     assert values["token"].raw == b"94287082"

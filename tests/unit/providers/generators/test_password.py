@@ -9,7 +9,7 @@ import pytest
 
 from syncret.providers.errors import Malformed
 from syncret.providers.generators.password import SYMBOLS, PasswordSpec, draw, generate
-from tests.unit.providers.generators.support import context
+from tests.support.opened import context
 
 
 def count(password: str, characters: str) -> int:

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from syncret.providers.generators import fake, uuid
-from tests.unit.providers.generators.support import context
+from tests.support.opened import context
 
 
 async def test_uuid() -> None:

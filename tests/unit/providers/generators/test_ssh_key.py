@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.serialization import load_ssh_private_key, l
 
 from syncret.providers.errors import Malformed
 from syncret.providers.generators.ssh_key import SSHKeySpec, generate
-from tests.unit.providers.generators.support import context
+from tests.support.opened import context
 
 SPECS = [
     pytest.param(SSHKeySpec(), "ssh-rsa", id="rsa is the default"),

@@ -1,0 +1,158 @@
+"""Logins that expire: one at a time however many callers, renewed before the end, dropped when refused.
+
+self._token = Expiring(self._login, now=context.now)
+answer = await self._token.use(lambda token: http.request("GET", path, doing=..., headers=bearer(token)))
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from copy import copy
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.http.answers import Unauthenticated
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_MARGIN: Final = 60.0
+"""Seconds before its end from which a login is renewed; a fifth of its life, where that is shorter."""
+
+_AGAIN: Final = 10.0
+"""Seconds between two tries to renew a login that is still good."""
+
+_LARGEST: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Lease(Generic[T]):
+    """What a login gave, and until when it is good, in seconds since the epoch (None: for ever)."""
+
+    value: T = field(repr=False)
+    expires: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Held(Generic[T]):
+    lease: Lease[T]
+    renew_at: float
+
+
+class Expiring(Generic[T]):
+    """Holds one login.
+
+    Callers who come while nobody is logged in wait for the same login, and share its failure: a hundred
+    objects try a wrong password once. While a login is renewed ahead of its end, others go on with the old
+    one; so they do if the renewal fails, until the end.
+
+    Args:
+        login: gets a new lease. Raises SyncError.
+        now: the wall clock.
+        refused: errors of a call which mean that the login is not good any more.
+    """
+
+    def __init__(
+        self,
+        login: Callable[[], Awaitable[Lease[T]]],
+        *,
+        now: Callable[[], float],
+        refused: type[SyncError] | tuple[type[SyncError], ...] = Unauthenticated,
+    ) -> None:
+        self._login = login
+        self._now = now
+        self._refused = refused
+        self._held: _Held[T] | None = None
+        self._pending: asyncio.Future[Lease[T] | SyncError | None] | None = None
+
+    @property
+    def held(self) -> T | None:
+        """What is held now, expired or not; for a good-bye that revokes it."""
+        return None if self._held is None else self._held.lease.value
+
+    async def get(self) -> T:
+        """A login that is good now. Raises what the login raised."""
+        while True:
+            good = self._good()
+            if good is not None and (self._pending is not None or self._now() < good.renew_at):
+                return good.lease.value
+            if self._pending is None:
+                return await self._renewed(good)
+            pending = self._pending
+            await asyncio.wait([pending])  # not the future itself: one who gives up must not cancel it
+            outcome = pending.result()
+            if isinstance(outcome, SyncError):
+                raise copy(outcome)
+            if outcome is not None:
+                return outcome.value
+
+    def drop(self, value: T) -> None:
+        """This login was refused. Does nothing where another one has taken its place already."""
+        if self._held is not None and self._held.lease.value is value:
+            self._held = None
+
+    async def use(self, call: Callable[[T], Awaitable[R]]) -> R:
+        """The call's result. Where it says that the login is not good any more, it is made with another."""
+        value = await self.get()
+        try:
+            return await call(value)
+        except self._refused:
+            self.drop(value)
+        return await call(await self.get())
+
+    def _good(self) -> _Held[T] | None:
+        held = self._held
+        expires = None if held is None else held.lease.expires
+        return None if expires is not None and expires <= self._now() else held
+
+    async def _renewed(self, old: _Held[T] | None) -> T:
+        """Log in for all who wait. A failure is passed over while the old login is still good."""
+        self._pending = asyncio.get_running_loop().create_future()
+        outcome: Lease[T] | SyncError | None = (
+            None  # stays so if this caller is cancelled: the next one tries
+        )
+        try:
+            lease = await self._login()
+            self._held = _Held(lease, self._renew_at(lease))
+            outcome = lease
+        except SyncError as error:
+            if old is None:
+                outcome = error
+                raise
+            outcome = old.lease
+            self._held = _Held(old.lease, self._now() + _AGAIN)
+            return old.lease.value
+        finally:
+            self._pending.set_result(outcome)
+            self._pending = None
+        return lease.value
+
+    def _renew_at(self, lease: Lease[T]) -> float:
+        if lease.expires is None:
+            return inf
+        now = self._now()
+        return lease.expires - min(_MARGIN, (lease.expires - now) / 5)
+
+    def __repr__(self) -> str:
+        return f"<Expiring {'none' if self._held is None else 'held'}>"
+
+
+def token_file(path: str | Path, *, what: str = "token") -> SecretBytes:
+    """The token in a file, read anew each time: whoever mounts it changes it before it expires.
+
+    Raises Malformed with the path, where there is none or it is empty.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(_LARGEST).strip()
+    except OSError as error:
+        raise Malformed(
+            f"the {what} file {path} cannot be read: {error.strerror}",
+            hint="is it mounted, and may this user read it?",
+        ) from None
+    if not text:
+        raise Malformed(f"the {what} file {path} is empty", hint="whoever writes it has not done so yet")
+    return SecretBytes(text)

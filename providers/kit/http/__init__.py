@@ -1,0 +1,24 @@
+"""HTTP for providers: one `Http` per session, bounded in size and time, its failures told as SyncErrors.
+
+async with Http(spec.url, tls=Tls(ca=bundle)) as http:
+    answer = await http.request("GET", "/v1/secrets/a", doing="reading key a", accept=(404,))
+    found = None if answer.status == 404 else answer.json()
+"""
+
+from syncret.providers.kit.http.answers import Answer, Unauthenticated
+from syncret.providers.kit.http.bodies import Body, form_body, json_body, segments
+from syncret.providers.kit.http.client import LARGEST, Http, Timeouts
+from syncret.providers.kit.http.tls import Tls
+
+__all__ = [
+    "LARGEST",
+    "Answer",
+    "Body",
+    "Http",
+    "Timeouts",
+    "Tls",
+    "Unauthenticated",
+    "form_body",
+    "json_body",
+    "segments",
+]

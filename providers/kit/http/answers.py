@@ -1,0 +1,104 @@
+"""What a server answered, and what its status means."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+import msgspec
+
+from syncret.config.fields import Json
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+
+T = TypeVar("T")
+
+
+class Unauthenticated(Denied):
+    """The server does not know these credentials, or no longer: another login may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status that the caller is ready for, headers (names in lower case), and the whole body."""
+
+    doing: str
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+    def json(self) -> Json:
+        """The body as JSON. Raises Malformed that says what it is instead."""
+        return self.decode(object)
+
+    def decode(self, model: type[T]) -> T:
+        """The body as JSON that fits a model. Raises Malformed; no message quotes the body."""
+        try:
+            return msgspec.json.decode(self.body, type=model)
+        except msgspec.ValidationError:
+            problem, hint = "the answer is JSON of another shape than the API has", "does the URL lead there?"
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            problem, hint = self._instead()
+        # Raised out here, so that the parser's error does not travel along as the context.
+        raise Malformed(f"{self.doing}: {problem}", hint=hint)
+
+    def _instead(self) -> tuple[str, str]:
+        start = self.body[:256].lstrip().lower()
+        if not start:
+            return "the answer is empty where JSON is expected", "does the URL lead to the API?"
+        if start.startswith((b"<!doctype html", b"<html")) or "html" in self.headers.get("content-type", ""):
+            return "the answer is HTML, not JSON", "the URL leads to a web page: a login page, or a proxy's"
+        return "the answer is not JSON", "does the URL lead to the API?"
+
+
+_REFUSALS: Final[Mapping[int, tuple[type[SyncError], str]]] = {
+    HTTPStatus.UNAUTHORIZED: (
+        Unauthenticated,
+        "the credentials are wrong or expired: check what the store refers to",
+    ),
+    HTTPStatus.FORBIDDEN: (Denied, "the credentials are known, but may not do this: grant it to them"),
+    HTTPStatus.NOT_FOUND: (Malformed, "nothing is at this address: check the store's URL"),
+    HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: (
+        Denied,
+        "the proxy wants a login: write it into HTTPS_PROXY",
+    ),
+    HTTPStatus.REQUEST_TIMEOUT: (Unavailable, ""),
+    HTTPStatus.TOO_EARLY: (Unavailable, ""),
+}
+
+
+def refusal(doing: str, status: int, headers: Mapping[str, str], now: Callable[[], float]) -> SyncError:
+    """The error for a status that the caller did not expect. Only the status is told, never the body."""
+    told = f"{doing}: HTTP {status}{_phrase(status)}"
+    after = retry_after(headers.get("retry-after", ""), now)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        hint = "the server allows fewer calls: lower syncret.dev/requests-per-second of the store"
+        return Throttled(told, retry_after=after, hint=hint)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE and after is not None:
+        return Throttled(told, retry_after=after)
+    broken = Unavailable if status >= HTTPStatus.INTERNAL_SERVER_ERROR else Malformed
+    error, hint = _REFUSALS.get(status, (broken, ""))
+    return error(told, hint=hint)
+
+
+def retry_after(text: str, now: Callable[[], float]) -> float | None:
+    """Seconds to wait, from a header that holds seconds or a date; None where it says nothing sensible."""
+    text = text.strip()
+    if text.isascii() and text.isdecimal():
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.fromtimestamp(now(), UTC)).total_seconds())
+
+
+def _phrase(status: int) -> str:
+    """The standard's own words: what a server writes there could be anything."""
+    try:
+        return f" {HTTPStatus(status).phrase}"
+    except ValueError:
+        return ""

@@ -1,0 +1,235 @@
+"""One session's way to an HTTP API: a pool of connections, bounds, and errors that say what to do."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import cache
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from urllib.parse import quote, urlencode, urljoin, urlsplit
+
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.http.answers import Answer, refusal
+from syncret.providers.kit.http.bodies import Body
+from syncret.providers.kit.http.proxies import proxy_for
+from syncret.providers.kit.http.tls import SYSTEM, Tls
+
+if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands reach no server
+    import aiohttp
+
+LARGEST: Final = 8 * 2**20
+"""Bytes of an answer. What is larger is an error: half a secret would be a wrong one."""
+
+_CHUNK: Final = 64 * 1024
+_PORTS: Final = {"http": 80, "https": 443}
+_REDIRECTS: Final = {301, 302, 303, 307, 308}
+_SAME_METHOD: Final = {307, 308}
+_MOST_REDIRECTS: Final = 5
+_AS_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"
+_NOT_IN_HEADERS: Final = re.compile(r"[\r\n\x00]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """Seconds. The engine sets a limit of its own around each call; this one may be shorter."""
+
+    connect: float = 10.0
+    total: float | None = 60.0
+    """From the first byte sent to the last byte read, redirects included in each part."""
+
+
+class _Target(NamedTuple):
+    url: str
+    origin: str
+    server: str
+    proxy: str | None
+
+
+class Http:
+    """An HTTP client. Use it as a context manager: leaving the block closes its connections.
+
+    Args:
+        base: what relative addresses are appended to, such as `https://vault:8200`.
+        tls: whom to trust, and our own certificate.
+        headers: sent with every request.
+        timeouts: for each request.
+        largest: bytes of an answer, after unpacking.
+        trusts_redirects: whether a redirect to another server is followed, which then receives all headers:
+            for clusters whose members point at each other. Redirects on the same server are followed.
+        now: the wall clock, for a Retry-After that is a date.
+    """
+
+    def __init__(
+        self,
+        base: str = "",
+        *,
+        tls: Tls = SYSTEM,
+        headers: Mapping[str, str] | None = None,
+        timeouts: Timeouts = Timeouts(),
+        largest: int = LARGEST,
+        trusts_redirects: bool = False,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.base = base.rstrip("/")
+        self._tls = tls
+        self._headers = {"User-Agent": _user_agent(), "Accept-Encoding": "identity", **(headers or {})}
+        self._timeouts = timeouts
+        self._largest = largest
+        self._trusts_redirects = trusts_redirects
+        self._now = now
+        self._session: aiohttp.ClientSession | None = None
+        self._stack = AsyncExitStack()
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        doing: str,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        accept: Collection[int] = (),
+    ) -> Answer:
+        """The answer, if its status is 2xx or among `accept`; SyncError for every other, and for no answer.
+
+        `url` is absolute, or a path below `base`. `doing` begins every message: `reading key a`. Nothing of
+        the URL but its server is told: paths and queries may hold what is secret.
+        """
+        sent = dict(headers or {})
+        if body is not None:
+            sent.setdefault("Content-Type", body.type)
+        for name, value in sent.items():
+            if _NOT_IN_HEADERS.search(name + value):
+                raise Malformed(f"{doing}: a header holds a line break", hint="trim the value it is made of")
+        target = _target(self._absolute(url, params), doing)
+        for _ in range(_MOST_REDIRECTS + 1):
+            answer = await self._exchange(method, target, doing, sent, body)
+            location = answer.headers.get("location", "")
+            if answer.status not in _REDIRECTS or answer.status in accept or not location:
+                break
+            target = self._redirected(answer, method, target, location)
+        else:
+            raise Malformed(f"{doing}: {target.server} redirects in circles", hint="check the store's URL")
+        if 200 <= answer.status < 300 or answer.status in accept:  # noqa: PLR2004  # HTTP's own numbers
+            return answer
+        raise refusal(doing, answer.status, answer.headers, self._now)
+
+    async def __aenter__(self) -> Self:
+        import aiohttp  # see above
+
+        connector = aiohttp.TCPConnector(ssl=True if self._tls.plain else self._tls.context())
+        self._session = await self._stack.enter_async_context(
+            aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=self._headers,
+                timeout=aiohttp.ClientTimeout(
+                    total=self._timeouts.total, sock_connect=self._timeouts.connect
+                ),
+            )
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session = None
+        await self._stack.aclose()
+
+    async def _exchange(
+        self, method: str, target: _Target, doing: str, headers: Mapping[str, str], body: Body | None
+    ) -> Answer:
+        from yarl import URL  # comes with aiohttp
+
+        from syncret.providers.kit.http.failures import FAILURES, failure  # see above
+
+        session = self._session
+        if session is None:
+            raise RuntimeError("an Http is used inside its `async with` block")
+        failed: SyncError
+        try:
+            async with session.request(
+                method,
+                URL(target.url, encoded=True),
+                headers=headers,
+                data=None if body is None else body.content,
+                proxy=target.proxy,
+                allow_redirects=False,
+            ) as response:
+                content = await self._content(response)
+                if content is not None:
+                    told = {name.lower(): value for name, value in response.headers.items()}
+                    return Answer(doing, response.status, told, content)
+                failed = Malformed(
+                    f"{doing}: the answer is larger than {self._largest} bytes",
+                    hint="no secret is that large: does the URL lead to the right place?",
+                )
+        except FAILURES as error:
+            failed = failure(error, doing, target.server)
+        # Raised out here, so that an error that quotes the URL does not travel along as the context.
+        raise failed
+
+    async def _content(self, response: "aiohttp.ClientResponse") -> bytes | None:
+        """The whole body; None where it is too large."""
+        content = bytearray()
+        async for chunk in response.content.iter_chunked(_CHUNK):
+            content += chunk
+            if len(content) > self._largest:
+                response.close()
+                return None
+        return bytes(content)
+
+    def _absolute(self, url: str, params: Mapping[str, str] | None) -> str:
+        if "://" not in url:
+            url = f"{self.base}/{url.removeprefix('/')}"
+        if params:
+            url += ("&" if "?" in url else "?") + urlencode(params)
+        return url
+
+    def _redirected(self, answer: Answer, method: str, target: _Target, location: str) -> _Target:
+        there = _target(urljoin(target.url, location), answer.doing)
+        told = f"{answer.doing}: {target.server} redirects (HTTP {answer.status})"
+        if there.origin != target.origin and not self._trusts_redirects:
+            raise Malformed(
+                f"{told} to {there.server}, which would receive the credentials",
+                hint="write that server's URL into the store, if it is the right one",
+            )
+        if method not in {"GET", "HEAD"} and answer.status not in _SAME_METHOD:
+            raise Malformed(f"{told} a {method}, which would lose its body", hint="write the final URL")
+        return there
+
+    def __repr__(self) -> str:
+        state = "closed" if self._session is None else "open"
+        return f"<Http {urlsplit(self.base).netloc.rpartition('@')[2] or '-'} {state}>"
+
+
+def _target(url: str, doing: str) -> _Target:
+    """The address as it is sent: whatever cannot stand in a request line is quoted."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    host = parts.hostname
+    if parts.scheme not in _PORTS or not host:
+        raise Malformed(
+            f"{doing}: the URL is not one of an HTTP server", hint="write it with https:// and the host"
+        )
+    origin = f"{parts.scheme}://{host}:{port}"
+    server = host if port == _PORTS[parts.scheme] else f"{host}:{port}"
+    proxy = proxy_for(parts.scheme, host, port, os.environ)
+    return _Target(quote(url.partition("#")[0], safe=_AS_WRITTEN), origin, server, proxy)
+
+
+@cache
+def _user_agent() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    try:
+        return f"syncret/{version('syncret')}"
+    except PackageNotFoundError:  # run from a tree that is not installed
+        return "syncret"

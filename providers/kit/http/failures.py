@@ -1,0 +1,81 @@
+"""Why no answer came: the network's, TLS's and aiohttp's errors as ours, each with what to do about it."""
+
+import ssl
+from typing import Final
+
+import aiohttp
+
+from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+
+FAILURES: Final = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+"""What a request can end in."""
+
+_EXPIRED: Final = {10}
+_OTHER_NAME: Final = {62, 64}
+_PLAIN: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNEXPECTED_MESSAGE"}
+_WANTS_CLIENT: Final = ("CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "UNKNOWN_CA", "HANDSHAKE_FAILURE")
+
+
+_PROXY: Final = "see HTTPS_PROXY and NO_PROXY"
+_CLOSED: Final = "with TLS, this is also how a server asks for a client certificate"
+_TABLE: Final[tuple[tuple[type[BaseException], type[SyncError], str, str], ...]] = (
+    (aiohttp.ClientHttpProxyError, Unavailable, "the proxy gives no way to {}", _PROXY),
+    (aiohttp.ClientProxyConnectionError, Unavailable, "the proxy on the way to {} cannot be reached", _PROXY),
+    (aiohttp.ClientConnectorDNSError, Unavailable, "{} has no address", "check the host in the URL, and DNS"),
+    (aiohttp.ConnectionTimeoutError, Unavailable, "{} accepts no connection in time", "a firewall between?"),
+    (aiohttp.ServerDisconnectedError, Unavailable, "{} closed the connection", _CLOSED),
+    (TimeoutError, Unavailable, "{} gave no answer in time", ""),
+    (aiohttp.ClientConnectorError, Unavailable, "{} refuses connections", "is it up, and the port right?"),
+    (ValueError, Malformed, "the URL for {} or a header cannot be sent", "check the store's URL and headers"),
+)
+"""The first line that an error is one of; narrow classes stand above wide ones."""
+
+
+def failure(error: BaseException, doing: str, server: str) -> SyncError:
+    """Our error for one of FAILURES. It names the server, and nothing of the original's text."""
+    told = f"{doing}: {server}"
+    tls = _tls_error(error)
+    if isinstance(tls, ssl.SSLCertVerificationError):
+        return _untrusted(tls, told)
+    if tls is not None:
+        return _handshake(tls, told)
+    for kinds, error_type, problem, hint in _TABLE:
+        if isinstance(error, kinds):
+            return error_type(f"{doing}: {problem.format(server)}", hint=hint)
+    return Unavailable(f"{told} broke the connection: {type(error).__name__}")
+
+
+def _tls_error(error: BaseException) -> ssl.SSLError | None:
+    """The TLS error behind an error; aiohttp's own count as such, but know less than what they wrap."""
+    found: ssl.SSLError | None = None
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ssl.SSLError):
+            found = seen
+        inner = getattr(seen, "certificate_error", None) or getattr(seen, "os_error", None)
+        seen = inner if isinstance(inner, BaseException) else seen.__cause__
+    return found
+
+
+def _untrusted(error: ssl.SSLCertVerificationError, told: str) -> SyncError:
+    if error.verify_code in _EXPIRED:
+        return Unavailable(f"{told}: its certificate has expired", hint="renew the server's certificate")
+    if error.verify_code in _OTHER_NAME:
+        return Malformed(
+            f"{told}: its certificate is for another name", hint="write the URL with the certificate's name"
+        )
+    return Malformed(
+        f"{told}: its certificate is not trusted",
+        hint="set caBundle or caProvider to the authority that signed it",
+    )
+
+
+def _handshake(error: ssl.SSLError, told: str) -> SyncError:
+    reason = error.reason or ""
+    if reason in _PLAIN:
+        return Malformed(f"{told} does not speak TLS", hint="write http:// or another port")
+    if reason.endswith(_WANTS_CLIENT):
+        return Denied(
+            f"{told} does not accept our client certificate", hint="does the store give the right one?"
+        )
+    return Unavailable(f"{told}: TLS failed")

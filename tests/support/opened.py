@@ -1,0 +1,79 @@
+"""What a provider is opened with in a test: credentials from tables, a still clock, real templates."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from syncret.config.catalog import Scope
+from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.requests import requests
+from syncret.providers.contract import IssuedToken, OpenContext, SecretBytes, WholeSecret
+from syncret.providers.errors import Malformed
+
+NOW: Final = 1_234_567_890.0
+
+
+@dataclass
+class Given:
+    """The `Credentials` of a test: what it does not name does not exist."""
+
+    secrets: dict[str, Mapping[str, bytes]] = field(default_factory=dict[str, Mapping[str, bytes]])
+    config_maps: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    labels: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """Of Secrets."""
+    annotations: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """Of ServiceAccounts."""
+    tokens: dict[str, IssuedToken] = field(default_factory=dict[str, IssuedToken])
+    """By name of the ServiceAccount."""
+    asked: list[tuple[str, tuple[str, ...], int]] = field(
+        default_factory=list[tuple[str, tuple[str, ...], int]]
+    )
+    """The tokens that were asked for: account, audiences, seconds."""
+
+    async def secret_key(self, name: str, key: str, namespace: str | None = None) -> SecretBytes:
+        found = self.secrets.get(name, {}).get(key)
+        if found is None:
+            raise Malformed(f'there is no key "{key}" of Secret "{name}" ({namespace})')
+        return SecretBytes(found)
+
+    async def config_map_key(self, name: str, key: str, namespace: str | None = None) -> str:
+        found = self.config_maps.get(name, {}).get(key)
+        if found is None:
+            raise Malformed(f'there is no key "{key}" of ConfigMap "{name}" ({namespace})')
+        return found
+
+    async def secret(self, name: str, namespace: str | None = None) -> WholeSecret:
+        if name not in self.secrets:
+            raise Malformed(f'there is no Secret "{name}" ({namespace})')
+        data = {key: SecretBytes(value) for key, value in self.secrets[name].items()}
+        return WholeSecret(self.labels.get(name, {}), data)
+
+    async def account_token(
+        self, name: str, *, audiences: Sequence[str] = (), seconds: int = 600, namespace: str | None = None
+    ) -> IssuedToken:
+        self.asked.append((name, tuple(audiences), seconds))
+        if name not in self.tokens:
+            raise Malformed(f'there is no ServiceAccount "{name}" ({namespace})')
+        return self.tokens[name]
+
+    async def account_annotations(self, name: str, namespace: str | None = None) -> Mapping[str, str]:
+        return self.annotations.get(name, {})
+
+
+def context(
+    given: Given | None = None,
+    *,
+    scope: Scope = Scope(cluster=False, namespace="default"),  # noqa: B008  # immutable
+    now: Callable[[], float] = lambda: NOW,
+    keep: dict[str, Any] | None = None,
+) -> OpenContext:
+    """What the engine would hand to a store or generator `test`."""
+    kind = "ClusterSecretStore" if scope.cluster else "SecretStore"
+    return OpenContext(
+        store=ObjectRef("external-secrets.io", kind, "" if scope.cluster else scope.namespace, "test"),
+        scope=scope,
+        credentials=given or Given(),
+        now=now,
+        render=requests(now),
+        keep={} if keep is None else keep,
+    )

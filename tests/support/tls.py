@@ -1,0 +1,83 @@
+"""A certificate authority for tests: certificates for servers and clients, and contexts that demand them."""
+
+import ssl
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+DAY = timedelta(days=1)
+
+
+class Pair(NamedTuple):
+    """A certificate and its key, in PEM."""
+
+    certificate: bytes
+    key: bytes
+
+
+class Authority:
+    """Signs certificates. `pem` is what its users trust."""
+
+    def __init__(self, name: str = "Test authority") -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        builder = _builder(self._name, self._name, self._key.public_key(), days=1)
+        made = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        self.pem = made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+    def pair(self, name: str = "127.0.0.1", *, days: int = 1) -> Pair:
+        """A certificate for an address or host; with negative days, one that has expired."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        builder = _builder(subject, self._name, key.public_key(), days=days)
+        builder = builder.add_extension(x509.SubjectAlternativeName([_alternative(name)]), critical=False)
+        certificate = builder.sign(self._key, hashes.SHA256())
+        return Pair(
+            certificate.public_bytes(serialization.Encoding.PEM),
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            ),
+        )
+
+    def server(
+        self, folder: Path, name: str = "127.0.0.1", *, days: int = 1, clients: bool = False
+    ) -> ssl.SSLContext:
+        """A server's context; with `clients` it demands a certificate of this authority."""
+        pair = self.pair(name, days=days)
+        (folder / "server.pem").write_bytes(pair.certificate + pair.key)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "server.pem")
+        if clients:
+            context.load_verify_locations(cadata=self.pem.decode())
+            context.verify_mode = ssl.CERT_REQUIRED
+        return context
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, *, days: int
+) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - 10 * DAY)
+        .not_valid_after(now + days * DAY)
+    )
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)

@@ -1,0 +1,303 @@
+"""Http against a real server: what it sends, what it takes, and what it says when it gets no answer."""
+
+import asyncio
+import gzip
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+
+import pytest
+from aiohttp import web
+
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.kit.http import Http, Timeouts, Unauthenticated, form_body, json_body, segments
+from tests.support.opened import NOW
+from tests.support.served import all_to, served
+
+CANARY = "canary-77aa"
+
+
+def told(error: BaseException | None) -> str:
+    """Everything that somebody could print of an error."""
+    text = ""
+    while error is not None:
+        text += f"{error!r} {error} {vars(error)}"
+        error = error.__cause__ or error.__context__
+    return text
+
+
+class Echo:
+    """A server that does what its test says, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.seen: list[web.Request] = []
+        self.bodies: list[bytes] = []
+        self.answer: Callable[[web.Request], web.StreamResponse] = lambda _: web.Response(text="ok")
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.seen.append(request)
+        self.bodies.append(await request.read())
+        return self.answer(request)
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return Echo()
+
+
+@pytest.fixture
+async def url(echo: Echo) -> AsyncIterator[str]:
+    async with served(all_to(echo.handle)) as url:
+        yield url
+
+
+async def test_it_sends_what_it_is_told(echo: Echo, url: str) -> None:
+    async with Http(url, headers={"X-Store": "s"}) as http:
+        answer = await http.request(
+            "POST",
+            f"/v1/{segments('a/b', 'ü c')}?x=1",
+            doing="writing",
+            params={"q": "a&b"},
+            headers={"X-Key": "k"},
+            body=json_body({"a": 1}),
+        )
+        await http.request("PUT", "form", doing="writing", body=form_body({"grant": "a b"}))
+    first, second = echo.seen
+
+    assert (answer.status, answer.body) == (200, b"ok")
+    assert first.raw_path == "/v1/a%2Fb/%C3%BC%20c?x=1&q=a%26b"
+    assert (first.method, first.headers["X-Store"], first.headers["X-Key"]) == ("POST", "s", "k")
+    assert first.headers["User-Agent"].startswith("syncret")
+    assert first.headers["Content-Type"] == "application/json"
+    assert (second.method, second.path, echo.bodies) == ("PUT", "/form", [b'{"a":1}', b"grant=a+b"])
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "expected"),
+    [
+        pytest.param(400, {}, Malformed, id="bad request"),
+        pytest.param(401, {}, Unauthenticated, id="unauthorized"),
+        pytest.param(403, {}, Denied, id="forbidden"),
+        pytest.param(404, {}, Malformed, id="not found"),
+        pytest.param(408, {}, Unavailable, id="request timeout"),
+        pytest.param(429, {}, Throttled, id="too many requests"),
+        pytest.param(500, {}, Unavailable, id="server error"),
+        pytest.param(503, {}, Unavailable, id="unavailable"),
+        pytest.param(503, {"Retry-After": "7"}, Throttled, id="unavailable until"),
+        pytest.param(599, {}, Unavailable, id="unknown"),
+    ],
+)
+async def test_a_status_is_an_error(
+    echo: Echo, url: str, status: int, headers: dict[str, str], expected: type[SyncError]
+) -> None:
+    echo.answer = lambda _: web.Response(status=status, headers=headers, text=CANARY, reason=CANARY)
+    async with Http(url) as http:
+        with pytest.raises(expected) as caught:
+            await http.request("GET", f"/{CANARY}?token={CANARY}", doing="reading key a")
+        allowed = await http.request("GET", "/", doing="reading key a", accept=(status,))
+
+    assert str(caught.value).startswith(f"reading key a: HTTP {status}")
+    assert CANARY not in told(caught.value)
+    assert type(caught.value) is expected
+    assert allowed.status == status
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("7", 7.0, id="seconds"),
+        pytest.param("Fri, 13 Feb 2009 23:31:35 GMT", 5.0, id="a date"),
+        pytest.param("Fri, 13 Feb 2009 23:00:00 GMT", 0.0, id="a date that is over"),
+        pytest.param("soon", None, id="nonsense"),
+        pytest.param("-3", None, id="negative"),
+    ],
+)
+async def test_retry_after_is_understood(echo: Echo, url: str, text: str, expected: float | None) -> None:
+    echo.answer = lambda _: web.Response(status=429, headers={"Retry-After": text})
+    async with Http(url, now=lambda: NOW) as http:
+        with pytest.raises(Throttled) as caught:
+            await http.request("GET", "/", doing="reading")
+
+    assert caught.value.retry_after == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "expected"),
+    [
+        pytest.param(b"<!DOCTYPE html><p>canary-77aa", "text/html", "HTML, not JSON", id="html"),
+        pytest.param(b"canary-77aa", "text/html", "HTML, not JSON", id="html by type"),
+        pytest.param(b"canary-77aa", "application/json", "is not JSON", id="text"),
+        pytest.param(b"\xff\xfe", "application/json", "is not JSON", id="binary"),
+        pytest.param(b'{"a": "canary-77aa\xff"}', "application/json", "is not JSON", id="bad utf-8"),
+        pytest.param(b"", "application/json", "is empty", id="empty"),
+    ],
+)
+async def test_what_is_no_json_is_told(echo: Echo, url: str, body: bytes, kind: str, expected: str) -> None:
+    echo.answer = lambda _: web.Response(body=body, content_type=kind)
+    async with Http(url) as http:
+        answer = await http.request("GET", "/", doing="reading")
+    with pytest.raises(Malformed, match=expected) as caught:
+        answer.json()
+
+    assert CANARY not in told(caught.value)
+
+
+async def test_json_is_read_by_a_model(echo: Echo, url: str) -> None:
+    echo.answer = lambda _: web.json_response({"token": CANARY})
+    async with Http(url) as http:
+        answer = await http.request("GET", "/", doing="logging in")
+
+    assert answer.json() == answer.decode(dict[str, str]) == {"token": CANARY}
+    with pytest.raises(Malformed, match="another shape") as caught:
+        answer.decode(dict[str, int])
+    assert CANARY not in told(caught.value) + repr(answer)
+
+
+@pytest.mark.parametrize("packed", [pytest.param(False, id="plain"), pytest.param(True, id="packed")])
+async def test_an_answer_that_is_too_large_is_an_error(echo: Echo, url: str, *, packed: bool) -> None:
+    body = CANARY.encode() * 100_000
+
+    def answer(_: web.Request) -> web.Response:
+        if packed:
+            return web.Response(body=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+        return web.Response(body=body)
+
+    echo.answer = answer
+    async with Http(url, largest=len(body) - 1) as http:
+        with pytest.raises(Malformed, match="larger than"):
+            await http.request("GET", "/", doing="reading")
+    async with Http(url, largest=len(body)) as http:
+        assert (await http.request("GET", "/", doing="reading")).body == body
+
+
+async def test_redirects_on_one_server_are_followed(echo: Echo, url: str) -> None:
+    def answer(request: web.Request) -> web.Response:
+        if request.path == "/old":
+            return web.Response(status=307, headers={"Location": "/new"})
+        return web.Response(text="here")
+
+    echo.answer = answer
+    async with Http(url) as http:
+        got = await http.request("GET", "/old", doing="reading", headers={"X-Token": "t"})
+        put = await http.request("PUT", "/old", doing="writing", body=json_body(1))
+
+    assert (got.body, put.body) == (b"here", b"here")
+    assert [request.headers.get("X-Token") for request in echo.seen] == ["t", "t", None, None]
+    assert echo.bodies == [b"", b"", b"1", b"1"]
+
+
+async def test_redirects_to_another_server_need_trust(echo: Echo, url: str) -> None:
+    async with AsyncExitStack() as stack:
+
+        async def move(_: web.Request) -> web.StreamResponse:
+            return web.Response(status=302, headers={"Location": f"{url}/there?token={CANARY}"})
+
+        other = await stack.enter_async_context(served(all_to(move)))
+        http = await stack.enter_async_context(Http(other))
+        with pytest.raises(Malformed, match="would receive the credentials") as caught:
+            await http.request("GET", "/", doing="reading")
+        trusting = await stack.enter_async_context(Http(other, trusts_redirects=True))
+        answer = await trusting.request("GET", "/", doing="reading", headers={"X-Token": "t"})
+
+    assert CANARY not in told(caught.value)
+    assert answer.body == b"ok"
+    assert [request.headers["X-Token"] for request in echo.seen] == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("method", "location", "expected"),
+    [
+        pytest.param("GET", "/again", "in circles", id="for ever"),
+        pytest.param("POST", "/there", "lose its body", id="post"),
+        pytest.param("GET", "file:///etc/passwd", "not one of an HTTP server", id="no HTTP"),
+    ],
+)
+async def test_bad_redirects_are_told(
+    echo: Echo, url: str, method: str, location: str, expected: str
+) -> None:
+    echo.answer = lambda _: web.Response(status=302, headers={"Location": location})
+    async with Http(url) as http:
+        with pytest.raises(Malformed, match=expected):
+            await http.request(method, "/", doing="reading")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param("127.0.0.1:1", id="no scheme"),
+        pytest.param("ftp://127.0.0.1", id="another scheme"),
+        pytest.param("http://", id="no host"),
+        pytest.param("http://[::1", id="half an address"),
+        pytest.param("http://h:99999", id="no port"),
+    ],
+)
+async def test_an_address_that_is_none(bad: str) -> None:
+    async with Http(bad) as http:
+        with pytest.raises(Malformed, match="URL"):
+            await http.request("GET", "/", doing="reading")
+
+
+async def test_line_breaks_get_nowhere(echo: Echo, url: str) -> None:
+    async with Http(url) as http:
+        with pytest.raises(Malformed, match="line break"):
+            await http.request("GET", "/", doing="reading", headers={"X-A": f"{CANARY}\r\nX-B: c"})
+        await http.request("GET", "/a?q=b\r\nX-B: c", doing="reading")
+
+    [request] = echo.seen
+    assert request.raw_path == "/a?q=b%0D%0AX-B:%20c"
+    assert "X-B" not in request.headers
+
+
+async def test_dots_are_no_way_up() -> None:
+    with pytest.raises(Malformed):
+        segments("a", "..", "b")
+
+
+async def test_nobody_listens() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        async with Http(f"http://127.0.0.1:{taken.getsockname()[1]}") as http:
+            with pytest.raises(Unavailable, match="refuses connections") as caught:
+                await http.request("GET", f"/?token={CANARY}", doing="reading")
+
+    assert caught.value.hint
+    assert CANARY not in told(caught.value)
+
+
+async def test_a_host_without_an_address() -> None:
+    async with Http("http://no-such-host.invalid") as http:
+        with pytest.raises(Unavailable, match="has no address"):
+            await http.request("GET", "/", doing="reading")
+
+
+async def test_no_answer_in_time(echo: Echo, url: str) -> None:
+    async def wait(_: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(5)
+        return web.Response()
+
+    async with served(all_to(wait)) as slow, Http(slow, timeouts=Timeouts(total=0.05)) as http:
+        with pytest.raises(Unavailable, match="no answer in time"):
+            await http.request("GET", "/", doing="reading")
+
+
+async def test_a_connection_that_breaks() -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server, Http(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}") as http:
+        with pytest.raises(Unavailable, match=r"(closed|broke) the connection"):
+            await http.request("POST", "/", doing="reading")
+
+
+async def test_a_proxy_is_asked_for_what_is_not_here(
+    echo: Echo, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", url)
+    async with Http("http://elsewhere.example") as http:
+        await http.request("GET", "/a", doing="reading")
+        monkeypatch.setenv("NO_PROXY", ".example")
+        with pytest.raises(Unavailable, match=r"elsewhere\.example has no address"):
+            await http.request("GET", "/a", doing="reading")
+
+    assert [request.host for request in echo.seen] == ["elsewhere.example"]

@@ -1,0 +1,117 @@
+"""Whom Http trusts, how it proves itself, and what it says when either fails."""
+
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from syncret.providers.errors import Malformed, SyncError, Unavailable
+from syncret.providers.kit.http import Http, Tls
+from tests.support.served import all_to, served
+from tests.support.tls import Authority
+
+
+async def ok(request: web.Request) -> web.StreamResponse:
+    certificate = request.transport.get_extra_info("peercert") if request.transport else None
+    return web.json_response({"client": bool(certificate)})
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority()
+
+
+async def ask(url: str, tls: Tls) -> object:
+    async with Http(url, tls=tls) as http:
+        return (await http.request("GET", "/", doing="reading key a")).json()
+
+
+async def test_a_bundle_is_trusted(authority: Authority, tmp_path: Path) -> None:
+    bundle = b"# ours\n" + Authority("another").pem + authority.pem
+    async with served(all_to(ok), authority.server(tmp_path)) as url:
+        assert await ask(url, Tls(ca=bundle)) == {"client": False}
+
+
+async def test_a_client_certificate_is_shown(authority: Authority, tmp_path: Path) -> None:
+    pair = authority.pair("client")
+    before = open_files()
+    async with served(all_to(ok), authority.server(tmp_path, clients=True)) as url:
+        told = await ask(url, Tls(ca=authority.pem, certificate=pair.certificate, key=pair.key))
+
+    assert told == {"client": True}
+    assert open_files() - before <= 1, "nothing of the key stays open"
+
+
+@pytest.mark.parametrize(
+    ("tls", "options", "error", "expected"),
+    [
+        pytest.param("none", {}, Malformed, "is not trusted", id="unknown authority"),
+        pytest.param("other", {}, Malformed, "is not trusted", id="wrong bundle"),
+        pytest.param("own", {"name": "vault.example"}, Malformed, "for another name", id="another address"),
+        pytest.param("own", {"days": -1}, Unavailable, "has expired", id="expired"),
+        pytest.param("own", {"clients": True}, Unavailable, "closed the", id="no client certificate"),
+    ],
+)
+async def test_a_handshake_that_fails(
+    authority: Authority,
+    tmp_path: Path,
+    tls: str,
+    options: dict[str, object],
+    error: type[SyncError],
+    expected: str,
+) -> None:
+    bundle = {"none": b"", "other": Authority("another").pem, "own": authority.pem}[tls]
+    async with served(all_to(ok), authority.server(tmp_path, **options)) as url:  # type: ignore[arg-type]  # a table
+        with pytest.raises(error, match=expected) as caught:
+            await ask(url, Tls(ca=bundle))
+
+    assert caught.value.hint
+
+
+async def test_trust_can_be_switched_off(authority: Authority, tmp_path: Path) -> None:
+    async with served(all_to(ok), authority.server(tmp_path, "elsewhere.example")) as url:
+        assert await ask(url, Tls(verify=False)) == {"client": False}
+
+
+async def test_a_server_without_tls() -> None:
+    async with served(all_to(ok)) as url:
+        with pytest.raises(Malformed, match="does not speak TLS"):
+            await ask(url.replace("http:", "https:"), Tls())
+
+
+@pytest.mark.parametrize(
+    "pem",
+    [
+        pytest.param(b"not PEM", id="text"),
+        pytest.param(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", id="no certificate"),
+        pytest.param("\u00fc".encode(), id="not ASCII"),
+    ],
+)
+def test_a_bundle_that_is_none(pem: bytes) -> None:
+    with pytest.raises(Malformed, match="CA bundle"):
+        Tls(ca=pem).context()
+
+
+def test_a_pair_that_is_none(authority: Authority) -> None:
+    one, two = authority.pair("a"), authority.pair("b")
+    for certificate, key in (
+        (one.certificate, two.key),
+        (one.certificate, b""),
+        (b"", one.key),
+        (b"x", b"y"),
+    ):
+        with pytest.raises(Malformed, match="client certificate"):
+            Tls(ca=authority.pem, certificate=certificate, key=key).context()
+
+
+def test_contexts_are_shared_without_a_key_only(authority: Authority) -> None:
+    pair = authority.pair("client")
+    own = Tls(ca=authority.pem, certificate=pair.certificate, key=pair.key)
+
+    assert Tls(ca=authority.pem).context() is Tls(ca=authority.pem).context()
+    assert own.context() is not own.context()
+    assert "PRIVATE" not in repr(own)
