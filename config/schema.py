@@ -5,7 +5,7 @@ defaults are filled in where their parent exists, everything wrong is reported w
 between fields are asked of objects that are sound in themselves. A model is compiled once, to closures.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from syncret.config import scalars
@@ -57,7 +57,7 @@ def _compile(shape: Shape, catalog: Catalog, durations: Severity) -> Walk:
 
 def _compile_value(shape: Shape, catalog: Catalog, durations: Severity) -> Walk:
     if shape.catalog:
-        return _choice(_specs(shape.catalog, catalog, durations))
+        return _specs(shape.catalog, catalog, durations)
     if shape.kind == "object":
         return _object(shape, catalog, durations)
     if shape.items is not None:
@@ -155,7 +155,7 @@ def _map(shape: Shape, keys: Walk | None, items: Walk) -> Walk:
     return walk
 
 
-def _choice(specs: Mapping[str, Callable[[], Walk]]) -> Walk:
+def _choice(names: Collection[str], schema: Callable[[str], Walk]) -> Walk:
     """An object of which exactly one property is set, each judged by a schema of its own."""
     compiled: dict[str, Walk] = {}
 
@@ -165,11 +165,11 @@ def _choice(specs: Mapping[str, Callable[[], Walk]]) -> Walk:
             return value
         result: Document = {}
         for name, item in value.items():
-            if name not in specs:
-                findings.append(_unknown(name, path, specs))
+            if name not in names:
+                findings.append(_unknown(name, path, names))
             elif item is not None:
                 if name not in compiled:
-                    compiled[name] = specs[name]()
+                    compiled[name] = schema(name)
                 result[name] = compiled[name](item, (path, name), findings)
         _count(result, 1, 1, path, findings)
         return result
@@ -177,19 +177,20 @@ def _choice(specs: Mapping[str, Callable[[], Walk]]) -> Walk:
     return walk
 
 
-def _specs(table: str, catalog: Catalog, durations: Severity) -> Mapping[str, Callable[[], Walk]]:
-    def store(name: str) -> Callable[[], Walk]:
-        return lambda: _compile(shape_of(catalog.store(name).model), catalog, durations)
+def _specs(table: str, catalog: Catalog, durations: Severity) -> Walk:
+    def store(name: str) -> Walk:
+        return _compile(shape_of(catalog.store(name).model), catalog, durations)
 
-    def generator(kind: str) -> Callable[[], Walk]:
-        return lambda: _compile(shape_of(catalog.generator(kind).model), catalog, durations)
+    def generator(key: str) -> Walk:
+        return _compile(shape_of(catalog.generator(kinds[key]).model), catalog, durations)
 
     if table == "stores":
-        return {name: store(name) for name in catalog.store_names()}
-    return {generator_key(kind): generator(kind) for kind in catalog.generator_kinds()}
+        return _choice(catalog.store_names(), store)
+    kinds = {generator_key(kind): kind for kind in catalog.generator_kinds()}
+    return _choice(kinds, generator)
 
 
-def _unknown(name: Json, path: Path, known: Mapping[str, object]) -> Problem:
+def _unknown(name: Json, path: Path, known: Collection[str]) -> Problem:
     return Problem(
         path=render((path, str(name))),
         message="unknown field, it is dropped",

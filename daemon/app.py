@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import Backend, Target
@@ -27,8 +28,7 @@ from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Controllers:
+class Controllers(Struct, frozen=True, kw_only=True):
     """A running engine and what can be asked of it."""
 
     engine: Engine
@@ -36,8 +36,7 @@ class Controllers:
     world: World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hooks:
+class Hooks(Struct, frozen=True, kw_only=True):
     """What may be put in: a target before the home's own that sees what is written, listeners, stand-ins."""
 
     target: Target | None = None

@@ -5,7 +5,7 @@ points of the groups `syncret.providers` and `syncret.generators`. A name that i
 whoever answers to the name of a store receives its credentials.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Generic, TypeVar
@@ -54,13 +54,13 @@ class _Table(Generic[T]):
     def __init__(self, noun: str, kind: type[T], own: Mapping[str, str], others: EntryPoints) -> None:
         self._noun = noun
         self._kind = kind
-        self._own = own
+        self.own = own
         self._others = others
         self._loaded: dict[str, T] = {}
 
     @cached_property
     def addresses(self) -> Mapping[str, str]:
-        addresses = dict(self._own)
+        addresses = dict(self.own)
         for name, address in self._others(f"syncret.{self._noun}s"):
             if addresses.setdefault(name, address) != address:
                 raise BrokenEntry(
@@ -76,7 +76,7 @@ class _Table(Generic[T]):
 
     def _load(self, name: str) -> T:
         # What is built in must not wait for a scan of all installed distributions.
-        address = self._own.get(name) or self.addresses.get(name)
+        address = self.own.get(name) or self.addresses.get(name)
         if address is None:
             raise UnknownName(self._noun, name, self.addresses.keys())
         module, _, attribute = address.partition(":")
@@ -89,6 +89,22 @@ class _Table(Generic[T]):
         if found.spec.name != name:
             raise BrokenEntry(f"{self._noun} {name!r}: {address} calls itself {found.spec.name!r}")
         return found
+
+
+class _Names(Collection[str]):
+    """The names of a table; what is built in is known without a scan of all installed distributions."""
+
+    def __init__(self, table: _Table[Any]) -> None:
+        self._table = table
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table.own or name in self._table.addresses
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table.addresses)
+
+    def __len__(self) -> int:
+        return len(self._table.addresses)
 
 
 class Registry:
@@ -112,13 +128,13 @@ class Registry:
         return self._generators.get(kind)
 
     def store_names(self) -> Collection[str]:
-        return self._providers.addresses.keys()
+        return _Names(self._providers)
 
     def store(self, name: str) -> SpecType[Any]:
         return self.provider(name).spec
 
     def generator_kinds(self) -> Collection[str]:
-        return self._generators.addresses.keys()
+        return _Names(self._generators)
 
     def generator(self, kind: str) -> SpecType[Any]:
         return self.generator_type(kind).spec

@@ -1,8 +1,9 @@
 """The table of kinds: which model reads a document, where it lives, and who checks it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
@@ -23,8 +24,7 @@ R = TypeVar("R", bound=Resource)
 Check = Callable[[Any, Catalog], Iterator[Problem]]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """One kind. `versions` are those that are read, the first is the one that is stored."""
 
     group: str

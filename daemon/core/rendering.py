@@ -6,8 +6,9 @@ A scope of Values renders each value for its key; KeysAndValues renders one text
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from syncret.config.fields import Json
 from syncret.config.meta import ObjectRef, is_object
@@ -48,8 +49,7 @@ def sources_of(template: Template | None, namespace: str) -> list[ObjectRef]:
     return list(dict.fromkeys(refs))
 
 
-@dataclass(frozen=True, slots=True)
-class Rendering:
+class Rendering(Struct, frozen=True):
     """What a template needs beside the data: how a text is rendered, and the texts that stand elsewhere."""
 
     render: Render

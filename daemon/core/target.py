@@ -1,8 +1,9 @@
 """What an ExternalSecret writes: a Secret or any other kind; one shape for both, in the words of each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
@@ -12,8 +13,7 @@ from syncret.daemon.core.rendering import Rendering
 from syncret.providers.errors import Malformed
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """Reasons and messages of the Ready condition; they differ only in what they call the target."""
 
     synced: str

@@ -1,7 +1,8 @@
 """How long a failed object waits before it is tried again."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from syncret.daemon.engine.contract import Failure
 from syncret.providers.errors import Denied, Malformed, Throttled
@@ -12,8 +13,7 @@ SLOW: Final = 5
 JITTER: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Struct, frozen=True):
     """Pauses double from `first` up to `longest`; `chance` (0 to 1) makes one up to a fifth longer."""
 
     first: float

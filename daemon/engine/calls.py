@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
 
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
@@ -20,8 +21,7 @@ from syncret.providers.kit.retry import retried
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """What all sessions share."""
 
     settings: Settings
@@ -33,8 +33,7 @@ class Surroundings:
     faults: Faults | None = None
 
 
-@dataclass(slots=True)
-class StoreMemory:
+class StoreMemory(Struct):
     """What is kept of one store beyond its sessions: its bucket, its provider's memory, its turns."""
 
     limiter: Limiter
@@ -44,8 +43,7 @@ class StoreMemory:
     """Calls that wait for an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """Makes calls to the provider of one store."""
 
     plan: StorePlan

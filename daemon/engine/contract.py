@@ -1,8 +1,9 @@
 """What the engine asks of a reconciler: whom an object depends on, which store it waits for, and one run."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.backends.contract import BackendError, Stored
@@ -14,8 +15,7 @@ ANY = "*"
 """In a reference: an object of any name (for selectors), or of any namespace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a run came to.
 
     `next_due` is when to look again, in seconds since the epoch; None waits for a change. After a failure the

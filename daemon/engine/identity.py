@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import msgspec
@@ -39,8 +38,7 @@ class Identity(NamedTuple):
     namespace: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorePlan:
+class StorePlan(msgspec.Struct, frozen=True, kw_only=True):
     """How one version of one store is served."""
 
     store: ObjectRef

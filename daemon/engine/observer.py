@@ -1,8 +1,9 @@
 """What the engine tells of itself, at fixed points: metrics, logs and `syncret simulate` listen here."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.contract import Failure
@@ -16,8 +17,7 @@ Faults: TypeAlias = Callable[[Operation, ObjectRef], str | None]
 """Asked before each provider call, with the store: the text of an error to fail with, or None."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """One call that reached a provider, or was refused by a fault in its place.
 
     `namespace` is that of the first object that asked. `item` is what was asked: for a read the keys of its
@@ -33,8 +33,7 @@ class Call:
     failure: SyncError | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """One run of a reconciler. `next_due` is when the object is looked at again, a retry included."""
 
     ref: ObjectRef

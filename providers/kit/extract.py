@@ -1,7 +1,6 @@
 """Takes a property out of a value by its path, as most providers do for `remoteRef.property`."""
 
 from syncret.providers.kit import gojson
-from syncret.providers.kit.gjson.walk import find
 
 
 def value(document: bytes, path: str) -> bytes | None:
@@ -9,6 +8,8 @@ def value(document: bytes, path: str) -> bytes | None:
 
     Raises Malformed for a path that asks for unreasonable work.
     """
+    from syncret.providers.kit.gjson.walk import find  # slow to import, and most values are taken whole
+
     found = find(gojson.text(document), path)
     return found.text.encode("utf-8", "surrogateescape") if found.exists else None
 

@@ -5,16 +5,16 @@ not for more; a bug is a bug. SDKs have their own retrying switched off, or the 
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from syncret.providers.errors import Unavailable
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True, kw_only=True):
     """How often a call is tried in all, and how long the pauses are: doubling from `first` up to `longest`.
 
     With `jitter` a pause is drawn between nothing and that length, so that callers who failed together do not
@@ -44,9 +44,13 @@ async def retried(
     call: Callable[[], Awaitable[T]], policy: RetryPolicy = DEFAULT, *, on_retry: RetryHook | None = None
 ) -> T:
     """The result of the call, tried as the policy says. Raises what the last attempt raised."""
-    if policy.attempts <= 1:
+    try:
         return await call()
-    from tenacity import (  # slow to import, and most commands make no calls
+    except Unavailable as error:
+        if policy.attempts <= 1:
+            raise
+        first = [error]
+    from tenacity import (  # slow to import, and most calls are answered
         AsyncRetrying,
         RetryCallState,
         retry_if_exception_type,
@@ -54,6 +58,11 @@ async def retried(
         wait_exponential,
         wait_random_exponential,
     )
+
+    async def attempt() -> T:
+        if first:  # it was made above
+            raise first.pop()
+        return await call()
 
     def tell(state: RetryCallState) -> None:
         if on_retry is not None:
@@ -68,4 +77,4 @@ async def retried(
         before_sleep=tell,
         reraise=True,
     )
-    return await retrying(call)
+    return await retrying(attempt)

@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, contextmanager
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -42,14 +41,13 @@ Result = TypeVar("Result")
 _SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostSettings:
+class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where a host home reads and writes. Without output folder or state file, that part is in memory."""
 
     manifests: Sequence[str]
     output_dir: str | None = None
     state_file: str | None = None
-    output: OutputSettings = field(default_factory=OutputSettings)
+    output: OutputSettings = msgspec.field(default_factory=OutputSettings)
     credentials: str | None = None
     """Systemd's `$CREDENTIALS_DIRECTORY`."""
     rescan: float = 45.0
@@ -75,7 +73,7 @@ class HostHome:
 
         `on_removed` hears of written objects that go, for whatever reason: in a dry home, that would go.
         """
-        self._settings = replace(
+        self._settings = msgspec.structs.replace(
             settings, manifests=[str(Path(path).absolute()) for path in settings.manifests]
         )
         self._catalog = catalog

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from syncret.config.errors import Problem
 from syncret.config.loader import SUFFIXES
 from syncret.config.meta import ObjectRef
@@ -23,8 +25,7 @@ _SUFFIXES = tuple(SUFFIXES)
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """What all files say together.
 
     `troubled` are files and folders that could not be read whole: what came from them (or from below them)

@@ -68,8 +68,7 @@ class Content(NamedTuple):
     """Where it stands; its own document is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileContent:
+class FileContent(msgspec.Struct, frozen=True):
     """What one file says. `refused` names documents that are wrong; `torn`: some have not even a name."""
 
     manifests: Sequence[Manifest] = ()

@@ -10,8 +10,6 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
-from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]  # names trio, which is not here
-
 _APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
 
@@ -44,6 +42,9 @@ async def looks(
 
 async def _events(paths: Sequence[str], debounce: float) -> AsyncGenerator[Collection[str], None]:
     """Changed files, or nothing at each tick."""
+    # Slow to import, and one pass does not watch. Its signature names trio, which is not here.
+    from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]
+
     step = max(1, round(debounce * 1000))
     with suppress(OSError):  # gone at this very moment, or the kernel's limit of watches is reached
         async with aclosing(

@@ -10,8 +10,9 @@ import os
 import stat
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.names import TEMPORARY
@@ -22,8 +23,7 @@ OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CREATE_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputSettings:
+class OutputSettings(Struct, frozen=True, kw_only=True):
     """How files are made. Owner and group are left as they come where they are None."""
 
     folder_mode: int = 0o700

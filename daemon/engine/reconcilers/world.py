@@ -1,8 +1,9 @@
 """What every reconciler works with. Nothing of it is global: a test builds its own world."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import Status, Target
@@ -16,8 +17,7 @@ from syncret.daemon.engine.sessions import Sessions
 from syncret.providers.contract import Generator
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(Struct, frozen=True, kw_only=True):
     """What the operator decides for all resources."""
 
     controller_class: str = "default"
@@ -28,8 +28,7 @@ class Options:
     generator_grace: float = 120.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Struct, frozen=True, kw_only=True):
     """The engine's side of a reconciler."""
 
     inventory: Inventory

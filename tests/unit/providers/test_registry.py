@@ -151,11 +151,15 @@ def test_a_taken_name_is_never_replaced_in_silence(offers: list[tuple[str, str]]
     registry = Registry(entry_points=lambda group: offers if group == "syncret.providers" else ())
 
     with pytest.raises(BrokenEntry, match="the name belongs to"):
-        registry.store_names()
+        list(registry.store_names())
 
 
 def test_what_is_built_in_needs_no_look_at_other_distributions() -> None:
     def must_not(_group: str) -> Iterable[tuple[str, str]]:
         raise AssertionError
 
-    assert Registry(entry_points=must_not).provider("vault").name == "vault"
+    registry = Registry(entry_points=must_not)
+
+    assert registry.provider("vault").name == "vault"
+    assert "vault" in registry.store_names()
+    assert "Password" in registry.generator_kinds()

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from statistics import median
 
 import pytest
@@ -38,6 +39,39 @@ HELP_MAY_IMPORT = {
 
 SLOW = {"aiohttp", "asyncio", "cryptography", "msgspec", "prometheus_client", "re2", "structlog", "yaml"}
 
+ONE_PASS_NEEDS_NONE_OF = {
+    "aiohttp",
+    "anyio",  # comes with watchfiles
+    "cryptography",
+    "importlib.metadata",  # what other distributions offer is asked only for names that are not ours
+    "jsonschema",
+    "prometheus_client",
+    "structlog",
+    "syncret.daemon.core.templating",
+    "syncret.daemon.ops.metrics",
+    "syncret.daemon.supervisor",
+    "syncret.providers.generators",
+    "syncret.providers.kit.gjson.walk",
+    "syncret.providers.kubernetes",
+    "syncret.providers.vault",
+    "tenacity",  # no call had to be made again
+    "watchfiles",
+}
+
+ESTATE = """
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: store}
+spec: {provider: {fake: {data: [{key: a, value: b}]}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: one}
+spec:
+  secretStoreRef: {name: store}
+  data: [{secretKey: a, remoteRef: {key: a}}]
+"""
+
 
 def imported(*arguments: str) -> set[str]:
     code = LISTED.format(arguments=list(arguments))
@@ -64,6 +98,20 @@ def test_commands_that_ask_the_daemon_import_no_library(command: list[str]) -> N
 
 def test_version_imports_no_library() -> None:
     assert not {name.partition(".")[0] for name in imported("--version")} & SLOW
+
+
+@pytest.mark.parametrize("command", ["sync", "plan", "validate"])
+def test_one_pass_imports_nothing_that_only_a_daemon_or_another_store_needs(
+    command: str, tmp_path: Path
+) -> None:
+    manifests = tmp_path / "manifests.yaml"
+    manifests.write_text(ESTATE)
+    outputs = ["--output-dir", str(tmp_path / "out"), "--state", str(tmp_path / "state.db")]
+
+    names = imported(command, "-f", str(manifests), *(outputs if command == "sync" else []))
+
+    assert "syncret.providers.fake" in names
+    assert not names & ONE_PASS_NEEDS_NONE_OF
 
 
 HELP = "from syncret.daemon.cli.main import main; main(['--help'])"

@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import watchfiles
 
 from syncret.daemon.backends.filesystem import source
 from syncret.daemon.backends.filesystem.source import looks
@@ -77,7 +78,7 @@ async def test_events_that_cannot_be_had_leave_the_clock(
     def refused(*_paths: str, **_options: object) -> AsyncGenerator[set[tuple[int, str]], None]:
         raise OSError("OS file watch limit reached")
 
-    monkeypatch.setattr(source, "awatch", refused)
+    monkeypatch.setattr(watchfiles, "awatch", refused)
     async with aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
         for _ in range(3):
             assert await following(times) == set()
