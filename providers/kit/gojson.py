@@ -34,6 +34,12 @@ _EXPONENT_BELOW: Final = 1e-6
 _EXPONENT_FROM: Final = 1e21
 
 
+class Number(str):
+    """A number as it stands in a document, digit by digit."""
+
+    __slots__ = ()
+
+
 def text(data: bytes) -> str:
     """Bytes as text that keeps invalid bytes apart, for `marshal` and the readers to replace as Go does."""
     return data.decode("utf-8", "surrogateescape")
@@ -77,6 +83,8 @@ def marshal(value: Json, *, escape_html: bool = True) -> str:
             return str(value)
         case float():
             return json_float(value)
+        case Number():
+            return str(value)
         case str():
             return quote(value, escape_html=escape_html)
         case dict():
@@ -96,12 +104,13 @@ def _marshal_object(fields: Mapping[str, Json], *, escape_html: bool) -> str:
     return "{" + ",".join(members) + "}"
 
 
-def unmarshal(data: bytes | str) -> Json:
+def unmarshal(data: bytes | str, *, keep_numbers: bool = False) -> Json:
     """The value of one document: numbers are floats, of equal keys the last counts.
 
+    With `keep_numbers` a number is the text that stands there (Go's `UseNumber`), and has no range.
     Raises Malformed for what is no JSON, a number out of range, or nesting that no honest document has.
     """
-    return _load(_source(data), _number)
+    return _load(_source(data), Number if keep_numbers else _number)
 
 
 def _load(source: str, number: Callable[[str], Json]) -> Json:
@@ -154,6 +163,8 @@ def _no_number(_name: str) -> float:
 def _mended(value: Json) -> Json:
     """Lone surrogates, and bytes that were no UTF-8, become the replacement character."""
     match value:
+        case Number():
+            return value
         case str():
             return _SURROGATE.sub("\ufffd", value)
         case list():

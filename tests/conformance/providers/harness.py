@@ -23,11 +23,13 @@ class Ability(StrEnum):
     DELETE = "deleting"
     DELETE_PROPERTY = "deleting properties"
     EXISTS = "looking whether something exists"
+    OWN = "telling what it made from what others made"
     PROBE = "probing"
     THROTTLE = "throttling"
     DENY = "denying"
     TIME_OUT = "timing out"
     REFUSE_KEY = "refusing one key of a batch"
+    ROTATE = "changing credentials"
 
 
 class Fault(StrEnum):
@@ -56,12 +58,19 @@ class Harness(Protocol):
     canaries: tuple[str, ...]
     """Credentials in use, and whatever else must never be seen in an error."""
 
+    versions: tuple[str, str]
+    """What the first and the second version of an entry are called."""
+
+    def whole(self, text: str) -> bytes:
+        """A value that the manager can hold by itself, and gives back byte for byte, with this text in it."""
+        ...
+
     def key(self, name: str) -> str:
         """A key that the manager accepts, made of a simple name (`a`, `b-1`)."""
         ...
 
     async def seed(self, *entries: Entry) -> None:
-        """Put entries into the manager, past the provider."""
+        """Put entries into the manager, past the provider, in this order; nobody has marked them as ours."""
         ...
 
     async def stored(self, key: str) -> bytes | None:
@@ -82,4 +91,8 @@ class Harness(Protocol):
 
     def refusing(self, key: str) -> AbstractContextManager[None]:
         """This key is refused, and no other."""
+        ...
+
+    async def rotate(self) -> None:
+        """The credentials in use are good no more, and others are in their place."""
         ...

@@ -110,9 +110,9 @@ class ProviderSuite:
     # -- reading
     async def test_reads_a_value(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ)
-        await harness.seed(Entry(harness.key("a"), b"one"))
+        await harness.seed(Entry(harness.key("a"), harness.whole("one")))
 
-        assert await read(client, RemoteRef(harness.key("a"))) == b"one"
+        assert await read(client, RemoteRef(harness.key("a"))) == harness.whole("one")
 
     async def test_absence_is_an_answer(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ)
@@ -149,12 +149,12 @@ class ProviderSuite:
 
     async def test_reads_a_version(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ, Ability.VERSION)
-        await harness.seed(
-            Entry(harness.key("a"), b"one", version="v1"), Entry(harness.key("a"), b"two", version="v2")
-        )
+        key, (first, second) = harness.key("a"), harness.versions
+        one, two = harness.whole("one"), harness.whole("two")
+        await harness.seed(Entry(key, one, version=first), Entry(key, two, version=second))
 
-        assert await read(client, RemoteRef(harness.key("a"), version="v1")) == b"one"
-        assert await read(client, RemoteRef(harness.key("a"), version="v2")) == b"two"
+        assert await read(client, RemoteRef(key, version=first)) == one
+        assert await read(client, RemoteRef(key, version=second)) == two
 
     async def test_reads_a_map(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ, Ability.MAP)
@@ -175,7 +175,8 @@ class ProviderSuite:
 
     async def test_a_batch_answers_key_by_key(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ)
-        await harness.seed(Entry(harness.key("a"), b"one"), Entry(harness.key("b"), b"two"))
+        one, two = harness.whole("one"), harness.whole("two")
+        await harness.seed(Entry(harness.key("a"), one), Entry(harness.key("b"), two))
         keys = [RemoteKey(harness.key(name)) for name in ("a", "absent", "b")]
         answers = await reader(client).fetch(keys)
 
@@ -183,7 +184,8 @@ class ProviderSuite:
 
     async def test_one_bad_key_spoils_no_batch(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ, Ability.REFUSE_KEY)
-        await harness.seed(Entry(harness.key("a"), b"one"), Entry(harness.key("b"), b"two"))
+        one, two = harness.whole("one"), harness.whole("two")
+        await harness.seed(Entry(harness.key("a"), one), Entry(harness.key("b"), two))
         keys = [RemoteKey(harness.key("a")), RemoteKey(harness.key("b"))]
         with harness.refusing(harness.key("b")):
             answers = await reader(client).fetch(keys)
@@ -194,10 +196,11 @@ class ProviderSuite:
     # -- finding
     async def test_finds_by_name(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
-        await harness.seed(*(Entry(harness.key(name), name.encode()) for name in ("db-a", "db-b", "web")))
+        names = ("db-a", "db-b", "web")
+        await harness.seed(*(Entry(harness.key(name), harness.whole(name)) for name in names))
         found = await finder(client).find(FindQuery(name="db-[ab]$"))
 
-        assert sorted(value.raw for value in found.values()) == [b"db-a", b"db-b"]
+        assert sorted(value.raw for value in found.values()) == [harness.whole(name) for name in names[:2]]
 
     async def test_finding_nothing_is_an_answer(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
@@ -212,22 +215,24 @@ class ProviderSuite:
         if Ability.FIND_PATH in harness.lacks:
             await self._refused_aloud(client, FindQuery(path="db"))
         needs(harness, Ability.FIND_PATH)
-        await harness.seed(Entry(harness.key("db/a"), b"one"), Entry(harness.key("web/a"), b"two"))
+        one, two = harness.whole("one"), harness.whole("two")
+        await harness.seed(Entry(harness.key("db/a"), one), Entry(harness.key("web/a"), two))
         found = await finder(client).find(FindQuery(path=harness.key("db")))
 
-        assert [value.raw for value in found.values()] == [b"one"]
+        assert [value.raw for value in found.values()] == [one]
 
     async def test_finds_by_tags(self, harness: Harness, client: Client) -> None:
         if Ability.FIND_TAGS in harness.lacks:
             await self._refused_aloud(client, FindQuery(tags=(("team", "a"),)))
         needs(harness, Ability.FIND_TAGS)
+        one, two = harness.whole("one"), harness.whole("two")
         await harness.seed(
-            Entry(harness.key("a"), b"one", tags={"team": "a", "env": "x"}),
-            Entry(harness.key("b"), b"two", tags={"team": "b"}),
+            Entry(harness.key("a"), one, tags={"team": "a", "env": "x"}),
+            Entry(harness.key("b"), two, tags={"team": "b"}),
         )
         found = await finder(client).find(FindQuery(tags=(("team", "a"),)))
 
-        assert [value.raw for value in found.values()] == [b"one"]
+        assert [value.raw for value in found.values()] == [one]
 
     async def _refused_aloud(self, client: Client, query: FindQuery) -> None:
         if isinstance(client, Finder):
@@ -238,18 +243,19 @@ class ProviderSuite:
     async def test_pushes_a_new_value_and_changes_it(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.PUSH)
         key = harness.key("pushed")
-        await writer(client).push(item(key, b"one"))
+        one, two = harness.whole("one"), harness.whole("two")
+        await writer(client).push(item(key, one))
         first = await harness.stored(key)
-        await writer(client).push(item(key, b"two"))
+        await writer(client).push(item(key, two))
 
-        assert (first, await harness.stored(key)) == (b"one", b"two")
+        assert (first, await harness.stored(key)) == (one, two)
 
     async def test_an_unchanged_push_writes_nothing(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.PUSH)
         key = harness.key("pushed")
-        await writer(client).push(item(key, b"one"))
+        await writer(client).push(item(key, harness.whole("one")))
         before = await harness.writes()
-        await writer(client).push(item(key, b"one"))
+        await writer(client).push(item(key, harness.whole("one")))
 
         assert before > 0
         assert await harness.writes() == before
@@ -268,15 +274,27 @@ class ProviderSuite:
 
     async def test_what_was_pushed_can_be_read(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.PUSH, Ability.READ)
-        await writer(client).push(item(harness.key("pushed"), b"one"))
+        one = harness.whole("one")
+        await writer(client).push(item(harness.key("pushed"), one))
 
-        assert await read(client, RemoteRef(harness.key("pushed"))) == b"one"
+        assert await read(client, RemoteRef(harness.key("pushed"))) == one
+
+    async def test_what_others_made_is_left_alone(self, harness: Harness, client: Client) -> None:
+        needs(harness, Ability.PUSH, Ability.OWN)
+        key, one = harness.key("foreign"), harness.whole("one")
+        await harness.seed(Entry(key, one))
+        with pytest.raises((Denied, Malformed)):
+            await writer(client).push(item(key, harness.whole("two")))
+        if Ability.DELETE not in harness.lacks:
+            await writer(client).delete(RemoteTarget(key))
+
+        assert await harness.stored(key) == one
 
     async def test_deletes(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.PUSH, Ability.DELETE)
         key = harness.key("pushed")
         target = writer(client)
-        await target.push(item(key, b"one"))
+        await target.push(item(key, harness.whole("one")))
         await target.delete(RemoteTarget(key))
         await target.delete(RemoteTarget(key))
 
@@ -298,7 +316,7 @@ class ProviderSuite:
         key = harness.key("pushed")
         target = writer(client)
         before = await target.exists(RemoteTarget(key))
-        await target.push(item(key, b"one"))
+        await target.push(item(key, harness.whole("one")))
 
         assert (before, await target.exists(RemoteTarget(key))) == (False, True)
 
@@ -328,16 +346,31 @@ class ProviderSuite:
         self, harness: Harness, client: Client, fault: Fault, ability: Ability, expected: type[SyncError]
     ) -> None:
         needs(harness, Ability.READ, ability)
-        await harness.seed(Entry(harness.key("a"), CANARY.encode()))
+        secret = harness.whole(CANARY)
+        await harness.seed(Entry(harness.key("a"), secret))
         with harness.broken(fault), pytest.raises(expected) as caught:
             await read(client, RemoteRef(harness.key("a")))
 
         assert not [word for word in (CANARY, *harness.canaries) if word in chain(caught.value)]
-        assert await read(client, RemoteRef(harness.key("a"))) == CANARY.encode(), "it recovers"
+        assert await read(client, RemoteRef(harness.key("a"))) == secret, "it recovers"
+
+    async def test_new_credentials_are_taken_up(self, harness: Harness, client: Client) -> None:
+        needs(harness, Ability.READ, Ability.ROTATE)
+        ref, one = RemoteRef(harness.key("a")), harness.whole("one")
+        await harness.seed(Entry(ref.key, one))
+        before = await read(client, ref)
+        await harness.rotate()
+        try:
+            meanwhile = await read(client, ref)
+        except Denied:
+            meanwhile = one  # the engine opens another client when a Secret changes
+        async with harness.open() as anew:
+            assert (before, meanwhile, await read(anew, ref)) == (one, one, one)
 
     async def test_a_call_can_be_cancelled_anywhere(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ)
-        await harness.seed(Entry(harness.key("a"), b"one"))
+        one = harness.whole("one")
+        await harness.seed(Entry(harness.key("a"), one))
         ref = RemoteRef(harness.key("a"))
         for steps in range(STEPS):
             call = asyncio.create_task(read(client, ref), name="to be cancelled")
@@ -345,15 +378,15 @@ class ProviderSuite:
                 await asyncio.sleep(0)
             call.cancel()
             await asyncio.wait([call])
-            assert call.cancelled() or call.result() == b"one"
+            assert call.cancelled() or call.result() == one
 
-        assert await read(client, ref) == b"one"
+        assert await read(client, ref) == one
 
     async def test_no_error_holds_a_value(self, harness: Harness, client: Client) -> None:
         key, told = harness.key("canary"), harness.key("pushed")
         acts: list[Callable[[], Awaitable[object]]] = []
         if Ability.READ not in harness.lacks:
-            await harness.seed(Entry(key, f'{CANARY} "{CANARY}'.encode()))
+            await harness.seed(Entry(key, harness.whole(f'{CANARY} "{CANARY}')))
             acts += [lambda: fields(client, RemoteRef(key)), lambda: read(client, RemoteRef(key, CANARY[:6]))]
         if isinstance(client, Writer) and Ability.PUSH not in harness.lacks:
             target = client

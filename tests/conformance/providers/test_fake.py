@@ -38,12 +38,18 @@ class FakeHarness:
         Ability.DENY: IN_MEMORY,
         Ability.TIME_OUT: IN_MEMORY,
         Ability.REFUSE_KEY: IN_MEMORY,
+        Ability.OWN: "ESO's fake provider marks nothing",
+        Ability.ROTATE: "it has no credentials",
     }
     canaries: tuple[str, ...] = ()
+    versions = ("v1", "v2")
 
     def __init__(self) -> None:
         self.manager = CountingManager()
         self._keep: dict[str, Any] = {"manager": self.manager}
+
+    def whole(self, text: str) -> bytes:
+        return text.encode()
 
     def key(self, name: str) -> str:
         return name
@@ -71,6 +77,9 @@ class FakeHarness:
 
     def refusing(self, key: str) -> AbstractContextManager[None]:
         raise AssertionError(f"it cannot refuse {key}")
+
+    async def rotate(self) -> None:
+        raise AssertionError("it cannot change credentials")
 
 
 class TestFake(ProviderSuite):
