@@ -34,6 +34,9 @@ class RecordedTarget:
     async def get(self, ref: ObjectRef) -> Stored | None:
         return await self._target.get(ref)
 
+    def untouched(self, ref: ObjectRef) -> bool:
+        return self._target.untouched(ref)
+
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:

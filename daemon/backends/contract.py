@@ -147,6 +147,13 @@ class Target(Protocol):
         """The object, or None."""
         ...
 
+    def untouched(self, ref: ObjectRef) -> bool:
+        """Whether a Secret surely is as its ExternalSecret left it, told without reading its data.
+
+        Then it is marked as managed, and its data is what its data-hash names. False where that is not known.
+        """
+        ...
+
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:

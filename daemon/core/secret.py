@@ -40,9 +40,14 @@ def is_valid(resource: ExternalSecret, secret: Document | None) -> bool:
         return True
     if secret is None:
         return False
+    return is_intact(secret, secret_data(secret))
+
+
+def is_intact(secret: Document, values: Mapping[str, bytes]) -> bool:
+    """Whether a Secret with these values is marked as managed, and as holding just them."""
     if member(secret, "metadata", "labels").get(MANAGED) != "true":
         return False
-    return member(secret, "metadata", "annotations").get(DATA_HASH) == data_hash(secret_data(secret))
+    return member(secret, "metadata", "annotations").get(DATA_HASH) == data_hash(values)
 
 
 class SecretSink:

@@ -2,23 +2,31 @@
 
 What the files look like (inodes, sizes, times, modes, owners) is noted with each write, as it was made and
 not as it is found a moment later, and compared from time to time: one `stat` for each file and folder. No
-content is read; that is for whoever is told.
+content is read; that is for whoever is told. A look outlives the process in the state file: whoever wants to
+know after a restart whether a Secret still is as it was written need not read it.
 """
 
+import os
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.filesystem.faces import Face, face
+from syncret.daemon.backends.filesystem.names import path_of
 from syncret.daemon.backends.filesystem.tree import OutputTree
 
 
 class Look(NamedTuple):
-    """What the files at some paths below the output folder looked like; None: not as they should."""
+    """What the files of an object looked like, by the names under its own path ("": that itself).
 
-    paths: tuple[str, ...]
+    `seen` is None where they do not look as they should. `sound` says that they hold what the object says it
+    holds: see `untouched`.
+    """
+
+    names: tuple[str, ...]
     seen: int | None
+    sound: bool = False
 
 
 class Drift:
@@ -27,18 +35,48 @@ class Drift:
     def __init__(self, tree: OutputTree) -> None:
         self._tree = tree
         self._looks: dict[ObjectRef, Look] = {}
+        wanted = tree.settings
+        self._wanted = (
+            wanted.folder_mode,
+            wanted.file_mode,
+            -1 if wanted.uid is None else wanted.uid,
+            -1 if wanted.gid is None else wanted.gid,
+        )
 
     def __contains__(self, ref: ObjectRef) -> bool:
         return ref in self._looks
 
-    def note(self, ref: ObjectRef, faces: Mapping[str, Face]) -> None:
-        """This is what the object is meant to look like, by path."""
-        self._looks[ref] = Look(tuple(faces), hash(tuple(faces.values())))
+    def look(self, ref: ObjectRef) -> Look | None:
+        """How the object was meant to look when it was noted last."""
+        return self._looks.get(ref)
 
-    def note_found(self, ref: ObjectRef, paths: Collection[str]) -> None:
+    def note(self, ref: ObjectRef, faces: Mapping[str, Face], *, sound: bool) -> None:
+        """This is what the object is meant to look like, by name."""
+        self._looks[ref] = Look(tuple(faces), self._digest(list(faces.values())), sound)
+
+    def note_found(self, ref: ObjectRef, names: Collection[str]) -> None:
         """It may stay as it is found, unless modes or owners are not as wanted."""
-        look = self._look(tuple(paths))
-        self._looks[ref] = look if all(map(self._is_owned, paths)) else look._replace(seen=None)
+        found = self._statuses(ref, names)
+        seen = self._seen(found) if all(map(self._is_owned, found)) else None
+        self._looks[ref] = Look(tuple(names), seen)
+
+    def recognise(self, ref: ObjectRef, look: Look) -> bool:
+        """Take over a look of a former life, if the object looks like that now and nothing else is wanted."""
+        same = self._is_as(ref, look)
+        if same:
+            self._looks[ref] = look
+        return same
+
+    def untouched(self, ref: ObjectRef) -> bool:
+        """Whether the object was noted as sound and looks as it did then."""
+        look = self._looks.get(ref)
+        return look is not None and look.sound and self._is_as(ref, look)
+
+    def doubt(self, ref: ObjectRef) -> None:
+        """Whether the object is sound is not known any more."""
+        look = self._looks.get(ref)
+        if look is not None:
+            self._looks[ref] = look._replace(sound=False)
 
     def forget(self, ref: ObjectRef) -> None:
         """The object is written no more."""
@@ -49,16 +87,26 @@ class Drift:
         return [
             ref
             for ref, look in list(self._looks.items())
-            if self._look(look.paths) != look and self._looks.get(ref) is look  # else: written meanwhile
+            if not self._is_as(ref, look) and self._looks.get(ref) is look  # else: written meanwhile
         ]
 
-    def _look(self, paths: tuple[str, ...]) -> Look:
-        found = [self._tree.status(path) for path in paths]
-        return Look(paths, hash(tuple(None if status is None else face(status) for status in found)))
+    def _is_as(self, ref: ObjectRef, look: Look) -> bool:
+        return self._seen(self._statuses(ref, look.names)) == look.seen
 
-    def _is_owned(self, path: str) -> bool:
-        status, settings = self._tree.status(path), self._tree.settings
+    def _statuses(self, ref: ObjectRef, names: Iterable[str]) -> list[os.stat_result | None]:
+        path, status = path_of(ref), self._tree.status
+        return [status(f"{path}/{name}" if name else path) for name in names]
+
+    def _seen(self, found: Iterable[os.stat_result | None]) -> int:
+        return self._digest([None if status is None else face(status) for status in found])
+
+    def _digest(self, faces: Iterable[Face | None]) -> int:
+        """The same in every life, as long as all files are there: it is made of numbers alone."""
+        return hash((self._wanted, *faces))
+
+    def _is_owned(self, status: os.stat_result | None) -> bool:
         if status is None:
             return True
+        settings = self._tree.settings
         mode = settings.folder_mode if stat.S_ISDIR(status.st_mode) else settings.file_mode
         return self._tree.owned(status, mode)

@@ -248,6 +248,10 @@ class HostHome:
         """As `Target` says; the data of a written Secret is what its files hold now."""
         return await self._cluster.get(ref)
 
+    def untouched(self, ref: ObjectRef) -> bool:
+        """As `Target` says, by a look at the files from outside."""
+        return self._outputs.untouched(ref)
+
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:

@@ -38,7 +38,8 @@ class StateJournal:
         """Remember this version, and whether its content is (or is about to be) in files."""
         if self._state is None or stored.ref in self.forgotten:
             return
-        self._state.put(stored.ref, pack(stored, applied=self.applied.get(stored.ref), output=output))
+        applied, look = self.applied.get(stored.ref), self._outputs.look(stored.ref) if output else None
+        self._state.put(stored.ref, pack(stored, applied=applied, output=output, look=look))
 
     def removed(self, ref: ObjectRef) -> None:
         """Take the files away, then forget the object. Raises TargetUnavailable, and nothing is removed."""

@@ -70,6 +70,12 @@ def manifest_name(ref: ObjectRef) -> str:
     return _part(ref, str(ref.group_kind)) + "_" + _part(ref, ref.name) + ".yaml"
 
 
+def path_of(ref: ObjectRef) -> str:
+    """Where the folder or the file of an object is, below the output folder. Raises Invalid."""
+    name = secret_name(ref) if (ref.group, ref.kind) == ("", "Secret") else manifest_name(ref)
+    return f"{folder_of(ref)}/{name}"
+
+
 def _part(ref: ObjectRef, name: str) -> str:
     if _PART(name) is None:
         raise Invalid(

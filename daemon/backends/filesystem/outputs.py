@@ -14,13 +14,13 @@ import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
-from syncret.daemon.backends.filesystem.drift import Drift
+from syncret.daemon.backends.filesystem.drift import Drift, Look
 from syncret.daemon.backends.filesystem.faces import Written
 from syncret.daemon.backends.filesystem.manifest_target import ManifestTarget
-from syncret.daemon.backends.filesystem.names import folder_of, manifest_name, secret_name
 from syncret.daemon.backends.filesystem.records import face, is_ours
 from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
 from syncret.daemon.backends.filesystem.tree import OutputTree
+from syncret.daemon.core.secret import is_intact
 
 _SECRET: Final = GroupKind("", "Secret")
 _SHOWN: Final = ("name", "namespace", "labels", "annotations")
@@ -93,7 +93,9 @@ class Outputs:
         if self._secrets is None or self._manifests is None:
             return
         if ref.group_kind == _SECRET:
-            self._note(ref, self._secrets.write(ref, _values(ref, document)))
+            values = _values(ref, document)
+            written = self._secrets.write(ref, values)
+            self._note(ref, written, sound=is_intact(document, values))
             return
         metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
         content = {key: value for key, value in document.items() if key != "status"}
@@ -111,15 +113,33 @@ class Outputs:
 
         Raises TargetUnavailable.
         """
-        if self._secrets is None or self._manifests is None:
+        if self._secrets is None or self._manifests is None or self._drift is None:
             return
         content = self.load(ref)
         if content is None:
-            self._note_found(ref)
+            self._drift.note_found(ref, [""])
         elif ref.group_kind == _SECRET:
             self.write(ref, content)
         else:
             self._note(ref, self._manifests.write(ref, content))
+
+    def look(self, ref: ObjectRef) -> Look | None:
+        """What is worth to be remembered of how a Secret's files look: that they are sound."""
+        look = self._drift.look(ref) if self._drift is not None else None
+        return look if look is not None and look.sound else None
+
+    def untouched(self, ref: ObjectRef) -> bool:
+        """Whether the files of a Secret are as they were written, with the data that its data-hash names."""
+        return self._drift is not None and self._drift.untouched(ref)
+
+    def doubt(self, ref: ObjectRef) -> None:
+        """What was written last did not come to stand: its files may hold other data than it names."""
+        if self._drift is not None:
+            self._drift.doubt(ref)
+
+    def recognises(self, ref: ObjectRef, look: Look) -> bool:
+        """Whether files of a former life look as they were left: then there is no need to read them."""
+        return self._drift is not None and self.takes(ref.group_kind) and self._drift.recognise(ref, look)
 
     def adopted(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
         """The object of a former life whose content is in files: as the cluster is to hold it.
@@ -170,24 +190,11 @@ class Outputs:
     def _note_first(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
         """What a former life wrote is meant to look as it is found first."""
         if self._drift is not None and ref in self._refs and ref not in self._drift:
-            self._note_found(ref, keys)
+            self._drift.note_found(ref, ["", *keys])
 
-    def _note_found(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
+    def _note(self, ref: ObjectRef, written: Written, *, sound: bool = False) -> None:
         if self._drift is not None:
-            self._drift.note_found(ref, [_path(ref), *(f"{_path(ref)}/{key}" for key in keys)])
-
-    def _note(self, ref: ObjectRef, written: Written) -> None:
-        if self._drift is not None:
-            path = _path(ref)
-            self._drift.note(
-                ref, {f"{path}/{key}" if key else path: face for key, face in written.faces.items()}
-            )
-
-
-def _path(ref: ObjectRef) -> str:
-    """Where the folder or the file of an object is, below the output folder."""
-    name = secret_name(ref) if ref.group_kind == _SECRET else manifest_name(ref)
-    return f"{folder_of(ref)}/{name}"
+            self._drift.note(ref, written.faces, sound=sound)
 
 
 def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:

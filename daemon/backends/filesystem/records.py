@@ -13,6 +13,7 @@ import msgspec
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
 from syncret.daemon.backends.contract import Stored
+from syncret.daemon.backends.filesystem.drift import Look
 from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, STORES, redacted
 
 OUR_GROUPS: Final = ("external-secrets.io", "generators.external-secrets.io", "syncret.dev")
@@ -48,12 +49,16 @@ class FileRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """One row. `hollow` says that something of the object was taken out and has to be put back."""
+    """One row. `hollow` says that something of the object was taken out and has to be put back.
+
+    `look` is what the files of a written object looked like once they were sound.
+    """
 
     document: msgspec.Raw
     applied: Applied | None = None
     output: bool = False
     hollow: bool = False
+    look: Look | None = None
 
     @property
     def version(self) -> int:
@@ -96,10 +101,11 @@ def face(document: Document) -> Document:
     return {key: value for key, value in document.items() if key in _FACE}
 
 
-def pack(stored: Stored, *, applied: Applied | None, output: bool) -> bytes:
+def pack(stored: Stored, *, applied: Applied | None, output: bool, look: Look | None = None) -> bytes:
     """The row of one version."""
     data, hollow = _emptied(stored)
-    return _ENCODER.encode(Record(document=msgspec.Raw(data), applied=applied, output=output, hollow=hollow))
+    record = Record(document=msgspec.Raw(data), applied=applied, output=output, hollow=hollow, look=look)
+    return _ENCODER.encode(record)
 
 
 def unpack(row: bytes) -> Record:

@@ -90,7 +90,8 @@ class Wanted:
         if ref in self._journal.forgotten:
             self._journal.forget(ref)
             return None
-        if record.output and self._outputs.exists(ref):
+        recognised = record.look is not None and self._outputs.recognises(ref, record.look)
+        if recognised or (record.output and self._outputs.exists(ref)):
             return self._outputs.adopted(ref, bytes(record.document))
         if not record.hollow and not record.output:
             return bytes(record.document)

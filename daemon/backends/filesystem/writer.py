@@ -94,6 +94,7 @@ class Writer:
         """Undo what went ahead of a failed write. A later write leaves drift, which is repaired."""
         standing = await self._cluster.get(ref)
         if not first and standing is not None:
+            self._outputs.doubt(ref)
             return
         if written:
             self._outputs.remove(ref)

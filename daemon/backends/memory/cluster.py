@@ -84,6 +84,11 @@ class MemoryCluster:
         stored = self._ledger.shelves.get(ref)
         return None if stored is None else self._ledger.whole(stored)
 
+    def untouched(self, ref: ObjectRef) -> bool:
+        """Nothing is known without a look; a look is cheap here."""
+        del ref
+        return False
+
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[Stored]:

@@ -104,10 +104,12 @@ class ExternalSecretReconciler:
         return False
 
     async def _sync(self, resource: ExternalSecret, form: TargetForm, *, wished: bool) -> Outcome:
-        now = self._world.clock.now()
-        observed = await self._world.target.get(form.ref(resource))
-        current = observed.document if observed is not None else None
+        now, target = self._world.clock.now(), form.ref(resource)
         due = wished or is_due(resource, now, spread=self._world.options.spread)
+        if not due and self._world.target.untouched(target):
+            return Outcome(next_due(resource, now, spread=self._world.options.spread))
+        observed = await self._world.target.get(target)
+        current = observed.document if observed is not None else None
         if not due and form.is_valid(resource, current):
             return Outcome(next_due(resource, now, spread=self._world.options.spread))
         async with Leases(self._world, resource) as leases:

@@ -1,18 +1,22 @@
+import asyncio
 import shutil
 import stat
+from base64 import b64decode
 from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.backends.contract import ChangeKind
+from syncret.daemon.backends.contract import ChangeKind, Conflict
 from syncret.daemon.backends.filesystem.drift import Drift
 from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
 from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
 from syncret.daemon.backends.filesystem.tree import OutputSettings, OutputTree
 from syncret.daemon.backends.memory.admission import admission_by
+from syncret.daemon.core.digest import data_hash
+from syncret.daemon.core.labels import DATA_HASH, MANAGED
 from syncret.providers.registry import Registry
 
 REGISTRY = Registry()
@@ -38,13 +42,13 @@ def _unheard(problems: Sequence[FileProblem]) -> None:
     assert not problems
 
 
-def opened(folder: Path, file_mode: int = 0o600) -> HostHome:
+def opened(folder: Path, file_mode: int = 0o600, *, fsync: bool = False) -> HostHome:
     (folder / "manifests").mkdir(exist_ok=True)
     settings = HostSettings(
         manifests=[str(folder / "manifests")],
         output_dir=str(folder / "out"),
         state_file=str(folder / "state.db"),
-        output=OutputSettings(fsync=False, file_mode=file_mode),
+        output=OutputSettings(fsync=fsync, file_mode=file_mode),
     )
     return HostHome(
         settings,
@@ -140,6 +144,78 @@ async def test_modes_of_former_settings_are_mended(home: HostHome, tmp_path: Pat
     assert stat.S_IMODE((tmp_path / "out/default/made/a").stat().st_mode) == 0o640
 
 
+def managed(data: Document) -> Document:
+    """The Secret as an ExternalSecret leaves it."""
+    values = {key: b64decode(value) for key, value in data.items()}
+    metadata = {
+        "name": "made",
+        "namespace": "default",
+        "labels": {MANAGED: "true"},
+        "annotations": {DATA_HASH: data_hash(values)},
+    }
+    return {**DOCUMENTS[0], "metadata": metadata, "data": data}
+
+
+@pytest.fixture
+async def state(home: HostHome, tmp_path: Path) -> Path:
+    """What is left of a life in which an ExternalSecret wrote the Secret."""
+    await home.update(managed({"a": "Mw==", "b": "Mg=="}))
+    assert home.untouched(SECRET)
+    assert not home.untouched(MAP)
+    await home.__aexit__(None, None, None)
+    return tmp_path
+
+
+async def test_another_life_knows_files_that_nobody_touched(state: Path) -> None:
+    async with opened(state) as again:
+        assert again.untouched(SECRET)
+        assert await told(again) == []
+        assert (await again.list(SECRET.group_kind))[0].document["data"] == {"a": "Mw==", "b": "Mg=="}
+        (state / "out/default/made/a").write_text("4")
+        assert not again.untouched(SECRET)
+
+
+@pytest.mark.parametrize(
+    "touch",
+    [pytest.param(touch, id=name) for name, (touch, told) in TOUCHES.items() if SECRET in told],
+)
+async def test_another_life_sees_what_was_touched_before_it(
+    state: Path, touch: Callable[[Path], object]
+) -> None:
+    touch(state / "out/default")
+    async with opened(state) as again:
+        assert not again.untouched(SECRET)
+
+
+async def test_files_of_other_settings_are_looked_at_again(state: Path) -> None:
+    async with opened(state, file_mode=0o640) as again:
+        assert not again.untouched(SECRET)
+        await again.get(SECRET)
+        assert await told(again) == [SECRET]
+
+
+async def test_only_data_that_its_hash_names_is_taken_on_trust(home: HostHome, tmp_path: Path) -> None:
+    await home.update(managed({"a": "Mw=="}))
+    document = (await home.list(SECRET.group_kind))[0].document
+    await home.update({**document, "data": {"a": "NA=="}})
+    assert not home.untouched(SECRET)
+    await home.__aexit__(None, None, None)
+    async with opened(tmp_path) as again:
+        assert not again.untouched(SECRET)
+
+
+async def test_a_write_that_did_not_come_to_stand_is_not_trusted(tmp_path: Path) -> None:
+    async with opened(tmp_path, fsync=True) as home:
+        created = await home.create(managed({"a": "Mw=="}))
+        assert home.untouched(SECRET)
+        updating = asyncio.create_task(home.update(managed({"a": "NA=="})))
+        await asyncio.sleep(0)  # it waits for the disk now
+        await home.report(SECRET, {"told": "meanwhile"}, uid=created.uid)
+        with pytest.raises(Conflict):
+            await updating
+        assert not home.untouched(SECRET)
+
+
 @pytest.mark.parametrize("exchange", [pytest.param(True, id="swapped"), pytest.param(False, id="one by one")])
 @pytest.mark.parametrize(
     "touch",
@@ -154,11 +230,12 @@ def test_a_touch_between_a_write_and_its_note_is_drift(
         outputs.write(SECRET, {"a": b"1", "b": b"2"})
         written = outputs.write(SECRET, {"a": b"3", "b": b"2"})
         drift = Drift(tree)
-        faces = {f"default/made/{key}".rstrip("/"): face for key, face in written.faces.items()}
-        drift.note(SECRET, faces)
+        drift.note(SECRET, written.faces, sound=True)
         assert drift.found() == []
+        assert drift.untouched(SECRET)
         touch(tmp_path / "default")
-        drift.note(SECRET, faces)
+        drift.note(SECRET, written.faces, sound=True)
+        assert not drift.untouched(SECRET)
         assert drift.found() == [SECRET]
     finally:
         tree.close()
