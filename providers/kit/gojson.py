@@ -209,6 +209,22 @@ def raw_fields(data: bytes | str) -> dict[str, str]:
     return fields
 
 
+def raw_items(data: bytes | str) -> list[str]:
+    """The members of a JSON list, each as the exact text that stands in the document."""
+    source = _source(data)
+    if not isinstance(_load(source, str), list):
+        raise Malformed("failed to unmarshal JSON: not a list")
+    items: list[str] = []
+    position = _skip(source, _skip(source, 0) + 1)
+    while source[position] != "]":
+        end = _end(source, position)
+        items.append(source[position:end])
+        position = _skip(source, end)
+        if source[position] == ",":
+            position = _skip(source, position + 1)
+    return items
+
+
 def _skip(source: str, position: int) -> int:
     found = _SPACE.match(source, position)
     return found.end() if found else position

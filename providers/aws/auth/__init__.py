@@ -1,0 +1,1 @@
+"""Who a store is to AWS: one module a way to get credentials."""

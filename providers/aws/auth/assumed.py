@@ -1,0 +1,58 @@
+"""A role that is taken on with the credentials of somebody else (AssumeRole)."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from aiobotocore.session import AioSession
+from botocore.credentials import ReadOnlyCredentials
+
+from syncret.providers.aws import sdk
+from syncret.providers.aws.api import tag_list
+from syncret.providers.aws.auth.renewed import Renewed, lease
+from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Denied
+from syncret.providers.kit.credentials import Lease
+
+_NOT_IN_A_NAME: Final = re.compile(r"[^\w+=,.@-]", re.ASCII)
+_LONGEST_NAME: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role and what is said when it is taken on."""
+
+    arn: str
+    external_id: str = ""
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+    transitive: tuple[str, ...] = ()
+
+
+def assumed(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
+    """Somebody in that role. It is taken on when it is first needed, and again before the session ends."""
+
+    async def draw() -> Lease[ReadOnlyCredentials]:
+        said: dict[str, object] = {}
+        if role.external_id:
+            said["ExternalId"] = role.external_id
+        if role.tags:
+            said["Tags"] = tag_list(role.tags)
+        if role.transitive:
+            said["TransitiveTagKeys"] = list(role.transitive)
+        name = session_name(context)
+        async with sdk.opened("sts", region, source) as sts:
+            try:
+                answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **said)
+            except Denied as error:
+                raise Denied(
+                    f"the role {role.arn} may not be taken on: {error.message}",
+                    hint="its trust policy must name who asks, with the external ID and sts:TagSession if used",
+                ) from None
+        return lease(answer)
+
+    return sdk.session(Renewed(draw, context.now))
+
+
+def session_name(context: OpenContext) -> str:
+    """What stands in AWS's audit log as the name of the session: the store that it serves."""
+    return _NOT_IN_A_NAME.sub("-", f"syncret-{context.store.name}")[:_LONGEST_NAME]

@@ -1,0 +1,82 @@
+"""What the error codes of AWS mean. No message quotes what AWS answered, only its code."""
+
+from typing import Final
+
+from syncret.providers.aws.api import Absent, Expired, Forbidden
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+
+_ABSENT: Final = frozenset(
+    {"ResourceNotFoundException", "ParameterNotFound", "ParameterVersionNotFound", "InvalidResourceId"}
+)
+_EXPIRED: Final = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired"})
+_UNKNOWN_KEY: Final = frozenset(
+    {
+        "IncompleteSignature",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
+_DENIED: Final = frozenset(
+    {
+        "AccessDenied",
+        "AccessDeniedException",
+        "AuthFailure",
+        "IDPRejectedClaim",
+        "InvalidIdentityToken",
+        "NotAuthorized",
+        "OptInRequired",
+        "RegionDisabledException",
+        "UnauthorizedException",
+        "UnauthorizedOperation",
+    }
+)
+_THROTTLED: Final = frozenset(
+    {
+        "PriorRequestNotComplete",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "SlowDown",
+        "ThrottledException",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+    }
+)
+_UNAVAILABLE: Final = frozenset(
+    {
+        "IDPCommunicationError",
+        "InternalError",
+        "InternalFailure",
+        "InternalServerError",
+        "InternalServiceError",
+        "RequestTimeout",
+        "RequestTimeoutException",
+        "ServiceUnavailable",
+        "ServiceUnavailableException",
+    }
+)
+_MARKED: Final = "marked for deletion"
+"""In the text of the one error that means absence without having a code of its own."""
+
+
+def of_code(operation: str, code: str, text: str = "") -> SyncError:
+    """The error for one code; `text` is AWS's message, which is looked at and never repeated."""
+    told = f"{operation} was refused: {code}"
+    if code in _ABSENT or _MARKED in text:
+        return Absent(f"{operation}: {code}")
+    if code in _EXPIRED:
+        return Expired(told, hint="the credentials have expired: replace them, or give a role instead")
+    if code in _UNKNOWN_KEY:
+        return Denied(told, hint="AWS does not know these credentials, or the clock is wrong: see auth")
+    if code in _DENIED:
+        return Forbidden(told, hint="an IAM policy (of the role, the secret or its key) does not allow this act")
+    if code in _THROTTLED:
+        return Throttled(f"{operation}: AWS asks for fewer calls ({code})")
+    if code in _UNAVAILABLE:
+        return Unavailable(f"{operation} failed at AWS: {code}")
+    return Malformed(told)

@@ -1,0 +1,104 @@
+"""Tells the errors of the AWS SDK as ours, by a table. It imports the SDK: only `sdk` may import it."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+import aiohttp
+from botocore import exceptions as sdk
+from botocore.parsers import ResponseParserError
+
+from syncret.providers.aws.codes import of_code
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.kit.translate import Translation
+
+_TOO_MANY: Final = 429
+_SERVER_ERROR: Final = 500
+
+NO_CREDENTIALS: Final = "no AWS credentials were found"
+NO_CREDENTIALS_HINT: Final = "write auth into the store, or give the daemon a role, a profile or AWS_ variables"
+
+
+def table(region: str, regions: frozenset[str]) -> Mapping[type[BaseException], Translation]:
+    """What becomes of each error of a client of one region; `regions` are those that the SDK knows."""
+
+    def unreachable(_error: BaseException) -> SyncError:
+        return Unavailable("AWS could not be reached", hint=_region_hint(region, regions))
+
+    return {
+        sdk.ClientError: _answered,
+        sdk.NoCredentialsError: _no_credentials,
+        sdk.PartialCredentialsError: _no_credentials,
+        sdk.ProfileNotFound: _no_credentials,
+        sdk.CredentialRetrievalError: _no_answer_of_source,
+        sdk.MetadataRetrievalError: _no_answer_of_source,
+        sdk.SSLError: _untrusted,
+        sdk.EndpointConnectionError: unreachable,
+        sdk.ConnectTimeoutError: unreachable,
+        sdk.ReadTimeoutError: _silent,
+        sdk.ConnectionError: Unavailable,
+        sdk.HTTPClientError: Unavailable,
+        sdk.BotoCoreError: Malformed,
+        ResponseParserError: _unreadable,
+        aiohttp.ClientError: Unavailable,
+        OSError: Unavailable,
+    }
+
+
+def _answered(error: BaseException) -> SyncError:
+    assert isinstance(error, sdk.ClientError)  # noqa: S101  # the table says so
+    details: dict[str, Any] = error.response.get("Error", {})
+    about: dict[str, Any] = error.response.get("ResponseMetadata", {})
+    code, status = str(details.get("Code", "")), int(about.get("HTTPStatusCode", 0))
+    found = of_code(error.operation_name, _short(code, status), str(details.get("Message", "")))
+    if status == _TOO_MANY or isinstance(found, Throttled):
+        return Throttled(
+            f"{error.operation_name}: AWS asks for fewer calls",
+            retry_after=_seconds(about.get("HTTPHeaders", {}).get("retry-after")),
+        )
+    if status >= _SERVER_ERROR and type(found) is Malformed:
+        return Unavailable(f"{error.operation_name} failed at AWS: HTTP {status}")
+    return found
+
+
+def _short(code: str, status: int) -> str:
+    """A code as AWS has them. Where something else answered, its text could stand here, and is not told."""
+    return code if code.isalnum() and not code.isdigit() and len(code) < 80 else f"HTTP {status}"  # noqa: PLR2004
+
+
+def _seconds(text: object) -> float | None:
+    try:
+        return max(0.0, float(str(text)))
+    except ValueError:
+        return None
+
+
+def _no_credentials(error: BaseException) -> SyncError:
+    return Denied(f"{NO_CREDENTIALS} ({type(error).__name__})", hint=NO_CREDENTIALS_HINT)
+
+
+def _no_answer_of_source(error: BaseException) -> SyncError:
+    return Unavailable(f"the source of the daemon's AWS credentials gave none ({type(error).__name__})")
+
+
+def _untrusted(_error: BaseException) -> SyncError:
+    return Unavailable(
+        "the certificate of AWS's endpoint is not trusted",
+        hint="behind a proxy that looks into TLS, name its CA in AWS_CA_BUNDLE",
+    )
+
+
+def _silent(_error: BaseException) -> SyncError:
+    return Unavailable("AWS gave no answer in time")
+
+
+def _unreadable(_error: BaseException) -> SyncError:
+    return Malformed("the answer is not one of AWS's", hint="is there a proxy, or a wrong endpoint?")
+
+
+def _region_hint(region: str, regions: frozenset[str]) -> str:
+    if not regions or region in regions:
+        return "is there a way from here to the endpoint of this region?"
+    near = get_close_matches(region, regions, n=1)
+    asked = f"did you mean {near[0]}?" if near else "region wants a code such as eu-west-1"
+    return f"this build knows no region {region}: {asked}"

@@ -1,0 +1,97 @@
+"""What a PushSecret may say to AWS beside the value, and the defaults of it."""
+
+from typing import Literal, TypeVar
+
+import msgspec
+
+from syncret.config.fields import Json, Model
+from syncret.providers.aws.api import MANAGED_BY, OWNER
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import push_metadata
+
+DESCRIPTION = f"secret '{MANAGED_BY}:{OWNER}'"
+
+
+class Tagged(Model, forbid_unknown_fields=True):
+    """Tags of what is pushed, beside the one that marks it as ours."""
+
+    tags: dict[str, str] = {}
+
+    def all_tags(self) -> dict[str, str]:
+        """With the mark."""
+        return {**self.tags, MANAGED_BY: OWNER}
+
+
+class PolicySource(Model, forbid_unknown_fields=True):
+    """Where a resource policy lies: a key of a ConfigMap or Secret in the namespace of the PushSecret."""
+
+    kind: Literal["ConfigMap", "Secret"]
+    name: str
+    key: str
+
+
+class ResourcePolicy(Model, forbid_unknown_fields=True):
+    """Who else may use the secret."""
+
+    block_public_policy: bool | None = None
+    policy_source_ref: PolicySource | None = None
+
+
+class SecretPush(Tagged, forbid_unknown_fields=True):
+    """Options of Secrets Manager."""
+
+    description: str = ""
+    secret_push_format: Literal["", "binary", "string"] = ""
+    kms_key_id: str = ""
+    resource_policy: ResourcePolicy | None = None
+    replication_locations: tuple[str, ...] | None = None
+
+    @property
+    def key(self) -> str:
+        return self.kms_key_id or "alias/aws/secretsmanager"
+
+    def value(self, raw: bytes) -> dict[str, object]:
+        """The value as it is sent: binary, unless a string is wished. Raises Malformed."""
+        if self.secret_push_format != "string":
+            return {"SecretBinary": raw}
+        return {"SecretString": text(raw, "push it with secretPushFormat: binary")}
+
+
+class Tier(Model, forbid_unknown_fields=True):
+    """How large a parameter may be, and what becomes of it by itself."""
+
+    type: Literal["", "Standard", "Advanced", "Intelligent-Tiering"] = ""
+    policies: Json = None
+
+
+class ParameterPush(Tagged, forbid_unknown_fields=True):
+    """Options of Parameter Store."""
+
+    description: str = ""
+    secret_type: Literal["", "String", "StringList", "SecureString"] = ""
+    kms_key_id: str = msgspec.field(name="kmsKeyID", default="")
+    tier: Tier = Tier()
+    encode_as_decoded: bool = False
+
+
+T = TypeVar("T", bound=Tagged)
+
+
+def options(metadata: Json, model: type[T]) -> T:
+    """The options of one push. Raises Malformed."""
+    found = push_metadata.spec_of(metadata, model) or model()
+    if MANAGED_BY in found.tags:
+        raise Malformed(
+            f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
+            hint="it is set by itself, and marks what may be overwritten",
+        )
+    return found
+
+
+def text(raw: bytes, hint: str) -> str:
+    """A value that is stored as text. Raises Malformed where it is none."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        problem = "the value is binary, and only text can be stored so"
+    raise Malformed(problem, hint=hint)

@@ -1,0 +1,1 @@
+"""What syncret uses of aiobotocore, which ships no types."""

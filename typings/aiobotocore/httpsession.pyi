@@ -1,0 +1,10 @@
+from typing import Any
+
+from aiohttp import TCPConnector
+
+class AIOHTTPSession:
+    _verify: bool | str
+    _cert_file: str | None
+    _max_pool_connections: int
+    _connector_args: dict[str, Any]
+    def _create_connector(self, proxy_url: str | None) -> TCPConnector: ...

@@ -1,0 +1,1 @@
+"""What syncret uses of botocore, which ships no types."""
