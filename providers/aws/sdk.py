@@ -29,6 +29,9 @@ CONNECT_WITHIN: Final = 5.0
 ANSWER_WITHIN: Final = 20.0
 """Seconds; shorter than the engine's own limit, so that the error says which part was slow."""
 
+NOBODY: Final = AioCredentials("nobody", "nobody")
+"""For calls that are not signed, so that the SDK does not look for credentials first."""
+
 CONNECTIONS: Final = 32
 
 ENDPOINTS: Final[Mapping[str, str]] = {
