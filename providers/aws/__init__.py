@@ -1,9 +1,9 @@
 """Amazon Web Services: Secrets Manager, Parameter Store and Certificate Manager.
 
-    spec            what a store says                       api        what the services know of the SDK
-    auth/           who the store is to AWS                  sdk        the SDK itself: nothing else imports it
-    secrets_manager, parameter_store, certificate_manager   one client a service, and beside each how it writes
-    ecr, sts        the generators
+spec            what a store says                       api        what the services know of the SDK
+auth/           who the store is to AWS                  sdk        the SDK itself: nothing else imports it
+secrets_manager, parameter_store, certificate_manager   one client a service, and beside each how it writes
+ecr, sts        the generators
 """
 
 from collections.abc import AsyncGenerator

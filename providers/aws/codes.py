@@ -74,7 +74,9 @@ def of_code(operation: str, code: str, text: str = "") -> SyncError:
     if code in _UNKNOWN_KEY:
         return Denied(told, hint="AWS does not know these credentials, or the clock is wrong: see auth")
     if code in _DENIED:
-        return Forbidden(told, hint="an IAM policy (of the role, the secret or its key) does not allow this act")
+        return Forbidden(
+            told, hint="an IAM policy (of the role, the secret or its key) does not allow this act"
+        )
     if code in _THROTTLED:
         return Throttled(f"{operation}: AWS asks for fewer calls ({code})")
     if code in _UNAVAILABLE:

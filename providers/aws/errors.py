@@ -16,7 +16,9 @@ _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
 
 NO_CREDENTIALS: Final = "no AWS credentials were found"
-NO_CREDENTIALS_HINT: Final = "write auth into the store, or give the daemon a role, a profile or AWS_ variables"
+NO_CREDENTIALS_HINT: Final = (
+    "write auth into the store, or give the daemon a role, a profile or AWS_ variables"
+)
 
 
 def table(region: str, regions: frozenset[str]) -> Mapping[type[BaseException], Translation]:

@@ -1,4 +1,4 @@
-"""What a value of Secrets Manager or Parameter Store gives: itself, one property of it, or all its members."""
+"""What a value of Secrets Manager or Parameter Store gives: itself, one property, or all its members."""
 
 from collections.abc import Mapping
 
@@ -37,7 +37,7 @@ def fields(payload: SecretBytes, ref: RemoteRef) -> SecretMap:
 
 
 def complete(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
-    """All that a search found. Raises what one entry was refused with: without it, the rest would look like all."""
+    """All that a search found. Raises what one was refused with: without it the rest would look like all."""
     values: dict[str, SecretBytes] = {}
     for name, value in found.items():
         if isinstance(value, SyncError):

@@ -49,16 +49,15 @@ class SecretsManagerClient:
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         current = {
-            key: self._prefix + key.key
-            for key in keys
-            if not key.metadata and key.version in {"", _CURRENT}
+            key: self._prefix + key.key for key in keys if not key.metadata and key.version in {"", _CURRENT}
         }
         found = await self._current.get(list(dict.fromkeys(current.values())))
         answers = {key: found[name] for key, name in current.items() if name in found}
         for key in keys:
             if key not in current:
                 call = self._tags if key.metadata else partial(self._one, version=key.version)
-                answers |= {key: value for value in (await each([self._prefix + key.key], call)).values()}
+                for answer in (await each([self._prefix + key.key], call)).values():
+                    answers[key] = answer
         return answers
 
     def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
@@ -106,7 +105,8 @@ class SecretsManagerClient:
             if not answer.get("NextToken"):
                 break
             parameters["NextToken"] = answer["NextToken"]
-        return {name: values.get(name, _SILENT) for name in names if name in values or name not in absent}
+        left = (name for name in names if name not in absent)
+        return {name: values.get(name) or _unanswered() for name in left}
 
     async def _one(self, name: str, version: str = "") -> SecretBytes:
         which = {}
@@ -141,9 +141,10 @@ class SecretsManagerClient:
             parameters["NextToken"] = answer["NextToken"]
 
 
-_SILENT: Final = Malformed(
-    "BatchGetSecretValue did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
-)
+def _unanswered() -> Malformed:
+    return Malformed(
+        "BatchGetSecretValue did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
+    )
 
 
 def _value(entry: Mapping[str, Any]) -> SecretBytes | SyncError:

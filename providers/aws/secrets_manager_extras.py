@@ -1,4 +1,4 @@
-"""What a secret of AWS Secrets Manager has beside its value: tags, a resource policy, replicas in other regions."""
+"""What a secret of AWS Secrets Manager has beside its value: tags, a resource policy, replicas."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ async def set_tags(api: Api, name: str, current: dict[str, str], wanted: dict[st
 
 
 async def policy(credentials: Credentials, item: PushItem, wanted: ResourcePolicy | None) -> str:
-    """The text of the policy that is wished; empty where none is. Raises SyncError where it cannot be read."""
+    """The text of the policy that is wished; empty where none is. Raises SyncError."""
     source = wanted.policy_source_ref if wanted is not None else None
     if source is None:
         return ""

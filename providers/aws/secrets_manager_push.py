@@ -58,7 +58,7 @@ class SecretsManagerWriter:
             await self._put(name, token, options.value(value))
 
     async def delete(self, name: str, property_: str) -> None:
-        """Delete a secret of ours as the store says, or one property of it. What is not ours is left alone."""
+        """Delete a secret of ours as the store says, or one property. What is not ours stays."""
         there = await self._described(name)
         if there is None or there.get("DeletedDate") or not _ours(there):
             return

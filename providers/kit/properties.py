@@ -1,6 +1,6 @@
-"""Puts a property into a value that is JSON, and takes it out again, by paths as github.com/tidwall/sjson has them.
+r"""Puts a property into a value that is JSON, and takes it out again, by paths of github.com/tidwall/sjson.
 
-`a.b` is a member of a member, `a\\.b` one member with a dot, `list.0` an item, `list.-1` a new one at the end,
+`a.b` is a member of a member, `a\.b` one member with a dot, `list.0` an item, `list.-1` a new one at the end,
 `:0` a member with a number for a name. What nobody asked to change keeps the text it has.
 """
 
@@ -24,7 +24,7 @@ class _Part(NamedTuple):
     forced: bool
 
     @property
-    def index(self) -> int | None:
+    def place(self) -> int | None:
         """The place in a list that it means; -1 for a new one at the end."""
         if self.forced or not (self.name == _APPEND or (self.name.isascii() and self.name.isdigit())):
             return None
@@ -86,10 +86,10 @@ def _get(source: str, parts: Sequence[_Part]) -> str | None:
         if not source.strip():
             return None
         if _is_list(source):
-            items, index = gojson.raw_items(source), part.index
-            if index is None or not 0 <= index < len(items):
+            items, place = gojson.raw_items(source), part.place
+            if place is None or not 0 <= place < len(items):
                 return None
-            source = items[index]
+            source = items[place]
         elif source.lstrip().startswith("{"):
             fields = gojson.raw_fields(source)
             if part.name not in fields:
@@ -105,7 +105,7 @@ def _put(source: str, parts: Sequence[_Part], value: str) -> str:
         return value
     part, rest = parts[0], parts[1:]
     empty = not source.strip()
-    if _is_list(source) or (empty and part.index is not None):
+    if _is_list(source) or (empty and part.place is not None):
         items = [] if empty else gojson.raw_items(source)
         place = _place(part, len(items))
         items += ["null"] * (place - len(items))
@@ -122,7 +122,7 @@ def _put(source: str, parts: Sequence[_Part], value: str) -> str:
 
 
 def _place(part: _Part, length: int) -> int:
-    index = part.index
+    index = part.place
     if index is None or index > _LONGEST:
         raise Malformed("the property means no place in a list", hint="write a number, or -1 for a new item")
     return length if index < 0 else index

@@ -1,4 +1,4 @@
-"""Reads what a PushSecret says beside the value: an envelope with a kind, and the provider's own spec within."""
+"""Reads what a PushSecret says beside the value: an envelope, and the provider's own spec within."""
 
 from typing import Final, TypeVar, cast
 

@@ -1,10 +1,12 @@
 """Turns the errors of an SDK or of the network into ours, by a table, at the edge where they arise."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from syncret.providers.errors import SyncError
+
+T = TypeVar("T")
 
 Translation: TypeAlias = Callable[..., SyncError]
 """The class to raise, or a function of the error for what a class cannot say (a status, Retry-After)."""
@@ -25,6 +27,20 @@ def translated(
         raise
     except tuple(table) as error:
         raise _translate(error, table, doing) from None
+
+
+async def answered(call: Awaitable[T], table: Mapping[type[BaseException], Translation], *, doing: str) -> T:
+    """What the call gives; its error is told by the table, and the original is not even its context.
+
+    For SDKs whose errors carry the whole answer of the server.
+    """
+    try:
+        return await call
+    except SyncError:
+        raise
+    except tuple(table) as error:
+        failure = _translate(error, table, doing)
+    raise failure
 
 
 def _translate(

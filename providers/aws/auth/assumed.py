@@ -46,7 +46,7 @@ def assumed(source: AioSession, role: Role, region: str, context: OpenContext) -
             except Denied as error:
                 raise Denied(
                     f"the role {role.arn} may not be taken on: {error.message}",
-                    hint="its trust policy must name who asks, with the external ID and sts:TagSession if used",
+                    hint="its trust policy must name who asks, and external ID and sts:TagSession if used",
                 ) from None
         return lease(answer)
 

@@ -19,7 +19,7 @@ _SESSION: Final = "external-secrets-provider-aws"
 
 
 def service_account(account: ServiceAccountSelector, region: str, context: OpenContext) -> Renewed:
-    """Credentials of the account's role. The account is read, and a token asked for, whenever they are drawn."""
+    """Credentials of the account's role. Account and token are asked for at each draw."""
 
     async def draw() -> Lease[ReadOnlyCredentials]:
         credentials = context.credentials
@@ -44,7 +44,7 @@ def service_account(account: ServiceAccountSelector, region: str, context: OpenC
                 )
             except Denied as error:
                 raise Denied(
-                    f'the role {role} may not be taken on by service account "{account.name}": {error.message}',
+                    f'service account "{account.name}" may not take on the role {role}: {error.message}',
                     hint="its trust policy must name the cluster's issuer, the account and the audience",
                 ) from None
         return lease(answer)

@@ -1,4 +1,4 @@
-"""Puts together who a store, or a generator, is to AWS: its first credentials, and the roles taken on with them."""
+"""Puts together who a store or generator is to AWS: its first credentials, and the roles taken on then."""
 
 from aiobotocore.session import AioSession
 

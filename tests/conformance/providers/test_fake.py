@@ -42,7 +42,7 @@ class FakeHarness:
         Ability.ROTATE: "it has no credentials",
     }
     canaries: tuple[str, ...] = ()
-    versions = ("v1", "v2")
+    versions: tuple[str, str] = ("v1", "v2")
 
     def __init__(self) -> None:
         self.manager = CountingManager()
