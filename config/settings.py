@@ -100,6 +100,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 0.002
     idle_close: Annotated[Seconds, Meta(description="When a client that nobody used is closed.")] = 900.0
 
+    template_time: Annotated[
+        Seconds,
+        Meta(description="Work that the templates of one object may do; counted in steps, not by the clock."),
+    ] = 0.1
+    template_memory: Annotated[
+        Count, Meta(description="Bytes that the templates of one object may make.")
+    ] = 10_000_000
+    template_keys: Annotated[
+        int, Meta(ge=0, description="Keys and certificates that the templates of one object may make.")
+    ] = 10
+    template_timeout: Annotated[
+        Seconds, Meta(description="Longest time, by the clock, for the templates of one object; 0: no limit.")
+    ] = 10.0
+
     generator_gc_grace_period: Annotated[
         Seconds, Meta(description="How long what a generator made elsewhere is kept once it was replaced.")
     ] = 120.0

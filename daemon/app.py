@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from msgspec import Struct, field
@@ -21,7 +21,7 @@ from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
 from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
 from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
-from syncret.daemon.engine.reconcilers.templates import Templates
+from syncret.daemon.engine.reconcilers.templates import Allowance, Templates
 from syncret.daemon.engine.reconcilers.world import Options, World
 from syncret.daemon.engine.sessions import Sessions, Substitute
 from syncret.providers.contract import Generator
@@ -61,15 +61,25 @@ async def controllers(
         found = registry.generator_type(kind)
         return found if hooks.generator is None else hooks.generator(found)
 
-    async with Sessions(
-        registry,
-        target,
-        settings,
-        clock=clock,
-        observer=hooks.observer,
-        faults=hooks.faults,
-        substitute=hooks.substitute,
-    ) as sessions:
+    allowance = Allowance(
+        time=settings.template_time,
+        memory=settings.template_memory,
+        keys=settings.template_keys,
+        timeout=settings.template_timeout,
+    )
+    async with AsyncExitStack() as stack:
+        sessions = await stack.enter_async_context(
+            Sessions(
+                registry,
+                target,
+                settings,
+                clock=clock,
+                observer=hooks.observer,
+                faults=hooks.faults,
+                substitute=hooks.substitute,
+            )
+        )
+        templates = stack.enter_context(Templates(clock.now, allowance))
         world = World(
             inventory=inventory,
             target=target,
@@ -77,7 +87,7 @@ async def controllers(
             sessions=sessions,
             generator=generator,
             clock=clock,
-            templates=Templates(clock.now),
+            templates=templates,
             events=hooks.events,
             options=Options(
                 controller_class=settings.controller_class,

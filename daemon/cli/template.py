@@ -13,15 +13,19 @@ from typing import Final
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
+from syncret.config.settings import PREFIX
+from syncret.config.settings_layers import load_settings
 from syncret.config.yaml import parse_text
 from syncret.daemon.cli.exits import FAILED, INVALID, OK
 from syncret.daemon.cli.output import report_problem
+from syncret.daemon.core.templating.budget import Budget
 from syncret.daemon.core.templating.engine import NO_FUNCTIONS, Functions, Template
 from syncret.daemon.core.templating.errors import TemplateError
 from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.values import Value, string_map, text_of
 
 _STDIN: Final = "-"
+_VARIABLES: Final = f"{PREFIX}TEMPLATE_"
 _FIELDS: Final = {"Secret": (("data", True), ("stringData", False)),
                   "ConfigMap": (("binaryData", True), ("data", False))}  # fmt: skip
 """Where the values of a manifest stand, and whether they are in base64. The last one wins."""
@@ -32,6 +36,7 @@ def run(options: Namespace) -> int:
     try:
         text = text_of(_read(options.file))
         data: Value = {} if options.data is None else _data(options.data)
+        budget = _budget()
     except ConfigError as error:
         for problem in error.problems:
             report_problem(problem.path, Problem(path="", message=problem.message, hint=problem.hint))
@@ -39,13 +44,22 @@ def run(options: Namespace) -> int:
     try:
         template = Template.parse(options.file, text, _functions(options.functions), options.delims)
         if not options.check:
-            context = Context(now=datetime.now().astimezone(), random=os.urandom)
+            context = Context(now=datetime.now().astimezone(), random=os.urandom, budget=budget)
             sys.stdout.buffer.write(template.render(data, context, missing_key=options.missing_key))
             sys.stdout.buffer.flush()
     except TemplateError as error:
         sys.stderr.write(f"error: {error}\n")
         return FAILED
     return OK
+
+
+def _budget() -> Budget:
+    """What the rendering may cost: the settings of the environment count here, too. Raises ConfigError."""
+    environ = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
+    settings = load_settings(None, environ, ())
+    return Budget.of(
+        seconds=settings.template_time, memory=settings.template_memory, keys=settings.template_keys
+    )
 
 
 def _functions(which: str) -> Functions:

@@ -6,6 +6,7 @@ from syncret.daemon.core.templating.errors import FunctionError
 
 MEGABYTE: Final = 1_000_000
 _BYTES_PER_UNIT: Final = 64
+_UNITS_A_SECOND: Final = 3_500_000
 
 
 class Budget:
@@ -37,6 +38,11 @@ class Budget:
         self.cost = cost
         self.keys = keys
         self.depth = depth
+
+    @classmethod
+    def of(cls, *, seconds: float, memory: int, keys: int) -> "Budget":
+        """So much work as a usual machine does in that time, and as many bytes made as may be written."""
+        return cls(output=memory, memory=memory, cost=round(seconds * _UNITS_A_SECOND), keys=keys)
 
     def charge(self, units: int) -> None:
         """Pay for work."""

@@ -1,12 +1,13 @@
 """ExternalSecret: fetch what is needed, decide, write the target, tell the status."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
 from syncret.daemon.core import needs
 from syncret.daemon.core.assemble import Assembled, assemble
+from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import Refusal
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import TargetForm, form_of
@@ -123,7 +124,7 @@ class ExternalSecretReconciler:
         try:
             asked = needs.needs(resource.spec)
             answers = await fetch(self._world, asked, resource.metadata.namespace, leases)
-            assembled = assemble(resource.spec, answers, transform=self._world.templates.transform)
+            assembled = await self._assembled(resource, answers)
         except NotReadyYet:
             return Outcome(waiting=True)  # the verdict on the store wakes this object
         except SyncError as error:
@@ -133,6 +134,14 @@ class ExternalSecretReconciler:
         if not assembled.data and resource.spec.target.deletion_policy != "Merge":
             return await self._without_data(resource, form, assembled, leases)
         return await self._write(resource, form, current, assembled, leases)
+
+    async def _assembled(self, resource: ExternalSecret, answers: Mapping[Need, Answer]) -> Assembled:
+        """The data. Templates over keys are rendered in a thread, as those of values are."""
+        spec = resource.spec
+        if not any(operation.transform for entry in spec.data_from for operation in entry.rewrite):
+            return assemble(spec, answers)
+        bench = self._world.templates.bench()
+        return await bench.work(lambda: assemble(spec, answers, transform=bench.transform))
 
     async def _write(
         self,

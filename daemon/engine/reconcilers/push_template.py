@@ -1,6 +1,5 @@
 """What a PushSecret's template makes of its source, in memory only: the Secret itself is never changed."""
 
-import asyncio
 from base64 import b64encode
 
 from syncret.config.meta import Document
@@ -18,14 +17,14 @@ async def templated(world: World, resource: PushSecret, source: Source) -> Sourc
     template = resource.spec.template
     if template is None:
         return source
-    rendering = await rendering_for(template, world.templates, world.target, resource.metadata.namespace)
-    return await asyncio.to_thread(_laid_over, template, source, rendering)
+    bench = world.templates.bench()
+    rendering = await rendering_for(template, bench, world.target, resource.metadata.namespace)
+    return await bench.work(lambda: _laid_over(template, source, rendering))
 
 
 def _laid_over(template: Template, source: Source, rendering: Rendering) -> Source:
     document: Document = {**source.document, "metadata": dict(source.document["metadata"])}
-    if template.type:
-        document["type"] = template.type
+    document["type"] = template.type  # none, where the template names none, as with the operator
     for field in ("labels", "annotations"):
         document["metadata"][field] = dict(document["metadata"].get(field, {}))
     values = dict(source.data)

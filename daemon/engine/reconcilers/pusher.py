@@ -1,6 +1,6 @@
 """Pushes and deletes at the stores, and keeps the account of what stands where."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from syncret.config.resources.push_secret import PushData, PushSecret
@@ -39,9 +39,7 @@ class Pusher:
             account = synced.setdefault(str(store), {})
             try:
                 session = self._session(resource, store.kind, store.name, told=store.name)
-                for entry in entries(
-                    resource.spec, source.data, store, transform=self._world.templates.transform
-                ):
+                for entry in await self._entries(resource, source, store):
                     await self._push_one(resource, session, store, entry, source)
                     account[entry.status_key] = entry.as_data()
             except SyncError as error:
@@ -65,6 +63,13 @@ class Pusher:
             if name not in wanted:
                 del left[name]
         return left, None
+
+    async def _entries(self, resource: PushSecret, source: Source, store: Store) -> Sequence[PushEntry]:
+        """What is pushed to the store. Templates over keys are rendered in a thread, as all others."""
+        if not any(operation.transform for each in resource.spec.data_to for operation in each.rewrite):
+            return entries(resource.spec, source.data, store)
+        bench = self._world.templates.bench()
+        return await bench.work(lambda: entries(resource.spec, source.data, store, transform=bench.transform))
 
     def _session(self, resource: PushSecret, kind: str, name: str, *, told: str) -> Session:
         namespace = resource.metadata.namespace

@@ -1,6 +1,5 @@
 """Writes and deletes what an ExternalSecret targets."""
 
-import asyncio
 from collections.abc import Mapping
 
 from syncret.config.meta import Document, ObjectRef, member
@@ -40,10 +39,9 @@ class TargetWriter:
         template = resource.spec.target.template
         if template is None:
             return form.desired(resource, current, data)
-        rendering = await rendering_for(
-            template, self._world.templates, self._world.target, resource.metadata.namespace
-        )
-        return await asyncio.to_thread(form.desired, resource, current, data, rendering)
+        bench = self._world.templates.bench()
+        rendering = await rendering_for(template, bench, self._world.target, resource.metadata.namespace)
+        return await bench.work(lambda: form.desired(resource, current, data, rendering))
 
     async def drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
         """After a change of the target's name: delete the Secret of the old one, if it still is ours."""

@@ -1,9 +1,13 @@
-"""Templates for the reconcilers: with the functions of the operator, and within a budget."""
+"""Templates for the reconcilers: the operator's functions, threads of their own, within a budget."""
 
+import asyncio
 import secrets
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import msgspec
 
@@ -15,7 +19,26 @@ from syncret.daemon.core.secret import secret_data
 from syncret.providers.errors import Malformed
 
 if TYPE_CHECKING:
+    from syncret.daemon.core.templating.budget import Budget
     from syncret.daemon.core.templating.functions.contract import Context
+
+T = TypeVar("T")
+
+_THREADS: Final = 4
+_TRANSFORMS: Final = 10
+"""A transform is rendered for each of many keys: all of them together may cost so many times as much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What the templates of one sync of one object may cost together."""
+
+    time: float = 0.1
+    """Seconds of work, by the count of steps and not by the clock."""
+    memory: int = 10_000_000
+    keys: int = 10
+    timeout: float = 10.0
+    """Seconds by the clock, keys and certificates included; 0: no limit."""
 
 
 class _Texts(msgspec.Struct):
@@ -23,10 +46,73 @@ class _Texts(msgspec.Struct):
 
 
 class Templates:
-    """Renders templates. The engine and its functions are imported when the first template is met."""
+    """Renders templates. The engine and its functions are imported when the first template is met.
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    Its threads are few and nobody else's: a template that makes ten RSA keys holds up other templates alone.
+    """
+
+    def __init__(self, now: Callable[[], float], allowance: Allowance | None = None) -> None:
         self._now = now
+        self._allowance = allowance or Allowance()
+        self._threads: ThreadPoolExecutor | None = None
+        self._turns = asyncio.Semaphore(_THREADS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def bench(self) -> "Bench":
+        """What one sync of one object needs."""
+        return Bench(self, self._allowance)
+
+    def now(self) -> datetime:
+        """The time, in the zone of the process."""
+        return datetime.fromtimestamp(self._now(), UTC).astimezone()
+
+    async def in_thread(self, function: Callable[[], T]) -> T:
+        """Run this as soon as a thread is free. Raises Malformed where it takes too long."""
+        async with self._turns:  # who waits for a thread does not use up its time
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="template")
+            limit = self._allowance.timeout
+            timer = asyncio.timeout(limit or None)
+            try:
+                async with timer:
+                    return await asyncio.get_running_loop().run_in_executor(self._threads, function)
+            except TimeoutError:
+                if not timer.expired():
+                    raise
+                raise Malformed(
+                    f"the template was not done within {limit:g} s",
+                    hint="make fewer keys in it, or raise templateTimeout",
+                ) from None
+
+
+class Bench:
+    """The templates of one sync: they share one budget, and end soon after nobody waits for them any more."""
+
+    def __init__(self, templates: Templates, allowance: Allowance) -> None:
+        self._templates = templates
+        self._allowance = allowance
+        self._contexts: dict[int, Context] = {}
+
+    async def work(self, function: Callable[[], T]) -> T:
+        """Run in a thread what renders with this bench. Raises Malformed where that takes too long."""
+        try:
+            return await self._templates.in_thread(function)
+        finally:
+            for context in self._contexts.values():
+                context.budget.cost = 0  # whatever still runs in the thread ends at its next step
+
+    @property
+    def budget(self) -> "Budget":
+        """What is left for the texts of an output."""
+        return self._context().budget
 
     def render(self, name: str, text: str, data: Mapping[str, bytes]) -> bytes:
         """One template of an output: a key that the data lacks is an error. Raises Malformed."""
@@ -42,26 +128,33 @@ class Templates:
             parsed = operator.parse("transform", text)
         except operator.TemplateError as error:
             raise Malformed(f"failed to parse template: {error}") from None
+        context = self._context(_TRANSFORMS)
 
         def rename(key: str) -> str:
             try:
                 named = operator.string_data({"value": key.encode()})
-                return parsed.render(named, self._context(), missing_key="default").decode()
+                return parsed.render(named, context, missing_key="default").decode()
             except operator.TemplateError as error:
                 raise Malformed(f"failed to execute template: {error}") from None
 
         return rename
 
-    def _context(self) -> "Context":
-        from syncret.daemon.core.templating.functions.contract import Context  # as above
+    def _context(self, times: int = 1) -> "Context":
+        known = self._contexts.get(times)
+        if known is None:
+            from syncret.daemon.core.templating.budget import Budget  # as above
+            from syncret.daemon.core.templating.functions.contract import Context
 
-        now = datetime.fromtimestamp(self._now(), UTC).astimezone()
-        return Context(now=now, random=secrets.token_bytes)
+            allowed = self._allowance
+            memory = times * allowed.memory
+            budget = Budget.of(seconds=times * allowed.time, memory=memory, keys=allowed.keys)
+            known = self._contexts[times] = Context(
+                now=self._templates.now(), random=secrets.token_bytes, budget=budget
+            )
+        return known
 
 
-async def rendering_for(
-    template: Template, templates: Templates, target: Target, namespace: str
-) -> Rendering:
+async def rendering_for(template: Template, bench: Bench, target: Target, namespace: str) -> Rendering:
     """The rendering of one template, with the texts that stand in Secrets and ConfigMaps."""
     sources: dict[ObjectRef, Mapping[str, bytes]] = {}
     for ref in sources_of(template, namespace):
@@ -72,4 +165,4 @@ async def rendering_for(
             sources[ref] = secret_data(stored.document)
         else:
             sources[ref] = {key: text.encode() for key, text in stored.as_type(_Texts).data.items()}
-    return Rendering(templates.render, sources, namespace)
+    return Rendering(bench.render, sources, namespace)

@@ -113,7 +113,7 @@ def engine_mismatches(case: Case) -> Iterator[str]:
 
 def _rendering(texts: dict[str, str]) -> Rendering:
     held = {key: text.encode() for key, text in texts.items()}
-    render: Callable[..., bytes] = Templates(lambda: 0.0).render
+    render: Callable[..., bytes] = Templates(lambda: 0.0).bench().render
     return Rendering(render, {ObjectRef("", "ConfigMap", "default", "texts"): held}, "default")
 
 

@@ -24,14 +24,18 @@ if TYPE_CHECKING:
     from syncret.daemon.core.templating.functions.keys import PrivateKey
 
 _LAST_OF_BMP: Final = "\uffff"
+_WRITING: Final = 20_000
+_READING: Final = 20_000
+"""Units of work: a key is derived of the password in thousands of rounds, twice or more."""
 
 
-def _opened(password: str, data: str) -> "tuple[PrivateKey, list[x509.Certificate]]":
+def _opened(context: Context, password: str, data: str) -> "tuple[PrivateKey, list[x509.Certificate]]":
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
     from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
 
     _check_password(password)
+    context.budget.charge(_READING)
     store = None
     with suppress(ValueError, UnsupportedAlgorithm):
         store = load_pkcs12(bytes_of(data), password.encode())
@@ -47,22 +51,22 @@ def _check_password(password: str) -> None:
         raise FunctionError("the password has characters that PKCS#12 cannot hold")
 
 
-def pkcs12key(data: str) -> str:
-    return pkcs12key_pass("", data)
+def pkcs12key(context: Context, data: str) -> str:
+    return pkcs12key_pass(context, "", data)
 
 
-def pkcs12key_pass(password: str, data: str) -> str:
-    key, _ = _opened(password, data)
+def pkcs12key_pass(context: Context, password: str, data: str) -> str:
+    key, _ = _opened(context, password, data)
     return pem.encode("PRIVATE KEY", pkcs8(key))
 
 
-def pkcs12cert(data: str) -> str:
-    return pkcs12cert_pass("", data)
+def pkcs12cert(context: Context, data: str) -> str:
+    return pkcs12cert_pass(context, "", data)
 
 
-def pkcs12cert_pass(password: str, data: str) -> str:
+def pkcs12cert_pass(context: Context, password: str, data: str) -> str:
     """From the leaf to the root; as they stand in the file if they are no chain."""
-    _, certificates = _opened(password, data)
+    _, certificates = _opened(context, password, data)
     text = certificates_pem(certificates)
     try:
         return certificates_pem(ordered_chain(text.encode()))
@@ -88,6 +92,7 @@ def _all_certificates(data: bytes) -> "list[x509.Certificate]":
 
 def _packed(context: Context, certificates: "list[x509.Certificate]", key: str, password: str) -> str:
     _check_password(password)
+    context.budget.charge(_WRITING)
     private = key_from_der(_first_block(bytes_of(key))[0].data)
     data = Writer(context, password).key_store(pkcs8(private), [der(each) for each in certificates])
     return base64.b64encode(data).decode()
@@ -119,6 +124,7 @@ def pem_truststore_to_pkcs12(context: Context, certificates: str) -> str:
 
 def pem_truststore_to_pkcs12_pass(context: Context, certificates: str, password: str) -> str:
     _check_password(password)
+    context.budget.charge(_WRITING)
     entries = [
         (certificate.subject.rfc4514_string(), der(certificate))
         for certificate in _all_certificates(bytes_of(certificates))

@@ -50,6 +50,21 @@ def test_ten_keys_a_template() -> None:
     assert render(template, budget=Budget(keys=11)) == ""
 
 
+@pytest.mark.parametrize("call", ["$p | b64dec | pkcs12keyPass `a`", "pemToPkcs12Pass $c.Cert $c.Key `a`"])
+def test_key_stores_are_work(call: str) -> None:
+    store = "{{ $c := genSelfSignedCert `x` nil nil 1 }}{{ $p := pemToPkcs12Pass $c.Cert $c.Key `a` }}"
+    assert render(store + "{{ range until 10 }}{{ $_ := " + call + " }}{{ end }}") == ""
+    with pytest.raises(TemplateError, match="budget of work"):
+        render(store + "{{ range until 100 }}{{ $_ := " + call + " }}{{ end }}")
+
+
+def test_private_keys_have_4096_bits_at_most() -> None:
+    size = "{{ genPrivateKey `rsa` | len }}"
+    assert 3200 < int(render(size)) < 3300  # a key of 4096 bits as PEM
+    with pytest.raises(TemplateError, match="wrong number of args"):
+        render("{{ genPrivateKey `rsa` 8192 }}")
+
+
 def test_a_map_within_itself_is_refused_or_empty_but_ends() -> None:
     knot = '{{ $d := dict "a" 1 }}{{ $_ := set $d "d" $d }}'
     assert render(knot + "{{ toJson $d }}") == ""
