@@ -1,9 +1,22 @@
-"""HashiCorp Vault: key-value engines of both versions."""
+"""HashiCorp Vault: key-value engines of both versions, and whatever else answers a plain read."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Provider
+from syncret.providers.contract import Client, OpenContext, Provider
 from syncret.providers.vault.spec import VaultSpec, check
 
-PROVIDER: Final = Provider(SpecType("vault", VaultSpec, check=check))
+
+@asynccontextmanager
+async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[Client, None]:
+    """A client of one store."""
+    from syncret.providers.vault.connection import opened_store  # hvac and aiohttp are slow to import
+
+    async with opened_store(spec, context) as client:
+        yield client
+
+
+PROVIDER: Final = Provider(SpecType("vault", VaultSpec, check=check), open=open_vault)
+"""One read is one call: Vault has no interface for several keys, so the session shares and does not batch."""

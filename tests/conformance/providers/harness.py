@@ -52,14 +52,20 @@ class Entry(NamedTuple):
 class Harness(Protocol):
     """One provider, and a manager for it that the test owns."""
 
-    lacks: Mapping[Ability, str]
-    """What the provider cannot do, each with the documented reason."""
+    @property
+    def lacks(self) -> Mapping[Ability, str]:
+        """What the provider cannot do, each with the documented reason."""
+        ...
 
-    canaries: tuple[str, ...]
-    """Credentials in use, and whatever else must never be seen in an error."""
+    @property
+    def canaries(self) -> tuple[str, ...]:
+        """Credentials in use, and whatever else must never be seen in an error."""
+        ...
 
-    versions: tuple[str, str]
-    """What the first and the second version of an entry are called."""
+    @property
+    def versions(self) -> tuple[str, str]:
+        """What the first and the second version of an entry are called."""
+        ...
 
     def whole(self, text: str) -> bytes:
         """A value that the manager can hold by itself, and gives back byte for byte, with this text in it."""

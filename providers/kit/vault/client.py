@@ -1,0 +1,262 @@
+"""A Vault server as one store sees it: every request with a token that is good, one login for all of them.
+
+The login happens when the block is entered, and again when the token ran out or was revoked; it is renewed
+ahead of its end. Leaving the block revokes a token that we got ourselves, unless it owns leases: what was
+delivered would die with it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Final, Self
+
+from syncret.config.fields import Json
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.credentials import Expiring, Lease
+from syncret.providers.kit.http import Unauthenticated
+from syncret.providers.kit.vault import calls
+from syncret.providers.kit.vault.replies import Absent, Refused, Rejected, Reply, number
+from syncret.providers.kit.vault.wire import Adapter, Wire, there
+
+_SURE: Final = 5.0
+"""Seconds for which a token that was seen to be good is not looked up again."""
+
+_SHORTENED: Final = 3
+"""Near the most that a token may live, renewals grow shorter; below this part of its first life, a login."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Token:
+    """A token and what is to be done with it."""
+
+    value: str = field(repr=False)
+    lifetime: float = 0.0
+    """Seconds at its first; 0: it does not end, or somebody else minds it."""
+    expires: float | None = None
+    renewable: bool = False
+    ours: bool = False
+    """Whether we logged in for it, and so may revoke it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """One way to log in. `run` gives the login's reply, or a token that somebody else made."""
+
+    method: str
+    run: Callable[[Adapter], Awaitable[Reply | SecretBytes]]
+    remedy: str
+    """What to look at when Vault refuses it."""
+
+    @property
+    def doing(self) -> str:
+        return f"logging in to Vault by {self.method}"
+
+
+class Vault:
+    """Requests with a token. Use it as a context manager.
+
+    Args:
+        wire: the way to the server; its `http` must be open.
+        login: how to log in; None sends no token, for a proxy that adds its own.
+        namespace: Vault's, of the requests.
+        home: Vault's namespace of the login and the token.
+        now: the wall clock.
+    """
+
+    def __init__(
+        self, wire: Wire, login: Login | None, *, namespace: str, home: str, now: Callable[[], float]
+    ) -> None:
+        self._wire = wire
+        self._login = login
+        self._namespace = namespace
+        self._home = home
+        self._now = now
+        self._tokens = Expiring(self._token, now=now)
+        self._sure: tuple[Token, float] | None = None
+        self._suspected = False
+        self._blind = False
+        self._leased = False
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        doing: str,
+        query: Mapping[str, str | tuple[str, ...]] | None = None,
+        body: Json = None,
+        wrapped: bool = False,
+    ) -> Reply | Absent:
+        """The answer to one request; `path` is quoted and stands below /v1.
+
+        With `wrapped` an answer that comes wrapped stays so. Raises SyncError; Denied where the token's
+        policies do not allow it.
+        """
+
+        async def attempt(token: Token | None) -> Reply | Absent:
+            try:
+                found = await self._wire.send(
+                    method,
+                    path,
+                    doing=doing,
+                    token=token.value if token else "",
+                    namespace=self._namespace,
+                    query=query,
+                    body=body,
+                )
+            except Refused:
+                pass
+            else:
+                return await self._taken(found, doing, wrapped=wrapped)
+            raise await self._judged(token, doing)
+
+        return await attempt(None) if self._login is None else await self._tokens.use(attempt)
+
+    async def write(self, path: str, body: Json, *, doing: str) -> Reply:
+        """As `call`, for a write: nothing can be absent."""
+        return there(await self.call("POST", path, doing=doing, body=body), doing)
+
+    async def look_up(self) -> Reply:
+        """What our token is. Raises Denied where it is not good."""
+        doing = "looking up the token"
+        token = None if self._login is None else await self._tokens.get()
+        try:
+            return await calls.look_up(self._adapter(doing, token))
+        except Refused:
+            pass
+        if token is not None:
+            self._tokens.drop(token)
+        raise self._not_good(doing)
+
+    async def __aenter__(self) -> Self:
+        if self._login is not None:
+            await self._tokens.get()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        token = self._tokens.held
+        if token is None or not token.ours or self._leased or self._ended(token):
+            return
+        try:
+            await calls.revoke(self._adapter("revoking the token", token))
+        except (Refused, Rejected):
+            return  # it is gone already, or is of a kind that cannot be revoked
+
+    def _adapter(self, doing: str, token: Token | None = None) -> Adapter:
+        return Adapter(self._wire, doing, token.value if token else "", self._home)
+
+    async def _taken(self, found: Reply | Absent, doing: str, *, wrapped: bool) -> Reply | Absent:
+        if isinstance(found, Absent):
+            return found
+        reply = (
+            found if wrapped else await self._wire.unwrapped(found, doing=doing, namespace=self._namespace)
+        )
+        self._leased = self._leased or bool(reply.text("lease_id"))
+        return reply
+
+    # -- the token
+    async def _token(self) -> Lease[Token]:
+        """The one we hold, renewed, or another."""
+        held = self._tokens.held
+        token = None if held is None or not held.renewable or self._ended(held) else await self._renewed(held)
+        if token is None:
+            token = await self._logged_in()
+        return Lease(token, token.expires)
+
+    async def _renewed(self, held: Token) -> Token | None:
+        try:
+            reply = await calls.renew(self._adapter("renewing the token", held))
+        except (Refused, Rejected):
+            return None
+        token = self._made(reply.part("auth"), held.lifetime)
+        return token if token.value and token.lifetime <= _SHORTENED * self._left(token) else None
+
+    async def _logged_in(self) -> Token:
+        login = self._login
+        if login is None:
+            raise RuntimeError("there is no login to log in by")
+        try:
+            found = await login.run(self._adapter(login.doing))
+        except (Refused, Rejected):
+            found = None
+        if found is None:
+            raise Denied(f"{login.doing}: Vault refuses it", hint=login.remedy)
+        if isinstance(found, SecretBytes):
+            return Token(_header(found, login.doing))
+        auth = found.part("auth")
+        token = self._made(auth)
+        if not token.value:
+            raise _without_token(login.doing, needs_more=bool(auth.get("mfa_requirement")))
+        self._sure = token, self._now()
+        return token
+
+    def _made(self, auth: Mapping[str, Json], lifetime: float = 0.0) -> Token:
+        value = auth.get("client_token")
+        seconds = number(auth.get("lease_duration"))
+        return Token(
+            value if isinstance(value, str) else "",
+            lifetime=lifetime or seconds,
+            expires=self._now() + seconds if seconds else None,
+            renewable=auth.get("renewable") is True,
+            ours=auth.get("token_type") != "batch",
+        )
+
+    def _left(self, token: Token) -> float:
+        return float("inf") if token.expires is None else token.expires - self._now()
+
+    def _ended(self, token: Token) -> bool:
+        return self._left(token) <= 0
+
+    async def _judged(self, token: Token | None, doing: str) -> SyncError:
+        """Why Vault answered 403: it says the same for a token that ended and for a policy that forbids."""
+        forbidden = Denied(
+            f"{doing}: permission denied", hint="a policy of the store's token must allow this path"
+        )
+        if token is None or self._blind:
+            return forbidden
+        sure, moment = self._sure or (None, 0.0)
+        if sure is token and self._now() - moment <= _SURE:
+            if self._suspected:
+                # A new token fares no better. If it may not look itself up, that will never tell us anything.
+                self._suspected = False
+                self._blind = not await self._can_look_up(token, doing)
+            return forbidden
+        if await self._can_look_up(token, doing):
+            self._sure = token, self._now()
+            return forbidden
+        self._suspected = token.ours
+        return self._not_good(doing)
+
+    async def _can_look_up(self, token: Token, doing: str) -> bool:
+        try:
+            await calls.look_up(self._adapter(doing, token))
+        except Refused:
+            return False
+        return True
+
+    def _not_good(self, doing: str) -> Unauthenticated:
+        return Unauthenticated(
+            f"{doing}: the token is not valid: it is wrong, has expired or was revoked",
+            hint="write a new token into the Secret that the store names"
+            if self._login is not None
+            else "the store has no auth: give it one",
+        )
+
+
+def _header(token: SecretBytes, doing: str) -> str:
+    """A token as a header can hold it: as it stands in the Secret, but for a line break at its end."""
+    text = token.raw.decode("ascii", "replace").strip()
+    if text and text.isprintable() and text.isascii():
+        return text
+    raise Malformed(f"{doing}: the Secret's value is no token", hint="it must be one line of plain text")
+
+
+def _without_token(doing: str, *, needs_more: bool) -> SyncError:
+    if needs_more:
+        return Denied(f"{doing}: Vault wants a second factor", hint="use a login that needs none")
+    return Malformed(
+        f"{doing}: the answer holds no token", hint="does the mount path lead to a login method?"
+    )

@@ -1,0 +1,70 @@
+"""Where an entry of a key-value engine stands: from a remote key to the path that is asked.
+
+A store may name the mount (`path`) or leave it to its keys, and keys are written with or without the mount
+and with or without the `data/` of version 2. All of these mean the same entry.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from syncret.providers.errors import Malformed
+
+Version: TypeAlias = Literal["v1", "v2"]
+
+_DATA: Final = "/data/"
+
+
+class Place(NamedTuple):
+    """An entry: the mount of its engine (empty: the path begins with it), and its path there."""
+
+    mount: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A key-value engine of one version; `mount` is empty where keys begin with it."""
+
+    mount: str
+    version: Version
+
+    @property
+    def versioned(self) -> bool:
+        """Whether entries have versions and metadata."""
+        return self.version == "v2"
+
+    def place(self, key: str) -> Place:
+        """The entry that a remote key means."""
+        if self.mount:
+            inside = key.removeprefix(f"{self.mount}/")
+            if inside != key and self.versioned:
+                inside = inside.removeprefix("data/")
+            return Place(self.mount, inside)
+        if not self.versioned:
+            return Place("", key)
+        mount, data, path = key.partition(_DATA)
+        if not data:
+            mount, _, path = key.partition("/")
+        return Place(mount, path)
+
+    def value_path(self, key: str) -> str:
+        """Where its value is read and written."""
+        place = self.place(key)
+        return joined(place.mount, "data" if self.versioned else "", place.path)
+
+    def metadata_path(self, key: str) -> str:
+        """Where its metadata are; in version 1 the entry itself."""
+        place = self.place(key)
+        return joined(place.mount, "metadata" if self.versioned else "", place.path)
+
+
+def joined(*parts: str) -> str:
+    """Parts of a path as one, quoted. Empty segments vanish, as in Vault's own client.
+
+    Raises Malformed for `.` and `..`, by which a key would reach out of its engine.
+    """
+    segments = [segment for part in parts for segment in part.split("/") if segment]
+    if {".", ".."} & set(segments):
+        raise Malformed("a Vault path cannot hold the segments '.' and '..'", hint="write the full path")
+    return "/".join(quote(segment, safe="") for segment in segments)

@@ -1,0 +1,113 @@
+"""One request to Vault: headers, namespace, state, unwrapping; and the adapter through which hvac sends.
+
+hvac is written for `requests`: its `Client` judges answers as soon as a call returns, which with an
+asynchronous adapter is before there is any. Only its small API classes are used, each of which does no more
+than turn its arguments into one request of the adapter; `syncret.providers.kit.vault.calls` says which.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlencode
+
+from syncret.config.fields import Json
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import gojson
+from syncret.providers.kit.http import Body, Http
+from syncret.providers.kit.vault import replies
+from syncret.providers.kit.vault.consistency import HEADER, Index
+from syncret.providers.kit.vault.replies import Absent, Reply
+
+UNWRAP: Final = "sys/wrapping/unwrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The way to one server, without any token. `index` is None where states are not followed."""
+
+    http: Http
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    index: Index | None = None
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        doing: str,
+        token: str = "",
+        namespace: str = "",
+        query: Mapping[str, str | tuple[str, ...]] | None = None,
+        body: Json = None,
+    ) -> Reply | Absent:
+        """The answer, decoded; `path` is quoted and stands below /v1. Raises SyncError."""
+        headers = {"X-Vault-Request": "true", **self.headers}
+        if token:
+            headers["X-Vault-Token"] = token
+        if namespace:
+            headers["X-Vault-Namespace"] = namespace
+        if self.index is not None:
+            headers |= self.index.headers()
+        url = f"/v1/{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
+        sent = None if body is None else Body(gojson.marshal(body).encode(), "application/json")
+        answer = await self.http.request(
+            method, url, doing=doing, headers=headers, body=sent, accept=replies.ACCEPTED
+        )
+        if self.index is not None:
+            self.index.note(answer.headers.get(HEADER))
+        return replies.read(answer)
+
+    async def unwrapped(self, reply: Reply, *, doing: str, namespace: str) -> Reply:
+        """The reply itself, or what is in it where it came wrapped (`X-Vault-Wrap-TTL` among the headers)."""
+        inner = reply.part("wrap_info").get("token")
+        if not isinstance(inner, str) or reply.data is not None or reply.part("auth"):
+            return reply
+        bare = Wire(self.http, without(self.headers, "x-vault-wrap-ttl"), self.index)
+        found = await bare.send("POST", UNWRAP, doing=doing, token=inner, namespace=namespace)
+        return there(found, doing)
+
+
+def without(headers: Mapping[str, str], name: str) -> dict[str, str]:
+    """The headers but one; `name` is in lower case."""
+    return {key: value for key, value in headers.items() if key.lower() != name}
+
+
+def there(found: Reply | Absent, doing: str) -> Reply:
+    """What must be there: a path of Vault's own, not an entry that may be missing."""
+    if isinstance(found, Absent):
+        raise Malformed(f"{doing}: Vault knows no such path", hint="check the mount path and the namespace")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """What hvac's API classes take for their adapter. It serves one act, with one token in one namespace."""
+
+    wire: Wire
+    doing: str
+    token: str = field(default="", repr=False)
+    namespace: str = ""
+
+    async def get(self, url: str) -> Reply:
+        return await self._send("GET", url)
+
+    async def post(self, url: str, json: Json = None, wrap_ttl: str | None = None) -> Reply:
+        """`wrap_ttl` is hvac's; none of the calls that are allowed sets it."""
+        del wrap_ttl
+        return await self._send("POST", url, json)
+
+    async def put(self, url: str, json: Json = None) -> Reply:
+        return await self._send("PUT", url, json)
+
+    async def login(self, url: str, use_token: bool = True, json: Json = None) -> Reply:  # noqa: FBT001, FBT002  # hvac's
+        """What becomes of the token is not hvac's business."""
+        del use_token
+        return await self._send("POST", url, json)
+
+    async def _send(self, method: str, url: str, body: Json = None) -> Reply:
+        path = url.removeprefix("/v1/")
+        found = await self.wire.send(
+            method, path, doing=self.doing, token=self.token, namespace=self.namespace, body=body
+        )
+        reply = there(found, self.doing)
+        return await self.wire.unwrapped(reply, doing=self.doing, namespace=self.namespace)

@@ -1,0 +1,176 @@
+"""Where the credentials of AWS for a login come from: a ServiceAccount's role, a Secret, or our own pod.
+
+They are drawn for each login anew, so none of them has to be renewed.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlencode
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
+from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.credentials import token_file
+from syncret.providers.kit.http import Body, Http, form_body
+from syncret.providers.kit.vault.selectors import text
+from syncret.providers.vault.auth import sigv4
+from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
+
+_ROLE: Final = "eks.amazonaws.com/role-arn"
+_AUDIENCE: Final = "eks.amazonaws.com/audience"
+_STS_AUDIENCE: Final = "sts.amazonaws.com"
+_SESSION: Final = "external-secrets-provider-vault"
+_API: Final = "2011-06-15"
+_NAMES: Final = "{https://sts.amazonaws.com/doc/2011-06-15/}"
+_FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
+
+IDENTITY: Final = urlencode({"Action": "GetCallerIdentity", "Version": _API})
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Credentials of AWS."""
+
+    access_key: str
+    secret_key: str = field(repr=False)
+    session_token: str = field(default="", repr=False)
+
+
+class Signed(msgspec.Struct, frozen=True):
+    """A request that proves who signed it."""
+
+    url: str
+    headers: dict[str, str]
+    body: str
+
+
+class _PodKeys(msgspec.Struct, rename="pascal"):
+    access_key_id: str
+    secret_access_key: str
+    token: str
+
+
+async def keys(method: VaultIam, region: str, context: OpenContext) -> Keys:
+    """The first source that is configured, and then the role that is assumed with it."""
+    async with Http(now=context.now) as http:
+        found = await _first(method, region, context, http)
+        if not method.role:
+            return found
+        wanted = {"RoleArn": method.role, "RoleSessionName": _SESSION}
+        if method.external_id:
+            wanted["ExternalId"] = method.external_id
+        body = urlencode({"Action": "AssumeRole", "Version": _API, **wanted})
+        request = signed(found, region, body, now=context.now())
+        return await _exchanged(
+            http, request.url, request.headers, Body(body.encode(), _FORM), "assuming the role in AWS"
+        )
+
+
+def signed(
+    who: Keys, region: str, body: str, *, now: float, headers: Mapping[str, str] | None = None
+) -> Signed:
+    """A request to the region's STS."""
+    url = sts_url(region)
+    proof = sigv4.signed(
+        url,
+        body,
+        {"Content-Type": _FORM, **(headers or {})},
+        access_key=who.access_key,
+        secret_key=who.secret_key,
+        session_token=who.session_token,
+        region=region,
+        now=now,
+    )
+    return Signed(url, proof, body)
+
+
+def sts_url(region: str) -> str:
+    """Where AWS's token service is: `AWS_STS_ENDPOINT`, or that of the region."""
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return os.environ.get("AWS_STS_ENDPOINT") or f"https://sts.{region}.{suffix}/"
+
+
+async def _first(method: VaultIam, region: str, context: OpenContext, http: Http) -> Keys:
+    if method.jwt is not None and method.jwt.service_account_ref is not None:
+        return await _of_account(method.jwt.service_account_ref, region, context, http)
+    if method.secret_ref is not None:
+        return await _of_secret(method.secret_ref, context)
+    token, role = os.environ.get("AWS_WEB_IDENTITY_TOKEN_FILE"), os.environ.get("AWS_ROLE_ARN")
+    if token and role:
+        return await _by_web_identity(http, region, role, token_file(token).raw.decode())
+    pod = os.environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+    if pod:
+        return await _of_pod(http, pod)
+    raise Malformed(
+        "no AWS authentication method found: expected either IRSA or Pod Identity",
+        hint="write auth.iam.secretRef or auth.iam.jwt, or give the daemon's ServiceAccount a role in AWS",
+    )
+
+
+async def _of_account(account: ServiceAccountSelector, region: str, context: OpenContext, http: Http) -> Keys:
+    annotations = await context.credentials.account_annotations(account.name, account.namespace)
+    role = annotations.get(_ROLE)
+    if not role:
+        raise Malformed(
+            f"an IAM role must be associated with service account {account.name}",
+            hint=f"annotate it: {_ROLE}",
+        )
+    audiences = (annotations.get(_AUDIENCE) or _STS_AUDIENCE, *account.audiences)
+    issued = await context.credentials.account_token(
+        account.name, audiences=audiences, namespace=account.namespace
+    )
+    return await _by_web_identity(http, region, role, issued.token.raw.decode())
+
+
+async def _of_secret(ref: VaultIamSecretRef, context: OpenContext) -> Keys:
+    async def one(selector: SecretKeySelector | None, name: str) -> str:
+        return (await text(context, selector, f"auth.iam.secretRef.{name}")).strip()
+
+    return Keys(
+        await one(ref.access_key_id, "accessKeyIDSecretRef"),
+        await one(ref.secret_access_key, "secretAccessKeySecretRef"),
+        await one(ref.session_token, "sessionTokenSecretRef") if ref.session_token is not None else "",
+    )
+
+
+async def _by_web_identity(http: Http, region: str, role: str, token: str) -> Keys:
+    wanted = {
+        "Action": "AssumeRoleWithWebIdentity",
+        "Version": _API,
+        "RoleArn": role,
+        "RoleSessionName": _SESSION,
+        "WebIdentityToken": token,
+    }
+    doing = "assuming the ServiceAccount's role in AWS"
+    return await _exchanged(http, sts_url(region), {}, form_body(wanted), doing)
+
+
+async def _of_pod(http: Http, url: str) -> Keys:
+    doing = "asking for the pod's credentials of AWS"
+    path = os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
+    token = token_file(path).raw.decode() if path else os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN", "")
+    answer = await http.request("GET", url, doing=doing, headers={"Authorization": token} if token else {})
+    found = answer.decode(_PodKeys)
+    return Keys(found.access_key_id, found.secret_access_key, found.token)
+
+
+async def _exchanged(http: Http, url: str, headers: Mapping[str, str], body: Body, doing: str) -> Keys:
+    answer = await http.request("POST", url, doing=doing, headers=headers, body=body)
+    try:
+        document = ET.fromstring(answer.body)  # noqa: S314  # bounded in size, and whoever wrote it hands out keys
+        given = document.find(f".//{_NAMES}Credentials")
+    except ET.ParseError:
+        given = None
+    if given is None:
+        raise Malformed(
+            f"{doing}: the answer is not that of AWS's token service", hint="see AWS_STS_ENDPOINT"
+        )
+    key, secret, token = (
+        given.findtext(f"{_NAMES}{name}", "") for name in ("AccessKeyId", "SecretAccessKey", "SessionToken")
+    )
+    return Keys(key, secret, token)

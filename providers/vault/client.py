@@ -1,0 +1,119 @@
+"""Reads and finds the entries of one store, and judges whether it can be used."""
+
+from collections.abc import Mapping, Sequence
+
+from syncret.providers.contract import (
+    FindQuery,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit import goregexp
+from syncret.providers.kit.vault import payloads
+from syncret.providers.kit.vault.client import Vault
+from syncret.providers.kit.vault.engine import KeyValues, side_by_side
+from syncret.providers.kit.vault.payloads import Payload
+from syncret.providers.vault.writing import Pen
+
+
+class VaultClient:
+    """Reader, Finder, Writer and Prober of a key-value engine.
+
+    With version v1 any other engine that answers a plain read can be read too, one that draws dynamic
+    credentials among them.
+    """
+
+    converts_keys = False
+
+    def __init__(self, vault: Vault, entries: KeyValues) -> None:
+        self._vault = vault
+        self._entries = entries
+        self._pen = Pen(entries)
+
+    def __repr__(self) -> str:
+        return f"<VaultClient {self._entries.engine}>"
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
+        found: dict[RemoteKey, Payload | SyncError] = {}
+        for key in keys:
+            try:
+                payload = await self._payload(key)
+            except (Denied, Malformed) as error:  # of this key alone; no answer is the whole call's failure
+                found[key] = error
+                continue
+            if payload is not None:
+                found[key] = payload
+        return found
+
+    def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
+        return payloads.value(payload, ref.property)
+
+    def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
+        return payloads.fields(payloads.value(payload, ref.property))
+
+    async def find(self, query: FindQuery) -> SecretMap:
+        if query.tags is not None and not self._entries.engine.versioned:
+            raise Malformed(
+                "cannot perform find by tag operations with kv version v1",
+                hint="tags are custom metadata, which only engines of version v2 have",
+            )
+        if not query.path and not self._entries.engine.mount:
+            raise Malformed("there is no path to search", hint="set path in the store, or find.path")
+        wanted = goregexp.compile(query.name).search if query.name is not None else None
+        keys = await self._entries.below(f"{query.path}/" if query.path else "")
+        if wanted is not None:
+            keys = [key for key in keys if wanted(key)]
+        elif query.tags:
+            keys = await self._tagged(keys, query.tags)
+        found = await side_by_side(lambda key: self._payload(RemoteKey(key)), keys)
+        return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
+
+    async def push(self, item: PushItem) -> None:
+        await self._pen.push(item)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        await self._pen.delete(target)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        payload = await self._payload(RemoteKey(target.remote_key))
+        if payload is None:
+            return False
+        if target.property in payload.data:
+            return payload.data[target.property] is not None
+        try:
+            payloads.value(payload, target.property)
+        except Malformed:
+            return False
+        return True
+
+    async def probe(self) -> Readiness:
+        await self._vault.look_up()
+        return "ready"
+
+    async def _payload(self, key: RemoteKey) -> Payload | None:
+        if key.metadata:
+            return await self._metadata(key.key)
+        data = (await self._entries.read(key.key, key.version)).data
+        return None if data is None else Payload(data)
+
+    async def _metadata(self, key: str) -> Payload | None:
+        if not self._entries.engine.versioned:
+            raise Malformed(
+                "cannot perform metadata fetch operations with kv version v1",
+                hint="leave metadataPolicy out, or use an engine of version v2",
+            )
+        known = await self._entries.metadata(key)
+        return None if known is None else Payload(known)
+
+    async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]]) -> list[str]:
+        known = await side_by_side(self._entries.metadata, keys)
+        return [
+            key
+            for key, metadata in known
+            if metadata is not None and all(metadata.get(name) == value for name, value in tags)
+        ]

@@ -1,0 +1,78 @@
+"""Opens what a store's spec describes: the connection, the login, and the client on top."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from syncret.providers.contract import OpenContext
+from syncret.providers.kit.http import Http, Timeouts, Tls
+from syncret.providers.kit.vault.client import Vault
+from syncret.providers.kit.vault.consistency import Index
+from syncret.providers.kit.vault.engine import KeyValues
+from syncret.providers.kit.vault.places import Engine
+from syncret.providers.kit.vault.selectors import text
+from syncret.providers.kit.vault.trust import authorities
+from syncret.providers.kit.vault.wire import Wire
+from syncret.providers.vault import auth
+from syncret.providers.vault.auth import cert
+from syncret.providers.vault.client import VaultClient
+from syncret.providers.vault.spec import VaultSpec
+
+
+@asynccontextmanager
+async def opened_store(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
+    """The client of a store, logged in; leaving the block revokes its token."""
+    async with opened_vault(spec, context) as vault:
+        yield VaultClient(vault, KeyValues(vault, Engine(spec.path.strip("/"), spec.version)))
+
+
+@asynccontextmanager
+async def opened_vault(
+    spec: VaultSpec, context: OpenContext, *, timeouts: Timeouts | None = None
+) -> AsyncGenerator[Vault, None]:
+    """A Vault server, logged in."""
+    login = None if spec.auth is None else auth.chosen(spec.auth, context)
+    http = Http(
+        spec.server,
+        tls=await _tls(spec, context),
+        timeouts=timeouts or Timeouts(),
+        trusts_redirects=True,  # a standby points to the active node
+        now=context.now,
+    )
+    home = spec.auth.namespace if spec.auth is not None else ""
+    async with http:
+        wire = Wire(http, _headers(spec), _index(spec))
+        async with Vault(
+            wire, login, namespace=spec.namespace, home=home or spec.namespace, now=context.now
+        ) as vault:
+            yield vault
+
+
+def _headers(spec: VaultSpec) -> dict[str, str]:
+    forward = {"X-Vault-Inconsistent": "forward-active-node"}
+    return {**spec.headers, **(forward if spec.read_your_writes and spec.forward_inconsistent else {})}
+
+
+def _index(spec: VaultSpec) -> Index | None:
+    return Index() if spec.read_your_writes or spec.forward_inconsistent else None
+
+
+async def _tls(spec: VaultSpec, context: OpenContext) -> Tls:
+    certificate, key = await _identity(spec, context)
+    ca = await authorities(spec.ca_bundle, spec.ca_provider, context)
+    return Tls(ca=ca, certificate=certificate, key=key)
+
+
+async def _identity(spec: VaultSpec, context: OpenContext) -> tuple[bytes, bytes]:
+    """Our own certificate: of the login by certificate, else the one that the server demands of everybody."""
+    if (
+        spec.auth is not None
+        and spec.auth.cert is not None
+        and auth.chosen(spec.auth, context).method == "cert"
+    ):
+        return await cert.pair(spec.auth.cert, context)
+    own = spec.tls
+    if own is None or own.cert_secret_ref is None or own.key_secret_ref is None:
+        return b"", b""
+    key = await text(context, own.key_secret_ref, "tls.keySecretRef", key="tls.key")
+    certificate = await text(context, own.cert_secret_ref, "tls.certSecretRef", key="tls.crt")
+    return certificate.encode(), key.encode()

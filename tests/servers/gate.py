@@ -1,0 +1,75 @@
+"""Stands between a client and a real server: counts what passes, and fails on demand."""
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import NamedTuple, TypeAlias
+
+import aiohttp
+from aiohttp import web
+from yarl import URL
+
+from tests.support.served import served
+
+_OF_A_HOP = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
+
+
+class Passed(NamedTuple):
+    """One request that was let through."""
+
+    method: str
+    path: str
+
+
+Fault: TypeAlias = Callable[[web.Request], web.StreamResponse | None]
+"""What a request is answered in the server's place; None lets it pass."""
+
+
+class Gate:
+    """The way to one server."""
+
+    def __init__(self, upstream: str, session: aiohttp.ClientSession) -> None:
+        self.url = ""
+        self.upstream = upstream
+        self.passed: list[Passed] = []
+        self._session = session
+        self._fault: Fault = lambda _request: None
+
+    @contextmanager
+    def failing(self, fault: Fault) -> Generator[None, None, None]:
+        """Every request asks this first, for as long as the block lasts."""
+        before, self._fault = self._fault, fault
+        try:
+            yield
+        finally:
+            self._fault = before
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        answer = self._fault(request)
+        if answer is not None:
+            return answer
+        self.passed.append(Passed(request.method, request.rel_url.raw_path))
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in _OF_A_HOP}
+        url = URL(self.upstream + str(request.rel_url), encoded=True)
+        async with self._session.request(
+            request.method, url, headers=headers, data=await request.read(), allow_redirects=False
+        ) as response:
+            kept = {name: value for name, value in response.headers.items() if name.lower() not in _OF_A_HOP}
+            return web.Response(status=response.status, headers=kept, body=await response.read())
+
+
+def broken(request: web.Request) -> web.StreamResponse:
+    """The connection ends without an answer."""
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+@asynccontextmanager
+async def gate(upstream: str) -> AsyncGenerator[Gate, None]:
+    """A gate before a server."""
+    async with aiohttp.ClientSession(auto_decompress=False) as session:
+        made = Gate(upstream, session)
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_route("*", "/{path:.*}", made.handle)
+        async with served(app) as made.url:
+            yield made

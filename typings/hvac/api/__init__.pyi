@@ -1,0 +1,16 @@
+from collections.abc import Awaitable
+from typing import Any, Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+class Adapter(Protocol[T_co]):
+    """No name of hvac's own: what its classes ask of the adapter that they are given."""
+
+    def get(self, url: str) -> Awaitable[T_co]: ...
+    def post(self, url: str, json: Any = ..., wrap_ttl: str | None = ...) -> Awaitable[T_co]: ...
+    def put(self, url: str, json: Any = ...) -> Awaitable[T_co]: ...
+    def login(self, url: str, use_token: bool = ..., json: Any = ...) -> Awaitable[T_co]: ...
+
+class VaultApiBase(Generic[T]):
+    def __init__(self, adapter: Adapter[T]) -> None: ...
