@@ -5,12 +5,13 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Client, OpenContext, Provider
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.spec import VaultSpec, check
 
 
 @asynccontextmanager
-async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[Client, None]:
+async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
     """A client of one store."""
     from syncret.providers.vault.connection import opened_store  # hvac and aiohttp are slow to import
 

@@ -1,6 +1,7 @@
 """Reads and finds the entries of one store, and judges whether it can be used."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from syncret.providers.contract import (
     FindQuery,
@@ -15,10 +16,12 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import goregexp
 from syncret.providers.kit.vault import payloads
-from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.engine import KeyValues, side_by_side
 from syncret.providers.kit.vault.payloads import Payload
 from syncret.providers.vault.writing import Pen
+
+if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
+    from syncret.providers.kit.vault.client import Vault
 
 
 class VaultClient:
@@ -30,7 +33,7 @@ class VaultClient:
 
     converts_keys = False
 
-    def __init__(self, vault: Vault, entries: KeyValues) -> None:
+    def __init__(self, vault: "Vault", entries: KeyValues) -> None:
         self._vault = vault
         self._entries = entries
         self._pen = Pen(entries)

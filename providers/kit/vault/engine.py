@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object, member
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.places import Engine
 from syncret.providers.kit.vault.replies import Absent, number
+
+if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
+    from syncret.providers.kit.vault.client import Vault
 
 T = TypeVar("T")
 
@@ -33,7 +35,7 @@ class Entry(NamedTuple):
 class KeyValues:
     """The entries of one engine."""
 
-    vault: Vault = field(repr=False)
+    vault: "Vault" = field(repr=False)
     engine: Engine
 
     async def read(self, key: str, version: str = "") -> Entry:
