@@ -88,6 +88,11 @@ conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DI
 	@[ -d "$(or $(SYNCRET_CORPUS),../shared/corpus)" ] || echo "no corpus beside the clone, and no SYNCRET_CORPUS: only the project's own cases"
 	$(BIN)/python -m pytest -q -m "not e2e" tests/conformance $(TEST)
 
+# The oracle is built once, in minutes, into the user's cache.
+.PHONY: oracle
+oracle: $(DEV_READY) ## The engine against the operator's own Go packages (ORACLE_CASES=200000 for a long run; needs Go)
+	$(BIN)/python -m pytest -q -m oracle -o faulthandler_timeout=1200 tests/oracle $(TEST)
+
 # -------------------------------------------------------------------------------------------------------- checks
 .PHONY: lint
 lint: $(DEV_READY) ## Format, lint rules, import rules

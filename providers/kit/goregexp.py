@@ -89,7 +89,7 @@ class Pattern:
     def _expand(self, template: str, groups: Sequence[str | None]) -> str:
         pieces: list[str] = []
         done = 0
-        for found in _REFERENCE.finditer(template):
+        for found in _REFERENCE.finditer(_searchable(template)):
             pieces.append(template[done : found.start()])
             pieces.append("$" if found[1] else self._group(found[2] or found[3] or "", groups))
             done = found.end()

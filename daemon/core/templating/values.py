@@ -145,6 +145,10 @@ class GoObject(ABC):
     def text(self) -> str:
         """What printing it writes, be it Go's String() or the fields in braces."""
 
+    def copied(self) -> "GoObject":
+        """What `deepCopy` makes of it, which leaves unexported fields behind."""
+        return self
+
 
 def text_of(data: bytes) -> str:
     """Bytes as a Go string."""

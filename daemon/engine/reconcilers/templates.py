@@ -136,6 +136,8 @@ class Bench:
                 return parsed.render(named, context, missing_key="default").decode()
             except operator.TemplateError as error:
                 raise Malformed(f"failed to execute template: {error}") from None
+            except UnicodeDecodeError:
+                raise Malformed("the template makes a key that is not text") from None
 
         return rename
 

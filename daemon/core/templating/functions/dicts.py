@@ -6,7 +6,7 @@ from syncret.daemon.core.templating import gotypes
 from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text_of_values import strval
-from syncret.daemon.core.templating.values import TypedList, TypedMap, Value, strings
+from syncret.daemon.core.templating.values import GoObject, TypedList, TypedMap, Value, strings
 
 _MOST_LEVELS: Final = 100
 _ENTRY_SIZE: Final = 16
@@ -112,7 +112,7 @@ def _copied(context: Context, value: Value, level: int) -> Value:
         context.budget.allocate(len(entries) * 2 * _ENTRY_SIZE)
         copied = {key: _copied(context, member, level + 1) for key, member in entries.items()}
         return TypedMap(value.go_type, copied, is_nil=value.is_nil) if isinstance(value, TypedMap) else copied
-    return value
+    return value.copied() if isinstance(value, GoObject) else value
 
 
 FUNCTIONS: Final[FunctionTable] = table(

@@ -41,9 +41,14 @@ def _opened(context: Context, password: str, data: str) -> "tuple[PrivateKey, li
         store = load_pkcs12(bytes_of(data), password.encode())
     # Raised out here, so that nothing of the library's error travels along.
     kinds = (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
-    if store is None or not isinstance(store.key, kinds) or store.cert is None:
+    if store is None or not isinstance(store.key, kinds):
         raise FunctionError("unable to decode pkcs12 with password")
-    return store.key, [store.cert.certificate, *(extra.certificate for extra in store.additional_certs)]
+    # A certificate that does not belong to the key is among the additional ones.
+    own = [] if store.cert is None else [store.cert]
+    certificates = [each.certificate for each in (*own, *store.additional_certs)]
+    if not certificates:
+        raise FunctionError("unable to decode pkcs12 with password")
+    return store.key, certificates
 
 
 def _check_password(password: str) -> None:

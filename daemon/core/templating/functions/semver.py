@@ -50,6 +50,9 @@ class Version(GoObject):
         method = _METHODS.get(name)
         return NO_VALUE if method is None else declare(name, method(self))
 
+    def copied(self) -> "Version":
+        return Version(0, 0, 0)
+
     def order(self) -> tuple[int, int, int, bool, list[tuple[bool, int, str]]]:
         """What versions are compared by; metadata does not count."""
         parts = self.prerelease.split(".") if self.prerelease else []

@@ -65,7 +65,7 @@ def load_json(context: Context, text: str) -> Value:
     if problem:
         # Raised out here: the parser's own error holds the text.
         raise YamlError(f"error converting YAML to JSON: {problem}")
-    return None if node is None else _Builder(context).value(node, 0)
+    return None if node is None else _Builder(context).document(node)
 
 
 def _line_of(error: yaml.MarkedYAMLError) -> str:
@@ -80,6 +80,14 @@ def _line_of(error: yaml.MarkedYAMLError) -> str:
 class _Builder:
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._met_endless = False
+
+    def document(self, node: yaml.Node) -> Value:
+        """The value of the whole document."""
+        value = self.value(node, 0)
+        if self._met_endless and _holds_endless(value):  # one whose key came again does not count
+            raise YamlError("error converting YAML to JSON: json: unsupported value")
+        return value
 
     def value(self, node: yaml.Node, level: int) -> Value:
         if level > _MOST_LEVELS:
@@ -90,8 +98,14 @@ class _Builder:
         if isinstance(node, yaml.SequenceNode):
             return [self.value(cast("yaml.Node", member), level + 1) for member in node.value]
         if isinstance(node, yaml.ScalarNode):
-            return _as_json(_scalar(node))
+            return self._as_json(_scalar(node))
         raise YamlError("error converting YAML to JSON: yaml: a node of an unknown kind")
+
+    def _as_json(self, value: Value) -> Value:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            self._met_endless |= not math.isfinite(value)
+            return float(value)
+        return value
 
     def _entries(self, node: yaml.MappingNode, level: int) -> dict[str, Value]:
         entries: dict[str, Value] = {}
@@ -145,12 +159,13 @@ def _scalar(node: yaml.ScalarNode) -> Value:
     return value
 
 
-def _as_json(value: Value) -> Value:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise YamlError("error converting YAML to JSON: json: unsupported value")
-        return float(value)
-    return value
+def _holds_endless(value: Value) -> bool:
+    """Whether there is a number in it that JSON does not have."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, dict):
+        return any(map(_holds_endless, cast("dict[str, Value]", value).values()))
+    return isinstance(value, list) and any(map(_holds_endless, cast("list[Value]", value)))
 
 
 def _key(value: Value) -> str:

@@ -32,6 +32,7 @@ from syncret.providers.kit import goregexp
         pytest.param("(?P<é>a)", "$é²", "a", "a²", id="letters and digits of all scripts make a name"),
         pytest.param("(a)", "$01", "a", "", id="no leading zeros"),
         pytest.param("(a)", "$9$100000000000", "a", "", id="no such group"),
+        pytest.param("(a)", "\udcff$1\udcc3", "xa", "x\udcffa\udcc3", id="stray bytes"),
         pytest.param("(a)", r"\1\\", "a", r"\1\\", id="a backslash means nothing"),
     ],
 )

@@ -72,3 +72,10 @@ async def test_waiting_for_a_thread_does_not_count() -> None:
         slow = '{{ range until 1 }}{{ $_ := derivePassword 1 "long" "p" "u" "s" }}{{ end }}'
         results = await asyncio.gather(*(rendered(templates, slow) for _ in range(6)))
     assert results == [b""] * 6
+
+
+def test_a_key_that_is_no_text_is_refused(templates: Templates) -> None:
+    rename = templates.bench().transform("{{ .value | trunc 1 }}")
+    assert rename("db") == "d"
+    with pytest.raises(Malformed, match="not text"):
+        rename("é")

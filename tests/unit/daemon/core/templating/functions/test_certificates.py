@@ -56,6 +56,12 @@ def test_parts_of_a_chain_in_any_order(order: tuple[int, int, int]) -> None:
     assert parts == [*chain, ""]
 
 
+def test_a_keystore_holds_a_certificate_of_another_key() -> None:
+    opened = "{{ $p := pemToPkcs12 .c .k | b64dec }}{{ pkcs12key $p | trunc 10 }}{{ pkcs12cert $p }}"
+    certificate, other = issued("a", "a"), render('{{ genPrivateKey "ecdsa" }}')
+    assert render(opened, {"c": certificate, "k": other}) == f"-----BEGIN{certificate}"
+
+
 def test_two_chains_are_none() -> None:
     with pytest.raises(TemplateError, match="multiple leaf"):
         render('{{ filterCertChain "leaf" .c }}', {"c": issued("a", "x") + issued("b", "x")})
