@@ -1,0 +1,93 @@
+"""Google, as far as a client of Secret Manager meets it, on free ports of loopback.
+
+async with google() as cloud:
+    email = cloud.identity.account("reader")
+    key = cloud.identity.key_json(email)
+"""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TypeAlias
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from tests.servers.google.errors import GoogleError
+from tests.servers.google.identity import Identity
+from tests.servers.google.logins import Logins
+from tests.servers.google.metadata import Machine
+from tests.servers.google.secret_manager import SecretManager
+from tests.support.served import served
+
+REGIONS = ("us-east1", "europe-west3")
+
+Fault: TypeAlias = Callable[[web.Request], web.StreamResponse | None]
+"""What a request is answered in the server's place; None lets it pass."""
+
+
+class Google:
+    """The running servers, and what stands behind them."""
+
+    def __init__(self, now: Callable[[], float], regions: Sequence[str]) -> None:
+        self.identity = Identity(now)
+        self.logins = Logins(self.identity)
+        self.machine = Machine(self.identity)
+        self.managers = {place: SecretManager(self.identity, now, place) for place in ("", *regions)}
+        self.urls: Mapping[str, str] = {}
+        """Of Secret Manager, by location; at the global one are the token endpoints too."""
+        self._fault: Fault = lambda _request: None
+
+    @property
+    def url(self) -> str:
+        return self.urls[""]
+
+    @property
+    def host(self) -> str:
+        """As GCE_METADATA_HOST wants it."""
+        return self.url.removeprefix("http://")
+
+    @property
+    def manager(self) -> SecretManager:
+        """The one of global secrets."""
+        return self.managers[""]
+
+    @contextmanager
+    def failing(self, fault: Fault) -> Generator[None, None, None]:
+        """Every request asks this first, for as long as the block lasts."""
+        before, self._fault = self._fault, fault
+        try:
+            yield
+        finally:
+            self._fault = before
+
+    def app(self, place: str) -> web.Application:
+        @web.middleware
+        async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
+            answer = self._fault(request)
+            if answer is not None:
+                return answer
+            try:
+                return await handler(request)
+            except GoogleError as error:
+                return error.response()
+
+        app = web.Application(client_max_size=64 * 2**20, middlewares=[edge])
+        if not place:
+            app.router.add_routes([*self.logins.routes(), *self.machine.routes()])
+        app.router.add_routes(self.managers[place].routes())
+        return app
+
+
+@asynccontextmanager
+async def google(
+    now: Callable[[], float] = time.time, regions: Sequence[str] = REGIONS
+) -> AsyncGenerator[Google, None]:
+    """Google with one empty project, `acme`."""
+    cloud = Google(now, regions)
+    async with AsyncExitStack() as stack:
+        cloud.urls = {
+            place: await stack.enter_async_context(served(cloud.app(place))) for place in cloud.managers
+        }
+        cloud.identity.url = cloud.url
+        yield cloud
