@@ -17,6 +17,12 @@ from typing import Final
 from urllib.request import urlopen
 
 SYNCRET: Final = str(Path(sys.executable).with_name("syncret"))
+INSTALLED: Final = (
+    sys.executable,
+    "-c",
+    "import sys; sys.modules['rich'] = None; from syncret.daemon.cli.main import main; sys.exit(main())",
+)
+"""As from the locked runtime requirements: `rich` is there for development alone, but structlog imports it."""
 PER_FILE: Final = 100
 STORE_KEYS: Final = 200
 READY_WITHIN: Final = 170.0
@@ -162,7 +168,7 @@ def daemon(host: Estate, *settings: str) -> Iterator[Daemon]:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
         probe.close()
-        command = [SYNCRET, "run", *host.arguments, "--listen", f"127.0.0.1:{port}", "--socket", ""]
+        command = [*INSTALLED, "run", *host.arguments, "--listen", f"127.0.0.1:{port}", "--socket", ""]
         command += ["--set", "logLevel=warning"]
         for setting in settings:
             command += ["--set", setting]

@@ -1,5 +1,6 @@
 """Names of things: object references, metadata and conditions, as Kubernetes has them."""
 
+from sys import intern
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import msgspec
@@ -56,7 +57,12 @@ def ref_of(document: Document) -> ObjectRef:
     """The reference of a document that carries apiVersion, kind and metadata.name."""
     group, _, _ = str(document["apiVersion"]).rpartition("/")
     metadata = document["metadata"]
-    return ObjectRef(group, document["kind"], metadata.get("namespace") or "", metadata["name"])
+    return shared(ObjectRef(group, document["kind"], metadata.get("namespace") or "", metadata["name"]))
+
+
+def shared(ref: ObjectRef) -> ObjectRef:
+    """The same name; strings that it has in common with others are held once in memory."""
+    return ObjectRef(intern(ref.group), intern(ref.kind), intern(ref.namespace), intern(ref.name))
 
 
 class OwnerReference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -21,6 +21,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Several
 from syncret.daemon.host import host_home
 from syncret.daemon.ops import logs
+from syncret.daemon.ops.memory import give_back
 from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.told import LoggedEvents, LoggedNews
@@ -127,6 +128,7 @@ class Supervisor:
 
     async def _tell(self, view: View) -> None:
         await view.controllers.engine.first_pass.wait()
+        give_back()
         self._notifier.ready(_line(view))
         if self._announce is not None:
             self._announce(view)

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from syncret.config.fields import Model, Timestamp
-from syncret.config.meta import GroupKind, Metadata, ObjectRef
+from syncret.config.meta import GroupKind, Metadata, ObjectRef, shared
 
 GROUP = "external-secrets.io"
 GENERATORS_GROUP = "generators.external-secrets.io"
@@ -48,7 +48,7 @@ class Resource(Model):
     @property
     def ref(self) -> ObjectRef:
         """Its name among all objects."""
-        return ObjectRef(*self.group_kind, self.metadata.namespace, self.metadata.name)
+        return shared(ObjectRef(*self.group_kind, self.metadata.namespace, self.metadata.name))
 
     @property
     def group_kind(self) -> GroupKind:

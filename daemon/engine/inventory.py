@@ -1,12 +1,12 @@
 """Holds the newest version of every object, and who depends on whom."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from sys import intern
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
 
-from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.meta import GroupKind, ObjectRef, shared
 from syncret.daemon.backends.contract import Change, ChangeKind, Stored
 from syncret.daemon.engine.contract import ANY
 
@@ -34,7 +34,8 @@ class Inventory:
         self._references: dict[GroupKind, References] = dict(references or {})
         self._objects: dict[GroupKind, dict[str, dict[str, Stored]]] = {}
         self._depends_on: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
-        self._dependents: dict[ObjectRef, dict[ObjectRef, None]] = {}
+        # One dependent stands for itself: each of ten thousand Secrets has one, and a dict takes 232 bytes.
+        self._dependents: dict[ObjectRef, ObjectRef | dict[ObjectRef, None]] = {}
         self._namespaces: dict[str, Mapping[str, str]] = {}
 
     def learn(self, group_kind: GroupKind, references: References) -> None:
@@ -81,7 +82,7 @@ class Inventory:
             ref._replace(namespace=ANY),
             ref._replace(namespace=ANY, name=ANY),
         ):
-            found.update(self._dependents.get(key, {}))
+            found.update(_all(self._dependents.get(key, {})))
         return found.keys()
 
     def references(self, ref: ObjectRef) -> Sequence[ObjectRef]:
@@ -125,15 +126,24 @@ class Inventory:
             return
         for gone in set(before).difference(depends_on):
             dependents = self._dependents[gone]
-            dependents.pop(ref, None)
-            if not dependents:
+            if isinstance(dependents, dict):
+                dependents.pop(ref, None)
+            if not dependents or dependents == ref:
                 del self._dependents[gone]
         for each in depends_on:
-            self._dependents.setdefault(each, {})[ref] = None
+            others = self._dependents.setdefault(each, ref)
+            if isinstance(others, dict):
+                others[ref] = None
+            elif others != ref:
+                self._dependents[each] = {others: None, ref: None}
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{kind.kind}={self.count(kind)}" for kind in sorted(self._objects))
         return f"<Inventory {kinds or 'empty'}>"
+
+
+def _all(dependents: ObjectRef | dict[ObjectRef, None]) -> dict[ObjectRef, None]:
+    return dependents if isinstance(dependents, dict) else {dependents: None}
 
 
 def _references(references: References, stored: Stored) -> tuple[ObjectRef, ...]:
@@ -143,6 +153,5 @@ def _references(references: References, stored: Stored) -> tuple[ObjectRef, ...]
         return ()  # one bad document must not stop the others; its own run says what is wrong with it
 
 
-def _compact(ref: ObjectRef) -> ObjectRef:
-    """The same name, its repeated parts held once in memory."""
-    return ObjectRef(intern(ref.group), intern(ref.kind), intern(ref.namespace), ref.name)
+_compact = lru_cache(maxsize=1024)(shared)
+"""The same name; that of a store on which thousands depend is one object."""

@@ -9,6 +9,7 @@ know after a restart whether a Secret still is as it was written need not read i
 import os
 import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef
@@ -52,19 +53,19 @@ class Drift:
 
     def note(self, ref: ObjectRef, faces: Mapping[str, Face], *, sound: bool) -> None:
         """This is what the object is meant to look like, by name."""
-        self._looks[ref] = Look(tuple(faces), self._digest(list(faces.values())), sound)
+        self._looks[ref] = Look(_held(tuple(faces)), self._digest(list(faces.values())), sound)
 
     def note_found(self, ref: ObjectRef, names: Collection[str]) -> None:
         """It may stay as it is found, unless modes or owners are not as wanted."""
         found = self._statuses(ref, names)
         seen = self._seen(found) if all(map(self._is_owned, found)) else None
-        self._looks[ref] = Look(tuple(names), seen)
+        self._looks[ref] = Look(_held(tuple(names)), seen)
 
     def recognise(self, ref: ObjectRef, look: Look) -> bool:
         """Take over a look of a former life, if the object looks like that now and nothing else is wanted."""
         same = self._is_as(ref, look)
         if same:
-            self._looks[ref] = look
+            self._looks[ref] = look._replace(names=_held(look.names))
         return same
 
     def untouched(self, ref: ObjectRef) -> bool:
@@ -110,3 +111,9 @@ class Drift:
         settings = self._tree.settings
         mode = settings.folder_mode if stat.S_ISDIR(status.st_mode) else settings.file_mode
         return self._tree.owned(status, mode)
+
+
+@lru_cache(maxsize=1024)
+def _held(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same names; thousands of Secrets that have them in common share them."""
+    return names

@@ -9,10 +9,9 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from sys import intern
 from typing import NamedTuple
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import ObjectRef, shared
 
 _APPLICATION_ID = 0x73796E63  # "sync": tells our file from anybody else's database
 
@@ -77,9 +76,8 @@ def salt_of(database: sqlite3.Connection) -> bytes:
 
 
 def rows_of(database: sqlite3.Connection) -> Sequence[tuple[ObjectRef, bytes]]:
-    # What thousands of names have in common is held once.
     return [
-        (ObjectRef(intern(group), intern(kind), intern(namespace), name), data)
+        (shared(ObjectRef(group, kind, namespace, name)), data)
         for group, kind, namespace, name, data in database.execute("SELECT * FROM objects")
     ]
 

@@ -1,7 +1,6 @@
 """The ledger: the one place where versions are numbered, journalled, stored and told to the watchers."""
 
 from collections.abc import Sequence
-from sys import intern
 
 import msgspec
 
@@ -105,7 +104,7 @@ class Ledger:
         document["metadata"]["resourceVersion"] = version = str(self.version)
         uid = document["metadata"]["uid"]
         return Stored(
-            ref=_interned(ref) if standing is None else standing.ref,
+            ref=ref if standing is None else standing.ref,
             uid=uid,
             resource_version=version,
             generation=document["metadata"].get("generation", 0),
@@ -117,8 +116,3 @@ class Ledger:
         self.owners.enter(stored.ref, owners)
         if dying and stored.ref.group_kind == kinds.NAMESPACE:
             self.terminating.add(stored.ref.name)
-
-
-def _interned(ref: ObjectRef) -> ObjectRef:
-    """The same name, sharing the strings that thousands of names have in common."""
-    return ObjectRef(intern(ref.group), intern(ref.kind), intern(ref.namespace), ref.name)

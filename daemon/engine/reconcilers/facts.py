@@ -1,6 +1,7 @@
 """What is remembered of each object beyond its status: origins of keys, the failure, wishes of operators."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from sys import intern
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ class Facts:
         """The object is in order; `origins` says which entry of the spec gave each key."""
         self._failures.pop(ref, None)
         if origins:
-            self._origins[ref] = {intern(key): intern(place) for key, place in origins.items()}
+            self._origins[ref] = _held(tuple(origins.items()))
 
     def failed(self, ref: ObjectRef, failure: Failure) -> None:
         """The object is not in order."""
@@ -74,3 +75,9 @@ class Facts:
         """A run that began with this wish has ended well. A wish that came meanwhile still stands."""
         if self._wishes.get(ref) == wish:
             del self._wishes[ref]
+
+
+@lru_cache(maxsize=1024)
+def _held(origins: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """A table of origins; thousands of objects that look alike have one in common."""
+    return {intern(key): intern(place) for key, place in origins}
