@@ -35,11 +35,15 @@ SecretMap: TypeAlias = Mapping[str, SecretBytes]
 
 
 class RemoteKey(NamedTuple):
-    """What is fetched: one entry of a secret manager in one version. Equal keys share one call."""
+    """What is fetched: one entry of a secret manager in one version. Equal keys share one call.
+
+    `property` is empty unless a provider says that its server must be told it (`Keyed`).
+    """
 
     key: str
     version: str = ""
     metadata: bool = False
+    property: str = ""
 
 
 class RemoteRef(NamedTuple):
@@ -104,6 +108,15 @@ class Reader(Protocol):
 
     def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
         """The value as a map of keys, as `dataFrom.extract` takes it."""
+        ...
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """A Reader whose calls depend on more than key and version: refs that get equal keys share one call."""
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """What must be fetched for a ref. Pure."""
         ...
 
 
@@ -224,6 +237,11 @@ class OpenContext:
     """Memory of this store that outlives the client, for as long as the process lives."""
 
 
+def never(_spec: object) -> bool:
+    """Requests say nothing of who asks."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Provider(Generic[M]):
     """One way to reach a secret manager: its name, its spec, and how to open a client for it.
@@ -234,6 +252,8 @@ class Provider(Generic[M]):
     spec: SpecType[M]
     open: Callable[[M, OpenContext], AbstractAsyncContextManager[Client]] | None = None
     batch_size: int = 1
+    by_namespace: Callable[[M], bool] = never
+    """Whether requests of such a spec say for which namespace they are made: one client then serves one."""
 
     @property
     def name(self) -> str:

@@ -29,7 +29,8 @@ LONGEST_PAUSE: Final = 30.0
 class Identity(NamedTuple):
     """What a session stands for. Two stores never share one, even where they reach the same server.
 
-    `namespace` is that of the caller where the store takes its credentials from there, else empty.
+    `namespace` is that of the caller where the store takes its credentials from there or tells its server,
+    else empty.
     """
 
     store: ObjectRef
@@ -47,6 +48,8 @@ class StorePlan(msgspec.Struct, frozen=True, kw_only=True):
     provider: Provider[Any]
     spec: Model
     referent: bool
+    by_namespace: bool
+    """Whether each namespace needs a client of its own."""
     rate: float
     burst: float
     retry: RetryPolicy
@@ -87,13 +90,15 @@ def plan_of(stored: Stored, find: Callable[[str], Provider[Any]], settings: Sett
     except msgspec.ValidationError:
         raise _unfit(stored) from None
     annotations = store.metadata.annotations
+    referent = not stored.ref.namespace and is_referent(spec)
     return StorePlan(
         store=stored.ref,
         uid=stored.uid,
         generation=store.metadata.generation,
         provider=provider,
         spec=spec,
-        referent=not stored.ref.namespace and is_referent(spec),
+        referent=referent,
+        by_namespace=referent or (not stored.ref.namespace and provider.by_namespace(spec)),
         rate=_number(annotations, RATE, settings.requests_per_second),
         burst=_number(annotations, BURST, settings.burst),
         retry=_retry(store.spec.retry_settings, settings),

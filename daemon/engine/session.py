@@ -9,11 +9,11 @@ from syncret.providers.contract import (
     Client,
     Finder,
     FindQuery,
+    Keyed,
     Prober,
     PushItem,
     Reader,
     Readiness,
-    RemoteKey,
     RemoteRef,
     RemoteTarget,
     SecretBytes,
@@ -116,11 +116,13 @@ class Session:
             channel = self._usable()
             async with channel.lend() as (client, line):
                 reader = line.reader(client)
+                key_of = reader.remote_key if isinstance(reader, Keyed) else RemoteRef.remote_key
+                keyed = {ref: key_of(ref) for ref in wanted}
                 payloads = await line.reads.get(
-                    (ref.remote_key() for ref in wanted), self._namespace, on_shared=channel.calls.shared
+                    keyed.values(), self._namespace, on_shared=channel.calls.shared
                 )
-                for ref in wanted:
-                    answers[ref] = _answer(reader, payloads, ref, take)
+                for ref, key in keyed.items():
+                    answers[ref] = _answer(reader, payloads.get(key), ref, take)
         except SyncError as error:
             return dict.fromkeys(wanted, error)
         return answers
@@ -144,14 +146,12 @@ class Session:
 
 def _answer(
     reader: Reader,
-    payloads: Mapping[RemoteKey, object],
+    payload: object,
     ref: RemoteRef,
     take: Callable[[Reader, object, RemoteRef], T | None],
 ) -> T | SyncError | None:
-    key = ref.remote_key()
-    if key not in payloads:
+    if payload is None:
         return None
-    payload = payloads[key]
     if isinstance(payload, SyncError):
         return payload
     try:

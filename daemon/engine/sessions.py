@@ -70,7 +70,7 @@ class Sessions:
         plan = self._plan(store)
         if isinstance(plan, SyncError):
             return Session(plan, namespace)
-        identity = Identity(plan.store, plan.uid, plan.generation, namespace if plan.referent else "")
+        identity = Identity(plan.store, plan.uid, plan.generation, namespace if plan.by_namespace else "")
         key = identity.store, identity.namespace
         channel = self._channels.get(key)
         if channel is None or channel.identity != identity:

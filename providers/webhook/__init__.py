@@ -1,9 +1,21 @@
 """Any HTTP API, described by templates of its requests."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Provider
-from syncret.providers.webhook.spec import WebhookSpec
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.webhook.client import WebhookClient
+from syncret.providers.webhook.requests import open_api
+from syncret.providers.webhook.spec import WebhookSpec, tells_namespace
 
-PROVIDER: Final = Provider(SpecType("webhook", WebhookSpec))
+
+@asynccontextmanager
+async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerator[WebhookClient, None]:
+    """A client. Raises SyncError where a Secret is missing or not labelled for this use."""
+    async with open_api(spec, context) as api:
+        yield WebhookClient(spec, context, api)
+
+
+PROVIDER: Final = Provider(SpecType("webhook", WebhookSpec), open=open_webhook, by_namespace=tells_namespace)

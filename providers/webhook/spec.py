@@ -1,8 +1,16 @@
 """What a webhook store says; body, headers and most other texts are Go templates."""
 
-from typing import ClassVar
+import re
+from collections.abc import Iterable
+from typing import ClassVar, Final
 
 from syncret.config.fields import Base64, CAProvider, Duration, Model, SecretKeySelector
+
+_ACTION: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_ANYTHING: Final = re.compile(
+    r"\bindex\b|\$"  # a name that is computed
+    r"|\.remoteRef\s*[|)}-]|(?:^|[\s({])\.\s*[|)}-]"  # the reference, or everything, as a whole
+)
 
 
 class WebhookNTLM(Model):
@@ -52,3 +60,20 @@ class WebhookSpec(Model):
     secrets: tuple[WebhookSecret, ...] = ()
     ca_bundle: Base64 = ""
     ca_provider: CAProvider | None = None
+
+
+def tells_property(spec: WebhookSpec) -> bool:
+    """Whether requests may differ by property."""
+    return _mention("property", (spec.url, spec.body, *spec.headers.values()))
+
+
+def tells_namespace(spec: WebhookSpec) -> bool:
+    """Whether requests, or what is taken from their answers, may differ by the namespace of who asks."""
+    path = spec.result.json_path if spec.result else ""
+    return _mention("namespace", (spec.url, spec.body, path, *spec.headers.values()))
+
+
+def _mention(name: str, templates: Iterable[str]) -> bool:
+    """Whether some template reads this part of the remote reference, or could."""
+    actions = (action for text in templates for action in _ACTION.findall(text))
+    return any(name in action or _ANYTHING.search(action) for action in actions)

@@ -7,10 +7,11 @@ async with Http(spec.url, tls=Tls(ca=bundle)) as http:
 
 from syncret.providers.kit.http.answers import Answer, Unauthenticated
 from syncret.providers.kit.http.bodies import Body, form_body, json_body, segments
-from syncret.providers.kit.http.client import LARGEST, Http, Timeouts
+from syncret.providers.kit.http.client import CONNECTIONS, LARGEST, Http, Timeouts
 from syncret.providers.kit.http.tls import Tls
 
 __all__ = [
+    "CONNECTIONS",
     "LARGEST",
     "Answer",
     "Body",

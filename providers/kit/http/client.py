@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands reach no 
 LARGEST: Final = 8 * 2**20
 """Bytes of an answer. What is larger is an error: half a secret would be a wrong one."""
 
+CONNECTIONS: Final = 100
+"""Of one client; the token bucket of its store is what limits calls."""
+
 _CHUNK: Final = 64 * 1024
 _PORTS: Final = {"http": 80, "https": 443}
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
@@ -57,6 +60,7 @@ class Http:
         headers: sent with every request.
         timeouts: for each request.
         largest: bytes of an answer, after unpacking.
+        connections: that may be open at once.
         trusts_redirects: whether a redirect to another server is followed, which then receives all headers:
             for clusters whose members point at each other. Redirects on the same server are followed.
         now: the wall clock, for a Retry-After that is a date.
@@ -70,6 +74,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         timeouts: Timeouts = Timeouts(),
         largest: int = LARGEST,
+        connections: int = CONNECTIONS,
         trusts_redirects: bool = False,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -78,6 +83,7 @@ class Http:
         self._headers = {"User-Agent": _user_agent(), "Accept-Encoding": "identity", **(headers or {})}
         self._timeouts = timeouts
         self._largest = largest
+        self._connections = connections
         self._trusts_redirects = trusts_redirects
         self._now = now
         self._session: aiohttp.ClientSession | None = None
@@ -121,7 +127,9 @@ class Http:
     async def __aenter__(self) -> Self:
         import aiohttp  # see above
 
-        connector = aiohttp.TCPConnector(ssl=True if self._tls.plain else self._tls.context())
+        connector = aiohttp.TCPConnector(
+            ssl=True if self._tls.plain else self._tls.context(), limit=self._connections
+        )
         self._session = await self._stack.enter_async_context(
             aiohttp.ClientSession(
                 connector=connector,

@@ -20,6 +20,7 @@ class Ability(StrEnum):
     FIND_TAGS = "finding by tags"
     PUSH = "pushing"
     PUSH_PROPERTY = "pushing properties"
+    COMPARE = "comparing before a push"
     DELETE = "deleting"
     DELETE_PROPERTY = "deleting properties"
     EXISTS = "looking whether something exists"

@@ -251,7 +251,7 @@ class ProviderSuite:
         assert (first, await harness.stored(key)) == (one, two)
 
     async def test_an_unchanged_push_writes_nothing(self, harness: Harness, client: Client) -> None:
-        needs(harness, Ability.PUSH)
+        needs(harness, Ability.PUSH, Ability.COMPARE)
         key = harness.key("pushed")
         await writer(client).push(item(key, harness.whole("one")))
         before = await harness.writes()

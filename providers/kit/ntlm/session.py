@@ -1,0 +1,112 @@
+"""Requests as a user who logs in by NTLM."""
+
+import asyncio
+import os
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.http import Answer, Body, Http, Unauthenticated
+from syncret.providers.kit.ntlm import messages
+
+_UNAUTHORIZED: Final = 401
+_SCHEMES: Final = ("NTLM", "Negotiate")
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    r"""A user (`DOMAIN\name` or `name`) and the password."""
+
+    user: str
+    password: str = field(repr=False)
+
+
+class NtlmHttp:
+    """An `Http` with one connection, which is let in when the server asks. One request at a time."""
+
+    def __init__(self, http: Http, login: Login, now: Callable[[], float]) -> None:
+        self._http = http
+        self._login = login
+        self._now = now
+        self._turn = asyncio.Lock()
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        doing: str,
+        headers: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        accept: Collection[int] = (),
+    ) -> Answer:
+        """As `Http.request`. A server that asks for NTLM gets it; one that asks for Basic gets that."""
+        wanted = {name: value for name, value in (headers or {}).items() if name.lower() != "authorization"}
+
+        async def ask(authorization: str = "", *, ready: Collection[int] = (_UNAUTHORIZED,)) -> Answer:
+            sent = {**wanted, "Authorization": authorization} if authorization else wanted
+            return await self._http.request(
+                method, url, doing=doing, headers=sent, body=body, accept={*accept, *ready}
+            )
+
+        async with self._turn:
+            first = await ask()
+            if first.status != _UNAUTHORIZED:
+                return first
+            scheme = _offered(first)
+            if not scheme:
+                return await ask(self._basic(), ready=())
+            second = await ask(f"{scheme} {_text(messages.negotiate())}")
+            if second.status != _UNAUTHORIZED:
+                return second
+            proof = messages.authenticate(
+                _challenge(second, scheme),
+                self._login.user,
+                self._login.password,
+                nonce=os.urandom(8),
+                now=self._now(),
+            )
+            last = await ask(f"{scheme} {_text(proof)}")
+        if last.status == _UNAUTHORIZED:
+            raise Unauthenticated(
+                f"{doing}: the server refuses this user",
+                hint="check auth.ntlm: DOMAIN\\name, and the password",
+            )
+        return last
+
+    def _basic(self) -> str:
+        return f"Basic {_text(f'{self._login.user}:{self._login.password}'.encode())}"
+
+    def __repr__(self) -> str:
+        return f"<NtlmHttp {self._http!r}>"
+
+
+def _offered(answer: Answer) -> str:
+    """The scheme of ours that the server names first among its own."""
+    offers = answer.headers.get("www-authenticate", "").lower()
+    return next((scheme for scheme in _SCHEMES if scheme.lower() in offers), "")
+
+
+def _challenge(answer: Answer, scheme: str) -> messages.Challenge:
+    for offer in answer.headers.get("www-authenticate", "").split(","):
+        name, _, text = offer.strip().partition(" ")
+        if name.lower() == scheme.lower() and text:
+            try:
+                message = b64decode(text, validate=True)
+            except Base64Error:
+                break
+            return messages.read_challenge(message)
+    raise _no_challenge(answer)
+
+
+def _no_challenge(answer: Answer) -> Denied | Malformed:
+    if "www-authenticate" in answer.headers:
+        return Malformed(f"{answer.doing}: the server offers NTLM, and answers with no challenge")
+    return Denied(f"{answer.doing}: the server broke the login by NTLM off")
+
+
+def _text(data: bytes) -> str:
+    return b64encode(data).decode()

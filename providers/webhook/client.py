@@ -1,0 +1,143 @@
+"""Serves a store from an API that its own templates describe."""
+
+import asyncio
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+from syncret.providers.contract import (
+    OpenContext,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed, SyncError, Unavailable
+from syncret.providers.kit.http.proxies import proxy_for
+from syncret.providers.webhook import results
+from syncret.providers.webhook.requests import NOT_FOUND, Api
+from syncret.providers.webhook.spec import WebhookSpec, tells_property
+
+_REACHABLE_WITHIN: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A body, and what the templates of its path may use."""
+
+    body: bytes = field(repr=False)
+
+
+class WebhookClient:
+    """Reads, pushes, deletes and looks for entries; each is one request."""
+
+    def __init__(self, spec: WebhookSpec, context: OpenContext, api: Api) -> None:
+        self._spec = spec
+        self._namespace = context.scope.namespace
+        self._api = api
+        self._by_property = tells_property(spec)
+
+    def __repr__(self) -> str:
+        return f"<WebhookClient {self._api!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Refs of one key share a request unless the server is told the property."""
+        asked = ref.property if self._by_property else ""
+        return RemoteKey(ref.key, ref.version, ref.metadata, asked)
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Answered | SyncError]:
+        found = await asyncio.gather(*(self._one(key) for key in keys))
+        return {key: answer for key, answer in zip(keys, found, strict=True) if answer is not None}
+
+    def value(self, payload: Answered, ref: RemoteRef) -> SecretBytes | None:
+        with _about(ref):
+            return SecretBytes(results.one(payload.body, self._path(ref)))
+
+    def fields(self, payload: Answered, ref: RemoteRef) -> SecretMap | None:
+        with _about(ref):
+            return results.members(payload.body, self._path(ref))
+
+    async def push(self, item: PushItem) -> None:
+        """Always a request: templates do not say how what stands there could be read and compared."""
+        if not item.remote_key:
+            raise Malformed("remote key must be defined", hint="write match.remoteRef.remoteKey")
+        told = {"remoteKey": item.remote_key}
+        if item.secret_key:
+            told["secretKey"] = item.secret_key
+        told[item.remote_key] = item.value.raw.decode("utf-8", "surrogateescape")
+        body = self._spec.body or item.value.raw
+        doing = f"pushing key {item.remote_key}"
+        await self._api.send(self._spec.method or "POST", told, doing=doing, body=body)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        told = {"remoteKey": target.remote_key}
+        doing = f"deleting key {target.remote_key}"
+        await self._api.send("DELETE", told, doing=doing, accept=(NOT_FOUND,))
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        return isinstance(await self._one(RemoteKey(target.remote_key), raising=True), Answered)
+
+    async def probe(self) -> Readiness:
+        """Whether the server takes connections: what a request would answer, only a key can tell."""
+        place = _place(self._spec.url)
+        if place is None or proxy_for(*place, os.environ):
+            return "unknown"
+        _, host, port = place
+        try:
+            async with asyncio.timeout(_REACHABLE_WITHIN):
+                _, writer = await asyncio.open_connection(host, port)
+        except OSError:  # TimeoutError is one
+            raise Unavailable(
+                f"error accessing external store: {host}:{port} takes no connections",
+                hint="check the host and port in url",
+            ) from None
+        writer.close()
+        return "ready"
+
+    async def _one(self, key: RemoteKey, *, raising: bool = False) -> Answered | SyncError | None:
+        told = self._told(key.key, key.version, key.property)
+        try:
+            answer = await self._api.send(
+                self._spec.method or "GET",
+                told,
+                doing=f"reading key {key.key}",
+                body=self._spec.body,
+                accept=(NOT_FOUND,),
+            )
+        except SyncError as error:
+            if raising:
+                raise
+            return error
+        return None if answer.status == NOT_FOUND else Answered(answer.body)
+
+    def _path(self, ref: RemoteRef) -> str:
+        return self._api.path(self._api.data(self._told(ref.key, ref.version, ref.property)))
+
+    def _told(self, key: str, version: str, name: str) -> dict[str, str]:
+        return {"key": key, "version": version, "property": name, "namespace": self._namespace}
+
+
+@contextmanager
+def _about(ref: RemoteRef) -> Generator[None, None, None]:
+    """Names the property in an error."""
+    try:
+        yield
+    except Malformed as error:
+        raise (error.within(f'property "{ref.property}"') if ref.property else error) from None
+
+
+def _place(url: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port; None where a template decides them."""
+    try:
+        parts = urlsplit(url.partition("{{")[0])
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError:
+        return None
+    rest = url.removeprefix(f"{parts.scheme}://").removeprefix(parts.netloc)
+    return (parts.scheme, parts.hostname, port) if parts.hostname and not rest.startswith("{{") else None

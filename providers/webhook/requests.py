@@ -1,0 +1,188 @@
+"""One webhook API: its requests as templates say, and what may stand in them."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, Protocol
+from urllib.parse import quote_plus
+
+from syncret.config.durations import parse_duration
+from syncret.config.fields import Base64, CAProvider, Duration
+from syncret.providers.contract import OpenContext, WholeSecret
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls
+from syncret.providers.kit.ntlm import Login, NtlmHttp
+from syncret.providers.kit.trust import authorities
+from syncret.providers.webhook.spec import WebhookAuth, WebhookNTLM, WebhookResult
+
+NOT_FOUND: Final = 404
+NOT_MODIFIED: Final = 304
+
+_LABEL: Final = "external-secrets.io/type"
+_WEBHOOK: Final = "webhook"
+
+Data = Mapping[str, Mapping[str, str]]
+
+
+class Selector(Protocol):
+    """Where a Secret lies; a generator's is always in its own namespace."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Named(Protocol):
+    """A Secret and what templates call it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def secret_ref(self) -> Selector: ...
+
+
+class RequestSpec(Protocol):
+    """What store and generator have in common."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def body(self) -> str: ...
+    @property
+    def result(self) -> WebhookResult | None: ...
+    @property
+    def auth(self) -> WebhookAuth | None: ...
+    @property
+    def timeout(self) -> Duration | None: ...
+    @property
+    def secrets(self) -> Sequence[Named]: ...
+    @property
+    def ca_bundle(self) -> Base64: ...
+    @property
+    def ca_provider(self) -> CAProvider | None: ...
+
+
+class Api:
+    """Sends what the spec describes. `secrets` are what its templates may use, beside what each call adds."""
+
+    def __init__(self, spec: RequestSpec, context: OpenContext, http: Http | NtlmHttp, secrets: Data) -> None:
+        self._spec = spec
+        self._render = context.render
+        self._http = http
+        self._secrets = secrets
+
+    def data(self, remote_ref: Mapping[str, str] | None) -> Data:
+        """What templates see: the remote reference, unless there is none, and the Secrets."""
+        if remote_ref is None:
+            return self._secrets
+        return {"remoteRef": remote_ref, **self._secrets}
+
+    async def send(
+        self,
+        method: str,
+        remote_ref: Mapping[str, str] | None,
+        *,
+        doing: str,
+        body: str | bytes = "",
+        accept: Sequence[int] = (),
+    ) -> Answer:
+        """The answer to one request. Raises Malformed for templates that do not render, or SyncError."""
+        data = self.data(remote_ref)
+        escaped = {
+            name: {key: value if _as_it_is(name, key) else _escaped(value) for key, value in values.items()}
+            for name, values in data.items()
+        }
+        url = self._rendered("url", self._spec.url, escaped)
+        headers = {
+            name: self._rendered(f"headers.{name}", text, data) for name, text in self._spec.headers.items()
+        }
+        if isinstance(body, str):
+            body = self._rendered("body", body, data).encode("utf-8", "surrogateescape")
+        kind = {name.lower(): value for name, value in headers.items()}.get("content-type", "")
+        answer = await self._http.request(
+            method,
+            url,
+            doing=doing,
+            headers=headers,
+            body=Body(body, kind or "application/octet-stream") if body else None,
+            accept=(*accept, NOT_MODIFIED),
+        )
+        if answer.status == NOT_MODIFIED:
+            raise Malformed(f"{doing}: not modified", hint="HTTP 304 brings no value; what was synced stays")
+        return answer
+
+    def path(self, data: Data) -> str:
+        """The JSONPath of the value, rendered; empty: the whole body."""
+        return self._rendered(
+            "result.jsonPath", self._spec.result.json_path if self._spec.result else "", data
+        )
+
+    def _rendered(self, field: str, template: str, data: Data) -> str:
+        if "{{" not in template:
+            return template
+        try:
+            return self._render(template, data)
+        except Malformed as error:
+            raise error.within(field) from None
+
+    def __repr__(self) -> str:
+        return f"<Api {self._http!r}>"
+
+
+@asynccontextmanager
+async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Api, None]:
+    """An API with its credentials. Raises SyncError where one of them is missing."""
+    secrets: dict[str, dict[str, str]] = {}
+    for each in spec.secrets:
+        found = await _labelled(context, each.secret_ref)
+        texts = {key: value.raw.decode("utf-8", "surrogateescape") for key, value in found.data.items()}
+        secrets.setdefault(each.name, {}).update(texts)
+    tls = Tls(ca=await authorities(spec.ca_bundle, spec.ca_provider, context))
+    timeouts = Timeouts(total=parse_duration(spec.timeout) if spec.timeout else Timeouts().total)
+    ntlm = spec.auth.ntlm if spec.auth else None
+    login = None if ntlm is None else await _login(context, ntlm)
+    async with Http(
+        tls=tls, timeouts=timeouts, now=context.now, connections=1 if login else CONNECTIONS
+    ) as http:
+        yield Api(spec, context, NtlmHttp(http, login, context.now) if login else http, secrets)
+
+
+async def _login(context: OpenContext, ntlm: WebhookNTLM) -> Login:
+    texts: list[str] = []
+    for selector in (ntlm.username_secret, ntlm.password_secret):
+        found = await _labelled(context, selector)
+        if selector.key not in found.data:
+            raise Malformed(
+                f'cannot find key "{selector.key}" in Secret "{selector.name}"',
+                hint=f"its keys are {', '.join(sorted(found.data)) or 'none'}",
+            )
+        texts.append(found.data[selector.key].raw.decode("utf-8", "replace"))
+    return Login(*texts)
+
+
+async def _labelled(context: OpenContext, selector: Selector) -> WholeSecret:
+    """A Secret that its owner has marked for this use: no other may leave the cluster in a request."""
+    namespace: str | None = getattr(selector, "namespace", None)
+    if context.scope.cluster and namespace is None:
+        raise Malformed(
+            f'no namespace on ClusterScoped webhook secret "{selector.name}"',
+            hint="write secretRef.namespace",
+        )
+    found = await context.credentials.secret(selector.name, namespace)
+    if found.labels.get(_LABEL) != _WEBHOOK:
+        raise Malformed(
+            f"secret does not contain needed label '{_LABEL}: {_WEBHOOK}'. "
+            "Update secret label to use it with webhook",
+            hint=f'label Secret "{selector.name}", if its values may be sent to this API',
+        )
+    return found
+
+
+def _as_it_is(name: str, key: str) -> bool:
+    """The namespace and whole Secrets go into a URL unescaped, as the operator has it."""
+    return name != "remoteRef" or key == "namespace"
+
+
+def _escaped(value: str) -> str:
+    return quote_plus(value.encode("utf-8", "surrogateescape"), safe="~")

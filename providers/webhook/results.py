@@ -1,0 +1,55 @@
+"""Takes values out of what a webhook answered."""
+
+from syncret.config.fields import Json
+from syncret.config.meta import is_object
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import gojson, jsonpath
+from syncret.providers.kit.jsonpath.steps import is_list
+
+
+def one(body: bytes, path: str) -> bytes:
+    """The value: the whole body, or what the path leads to."""
+    return _text(jsonpath.parse(path).get(_parsed(body))) if path else body
+
+
+def members(body: bytes, path: str) -> dict[str, SecretBytes]:
+    """The members of the object that the body or the path is; a string is read as JSON once more."""
+    found = _parsed(body)
+    if path:
+        found = jsonpath.parse(path).get(found)
+    if isinstance(found, str):
+        found = _parsed(found.encode("utf-8", "surrogateescape"), " from jsonpath")
+    if not is_object(found):
+        raise Malformed(
+            f"failed to get response (wrong type: {_name(found)})",
+            hint="extract needs an object: write result.jsonPath so that it leads to one",
+        )
+    return {key: SecretBytes(gojson.byte_value(value)) for key, value in found.items()}
+
+
+def _parsed(body: bytes, where: str = "") -> Json:
+    try:
+        return gojson.unmarshal(body)
+    except Malformed as error:
+        problem = error.message.rpartition(": ")[2]
+    html = body[:256].lstrip().lower().startswith((b"<!doctype", b"<html"))
+    raise Malformed(
+        f"failed to parse response json{where}: {problem}",
+        hint="the answer is HTML: does the URL lead to the API?" if html else "the answer is not JSON",
+    )
+
+
+def _text(found: Json) -> bytes:
+    """One value as the operator writes it: numbers without decimals, of a list its first."""
+    if is_list(found):
+        if not found:
+            raise Malformed("filter worked but didn't get any result", hint="is the entry there?")
+        return _text(found[0])
+    return f"{found:.0f}".encode() if isinstance(found, float) else gojson.byte_value(found)
+
+
+def _name(found: Json) -> str:
+    if found is None or is_list(found):
+        return "null" if found is None else "list"
+    return "bool" if isinstance(found, bool) else "number"
