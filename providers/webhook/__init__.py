@@ -7,13 +7,14 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.webhook.client import WebhookClient
-from syncret.providers.webhook.requests import open_api
 from syncret.providers.webhook.spec import WebhookSpec, tells_namespace
 
 
 @asynccontextmanager
 async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerator[WebhookClient, None]:
     """A client. Raises SyncError where a Secret is missing or not labelled for this use."""
+    from syncret.providers.webhook.requests import open_api  # brings in asyncio and TLS
+
     async with open_api(spec, context) as api:
         yield WebhookClient(spec, context, api)
 

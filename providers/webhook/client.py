@@ -1,12 +1,9 @@
 """Serves a store from an API that its own templates describe."""
 
-import asyncio
-import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 from syncret.providers.contract import (
     OpenContext,
@@ -18,13 +15,14 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Malformed, SyncError, Unavailable
-from syncret.providers.kit.http.proxies import proxy_for
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.webhook import results
-from syncret.providers.webhook.requests import NOT_FOUND, Api
 from syncret.providers.webhook.spec import WebhookSpec, tells_property
 
-_REACHABLE_WITHIN: Final = 15.0
+if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
+    from syncret.providers.webhook.requests import Api
+
+NOT_FOUND: Final = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Answered:
 class WebhookClient:
     """Reads, pushes, deletes and looks for entries; each is one request."""
 
-    def __init__(self, spec: WebhookSpec, context: OpenContext, api: Api) -> None:
+    def __init__(self, spec: WebhookSpec, context: OpenContext, api: "Api") -> None:
         self._spec = spec
         self._namespace = context.scope.namespace
         self._api = api
@@ -52,8 +50,8 @@ class WebhookClient:
         return RemoteKey(ref.key, ref.version, ref.metadata, asked)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Answered | SyncError]:
-        found = await asyncio.gather(*(self._one(key) for key in keys))
-        return {key: answer for key, answer in zip(keys, found, strict=True) if answer is not None}
+        found = {key: await self._one(key) for key in keys}
+        return {key: answer for key, answer in found.items() if answer is not None}
 
     def value(self, payload: Answered, ref: RemoteRef) -> SecretBytes | None:
         with _about(ref):
@@ -85,20 +83,7 @@ class WebhookClient:
 
     async def probe(self) -> Readiness:
         """Whether the server takes connections: what a request would answer, only a key can tell."""
-        place = _place(self._spec.url)
-        if place is None or proxy_for(*place, os.environ):
-            return "unknown"
-        _, host, port = place
-        try:
-            async with asyncio.timeout(_REACHABLE_WITHIN):
-                _, writer = await asyncio.open_connection(host, port)
-        except OSError:  # TimeoutError is one
-            raise Unavailable(
-                f"error accessing external store: {host}:{port} takes no connections",
-                hint="check the host and port in url",
-            ) from None
-        writer.close()
-        return "ready"
+        return await self._api.reachable()
 
     async def _one(self, key: RemoteKey, *, raising: bool = False) -> Answered | SyncError | None:
         told = self._told(key.key, key.version, key.property)
@@ -130,14 +115,3 @@ def _about(ref: RemoteRef) -> Generator[None, None, None]:
         yield
     except Malformed as error:
         raise (error.within(f'property "{ref.property}"') if ref.property else error) from None
-
-
-def _place(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port; None where a template decides them."""
-    try:
-        parts = urlsplit(url.partition("{{")[0])
-        port = parts.port or (80 if parts.scheme == "http" else 443)
-    except ValueError:
-        return None
-    rest = url.removeprefix(f"{parts.scheme}://").removeprefix(parts.netloc)
-    return (parts.scheme, parts.hostname, port) if parts.hostname and not rest.startswith("{{") else None

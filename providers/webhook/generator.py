@@ -6,7 +6,6 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Base64, CAProvider, Duration, Model, Name, SecretKey
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.webhook import results
-from syncret.providers.webhook.requests import open_api
 from syncret.providers.webhook.spec import WebhookAuth, WebhookResult
 
 
@@ -47,6 +46,8 @@ class WebhookGeneratorSpec(Model):
 
 async def generate(spec: WebhookGeneratorSpec, context: OpenContext) -> Generated:
     """The members of the object that the API answers with."""
+    from syncret.providers.webhook.requests import open_api  # brings in asyncio and TLS
+
     async with open_api(spec, context) as api:
         answer = await api.send(spec.method or "GET", None, doing="asking the webhook", body=spec.body)
         return Generated(results.members(answer.body, api.path(api.data(None))))

@@ -1,22 +1,27 @@
 """One webhook API: its requests as templates say, and what may stand in them."""
 
+import asyncio
+import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlsplit
 
 from syncret.config.durations import parse_duration
 from syncret.config.fields import Base64, CAProvider, Duration
-from syncret.providers.contract import OpenContext, WholeSecret
-from syncret.providers.errors import Malformed
+from syncret.providers.contract import OpenContext, Readiness, WholeSecret
+from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls
+from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
 from syncret.providers.kit.trust import authorities
 from syncret.providers.webhook.spec import WebhookAuth, WebhookNTLM, WebhookResult
 
-NOT_FOUND: Final = 404
 NOT_MODIFIED: Final = 304
 
+_REACHABLE_WITHIN: Final = 15.0
+_PORTS: Final = {"http": 80}
+_HTTPS: Final = 443
 _LABEL: Final = "external-secrets.io/type"
 _WEBHOOK: Final = "webhook"
 
@@ -118,6 +123,23 @@ class Api:
             "result.jsonPath", self._spec.result.json_path if self._spec.result else "", data
         )
 
+    async def reachable(self) -> Readiness:
+        """Whether the server takes connections; raises Unavailable. Unknown where a template decides."""
+        place = _place(self._spec.url)
+        if place is None or proxy_for(*place, os.environ):
+            return "unknown"
+        _, host, port = place
+        try:
+            async with asyncio.timeout(_REACHABLE_WITHIN):
+                _, writer = await asyncio.open_connection(host, port)
+        except OSError:  # TimeoutError is one
+            raise Unavailable(
+                f"error accessing external store: {host}:{port} takes no connections",
+                hint="check the host and port in url",
+            ) from None
+        writer.close()
+        return "ready"
+
     def _rendered(self, field: str, template: str, data: Data) -> str:
         if "{{" not in template:
             return template
@@ -186,3 +208,14 @@ def _as_it_is(name: str, key: str) -> bool:
 
 def _escaped(value: str) -> str:
     return quote_plus(value.encode("utf-8", "surrogateescape"), safe="~")
+
+
+def _place(url: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port; None where a template decides them."""
+    try:
+        parts = urlsplit(url.partition("{{")[0])
+        port = parts.port or _PORTS.get(parts.scheme, _HTTPS)
+    except ValueError:
+        return None
+    rest = url.removeprefix(f"{parts.scheme}://").removeprefix(parts.netloc)
+    return (parts.scheme, parts.hostname, port) if parts.hostname and not rest.startswith("{{") else None
