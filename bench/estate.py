@@ -22,7 +22,7 @@ INSTALLED: Final = (
     "-c",
     "import sys; sys.modules['rich'] = None; from syncret.daemon.cli.main import main; sys.exit(main())",
 )
-"""As from the locked runtime requirements: `rich` is there for development alone, but structlog imports it."""
+"""As the locked runtime requirements install it: `rich` is for development, but structlog imports it."""
 PER_FILE: Final = 100
 STORE_KEYS: Final = 200
 READY_WITHIN: Final = 170.0
