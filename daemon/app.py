@@ -46,6 +46,8 @@ class Hooks(Struct, frozen=True, kw_only=True):
     substitute: Substitute | None = None
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
     """Gives the generator to use in the place of the one that was named."""
+    in_cluster: bool = True
+    """Whether targets and namespaces of others are marked, as the operator marks them."""
 
 
 @asynccontextmanager
@@ -96,6 +98,7 @@ async def controllers(
                 spread=settings.spread,
                 call_timeout=settings.call_timeout,
                 generator_grace=settings.generator_gc_grace_period,
+                in_cluster=hooks.in_cluster,
             ),
             wrote=lambda ref, version, writer: engine.wrote(ref, version, writer),  # noqa: PLW0108  # made below
             wake=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # as above
@@ -107,7 +110,7 @@ async def controllers(
             clock=clock,
             settings=settings,
             observer=hooks.observer,
-            listeners=(sessions.notice,),
+            listeners=(sessions.notice, world.owned.notice),
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(engine.run(), name="engine")

@@ -102,6 +102,7 @@ async def one_pass(
             observer=_Progress(progress),
             substitute=rehearsing(told) if rehearse else None,
             generator=given_back if rehearse else None,
+            in_cluster=False,
         )
         async with controllers(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks

@@ -94,7 +94,7 @@ class Supervisor:
                 log.warning(
                     "this file system cannot swap folders: readers may see a mixture of old and new files"
                 )
-            hooks = Hooks(observer=Several(metrics, LoggedNews()), events=LoggedEvents())
+            hooks = Hooks(observer=Several(metrics, LoggedNews()), events=LoggedEvents(), in_cluster=False)
             running = await stack.enter_async_context(
                 controllers(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )

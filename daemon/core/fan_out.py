@@ -26,6 +26,8 @@ class Fan(NamedTuple):
     metadata_field: str
     finalizer: str
     taken: str
+    holds: str
+    """Begins the finalizer that keeps a namespace with a child of this resource."""
 
 
 EXTERNAL: Final = Fan(
@@ -38,6 +40,7 @@ EXTERNAL: Final = Fan(
     metadata_field="externalSecretMetadata",
     finalizer="externalsecrets.external-secrets.io/clusterexternalsecret-cleanup",
     taken="external secret already exists in namespace",
+    holds="externalsecrets.external-secrets.io/ces-",
 )
 PUSH: Final = Fan(
     kind="ClusterPushSecret",
@@ -49,6 +52,7 @@ PUSH: Final = Fan(
     metadata_field="pushSecretMetadata",
     finalizer="",
     taken="push secret already exists in namespace",
+    holds="",
 )
 
 
@@ -60,7 +64,12 @@ def child_name(fan: Fan, resource: Document) -> str:
 def chosen(
     names: Iterable[str], wanted: Sequence[LabelSelector], namespaces: Mapping[str, Mapping[str, str]]
 ) -> list[str]:
-    """The namespaces that are named or that any of the selectors matches, in the order of their names."""
+    """The namespaces that are named or that any of the selectors matches, in the order of their names.
+
+    Raises Malformed for a selector that makes no sense, whether or not there is a namespace.
+    """
+    for selector in wanted:
+        selectors.check(selector)
     named = set(names)
     return sorted(
         name
@@ -105,6 +114,23 @@ def touched(status: Document) -> list[str]:
     """Namespaces that may hold a child: it was made there, or could not be brought up to date."""
     failed = (failure["namespace"] for failure in status.get("failedNamespaces", ()))
     return sorted({*status.get("provisionedNamespaces", ()), *failed})
+
+
+def unselected(fan: Fan, resource: Document, reason: str, *, timestamp: str) -> Document:
+    """The status where it cannot be told which namespaces are wanted; each kind has its own form for it."""
+    status = member(resource, "status")
+    if fan is EXTERNAL:
+        return told(fan, resource, status.get("provisionedNamespaces", ()), {"unknown": reason})
+    condition = {
+        "type": "Ready",
+        "status": "False",
+        "reason": "Errored",
+        "message": "failed to get target Namespaces",
+    }
+    before: Document = next(iter(status.get("conditions", ())), {})
+    since = before.get("lastTransitionTime") if before.get("status") == "False" else None
+    condition["lastTransitionTime"] = since or timestamp
+    return {**status, fan.name_field: child_name(fan, resource), "conditions": [condition]}
 
 
 def told(fan: Fan, resource: Document, provisioned: Sequence[str], failed: Mapping[str, str]) -> Document:

@@ -36,6 +36,8 @@ def is_valid(resource: ExternalSecret, observed: Document | None) -> bool:
         return False
     if member(observed, "metadata", "labels").get(MANAGED) != "true":
         return False
+    if _content(observed) is None:
+        return False
     return member(observed, "metadata", "annotations").get(DATA_HASH) == _content_hash(observed)
 
 
@@ -56,7 +58,6 @@ def desired_manifest(
     if template is None:
         _put_data(target, data)
     elif rendering is not None:
-        target.setdefault("data" if target["kind"] in DATA_KINDS else "spec", {})
         rendering.apply(template, ManifestSink(target), data, metadata=False)
     metadata["annotations"][DATA_HASH] = _content_hash(target)
     claim(
@@ -101,11 +102,20 @@ def _blank(resource: ExternalSecret, observed: Document | None) -> Document:
             for key in ("uid", "resourceVersion")
             if key in observed["metadata"]
         }
-    return {"apiVersion": kind.api_version if kind else "", "kind": ref.kind, "metadata": metadata}
+    content = "data" if ref.kind in DATA_KINDS else "spec"
+    api_version = kind.api_version if kind else ""
+    return {"apiVersion": api_version, "kind": ref.kind, "metadata": metadata, content: {}}
+
+
+def _content(target: Document) -> Json:
+    return target["spec"] if target.get("spec") is not None else target.get("data")
 
 
 def _content_hash(target: Document) -> str:
-    return value_hash(target["spec"] if target.get("spec") is not None else target.get("data"))
+    content = _content(target)
+    if content is None:
+        raise Malformed("the target has neither spec nor data", hint="let the template write to one of them")
+    return value_hash(content)
 
 
 def _text(key: str, value: bytes) -> str:

@@ -22,6 +22,7 @@ class Wording(Struct, frozen=True):
     missing: str
     not_created: str
     not_deleted: str
+    unrendered: str
 
 
 SECRET = Wording(
@@ -31,6 +32,7 @@ SECRET = Wording(
     missing="SecretMissing",
     not_created="secret will not be created due to CreationPolicy=Merge",
     not_deleted="could not delete secret",
+    unrendered="could not update secret",
 )
 RESOURCE = Wording(
     synced="ResourceSynced",
@@ -39,6 +41,7 @@ RESOURCE = Wording(
     missing="ResourceMissing",
     not_created="resource will not be created due to CreationPolicy=Merge",
     not_deleted="could not delete resource",
+    unrendered="could not apply template to manifest",
 )
 
 
@@ -118,9 +121,7 @@ class ManifestForm:
         try:
             return manifest.desired_manifest(resource, observed, data, rendering)
         except Refusal as refusal:
-            raise Refusal("could not apply template to manifest", str(refusal)) from None
-        except Malformed as error:
-            raise Refusal("could not apply template to manifest", str(error), hint=error.hint) from None
+            raise Malformed(str(refusal), hint=refusal.hint) from None  # tried again, as with the operator
 
     def binding(self, resource: ExternalSecret) -> str:
         del resource
@@ -133,11 +134,6 @@ _SECRET_FORM, _MANIFEST_FORM = SecretForm(), ManifestForm()
 def form_of(resource: ExternalSecret) -> TargetForm:
     """The form of this resource's target."""
     return _SECRET_FORM if resource.spec.target.manifest is None else _MANIFEST_FORM
-
-
-def bound_name(resource: ExternalSecret) -> str:
-    """The name of the Secret that was written last, by the status."""
-    return resource.status.binding.name if resource.status.binding is not None else ""
 
 
 def changed_keys(before: Document | None, after: Document | None) -> tuple[list[str], list[str], list[str]]:

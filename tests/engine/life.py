@@ -87,9 +87,15 @@ class Life:
         self.events: list[tuple[str, bool, str, str]] = []
 
     @asynccontextmanager
-    async def running(self, **changes: Json) -> AsyncGenerator["Life", None]:
+    async def running(self, *, in_cluster: bool = True, **changes: Json) -> AsyncGenerator["Life", None]:
         """The controllers at work, until the block is left: one life of a daemon."""
-        hooks = Hooks(target=self.target, observer=self.seen, events=self, faults=self._fault)
+        hooks = Hooks(
+            target=self.target,
+            observer=self.seen,
+            events=self,
+            faults=self._fault,
+            in_cluster=in_cluster,
+        )
         async with controllers(
             self.cluster, registry=self.registry, settings=settings(**changes), clock=self.clock, hooks=hooks
         ) as self.controllers:

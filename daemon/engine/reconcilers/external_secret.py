@@ -109,7 +109,7 @@ class ExternalSecretReconciler:
         due = wished or is_due(resource, now, spread=self._world.options.spread)
         if not due and self._world.target.untouched(target):
             return Outcome(next_due(resource, now, spread=self._world.options.spread))
-        observed = await self._world.target.get(target)
+        observed = await self._writer.mark(resource, await self._world.target.get(target))
         current = observed.document if observed is not None else None
         if not due and form.is_valid(resource, current):
             return Outcome(next_due(resource, now, spread=self._world.options.spread))
@@ -162,6 +162,8 @@ class ExternalSecretReconciler:
                     resource, words.failed, "could not delete orphaned secrets", error
                 )
         try:
+            if resource.spec.target.manifest is not None and (policy == "None" or current is None):
+                await self._writer.check(resource, form, current, assembled.data)
             if policy == "Merge" and current is None:
                 await leases.keep()
                 return await self._verdicts.done(resource, words.missing, words.not_created, assembled)
@@ -170,7 +172,9 @@ class ExternalSecretReconciler:
                 bound = form.binding(resource)
         except Refusal as refusal:
             return await self._verdicts.refused(resource, words.failed, refusal, bound=bound)
-        except (Invalid, TargetUnavailable, SyncError) as error:
+        except SyncError as error:
+            return await self._verdicts.failed(resource, words.failed, words.unrendered, error, bound=bound)
+        except (Invalid, TargetUnavailable) as error:
             return await self._verdicts.failed(
                 resource, words.failed, "could not update secret", error, bound=bound
             )

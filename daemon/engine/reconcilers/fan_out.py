@@ -11,6 +11,7 @@ from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushS
 from syncret.daemon.backends.contract import BackendError, Conflict, NotFound, Stored
 from syncret.daemon.core import fan_out
 from syncret.daemon.core.fan_out import GROUP, Fan
+from syncret.daemon.core.timestamps import stamp
 from syncret.daemon.engine.contract import ANY, Outcome
 from syncret.daemon.engine.reconcilers.facts import Failure
 from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
@@ -60,6 +61,7 @@ class FanOutReconciler:
             name = status.get(self._fan.name_field) or fan_out.child_name(self._fan, resource)
             for namespace in fan_out.touched(status):
                 await self._delete(resource, namespace, name)
+                await self._release(resource, namespace)
             await drop_finalizer(self._world, stored, self._fan.finalizer)
         return Outcome()
 
@@ -75,6 +77,7 @@ class FanOutReconciler:
                 await self._delete(resource, namespace, former)
             if namespace not in chosen:
                 await self._delete(resource, namespace, name)
+                await self._release(resource, namespace)
         provisioned: list[str] = []
         failed: dict[str, str] = {}
         for namespace in chosen:
@@ -118,6 +121,7 @@ class FanOutReconciler:
             return self._fan.taken
         desired = fan_out.desired_child(self._fan, resource, namespace, current)
         try:
+            await self._hold(resource, namespace)
             if current is None:
                 await self._world.target.create(desired)
             elif desired != current:
@@ -127,6 +131,23 @@ class FanOutReconciler:
         except BackendError as error:
             return str(error)
         return ""
+
+    async def _hold(self, resource: Document, namespace: str) -> None:
+        """Keep the namespace from going before the child has been cleaned up after."""
+        stored = await self._namespace(namespace)
+        if stored is not None:
+            await ensure_finalizer(self._world, stored, self._fan.holds + resource["metadata"]["name"])
+
+    async def _release(self, resource: Document, namespace: str) -> None:
+        stored = await self._namespace(namespace)
+        if stored is not None:
+            await drop_finalizer(self._world, stored, self._fan.holds + resource["metadata"]["name"])
+
+    async def _namespace(self, name: str) -> Stored | None:
+        """The namespace, where this resource marks namespaces at all."""
+        if not (self._fan.holds and self._world.options.in_cluster):
+            return None
+        return await self._world.target.get(ObjectRef("", "Namespace", "", name))
 
     async def _delete(self, resource: Document, namespace: str, name: str) -> None:
         child = ObjectRef(GROUP, self._fan.child, namespace, name)
@@ -138,10 +159,9 @@ class FanOutReconciler:
                 return  # gone since it was read, as was wished
 
     async def _failed(self, stored: Stored, resource: Document, error: SyncError) -> Outcome:
-        failed = {"unknown": str(error)}
-        provisioned = member(resource, "status").get("provisionedNamespaces", ())
-        await self._report(stored, fan_out.told(self._fan, resource, provisioned, failed))
-        self._remember(stored.ref, failed)
+        now = stamp(self._world.clock.now())
+        await self._report(stored, fan_out.unselected(self._fan, resource, str(error), timestamp=now))
+        self._remember(stored.ref, {"unknown": str(error)})
         return Outcome(failure=error)
 
     def _remember(self, ref: ObjectRef, failed: dict[str, str]) -> None:

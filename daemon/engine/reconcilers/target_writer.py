@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
-from syncret.daemon.backends.contract import NotFound
-from syncret.daemon.core.labels import CREATED_BY, created_by
+from syncret.daemon.backends.contract import NotFound, Stored
+from syncret.daemon.core.labels import CREATED_BY, MANAGED, created_by
 from syncret.daemon.core.ownership import Refusal, controlled_by
 from syncret.daemon.core.secret import field_manager, within_immutable
-from syncret.daemon.core.target import TargetForm, bound_name, form_of
+from syncret.daemon.core.target import TargetForm, form_of
 from syncret.daemon.engine.reconcilers.templates import rendering_for
 from syncret.daemon.engine.reconcilers.world import World
 
@@ -18,6 +18,26 @@ class TargetWriter:
 
     def __init__(self, world: World) -> None:
         self._world = world
+
+    async def mark(self, resource: ExternalSecret, observed: Stored | None) -> Stored | None:
+        """The target with the label of what is managed; a Secret that is there gets it before all else."""
+        generic = resource.spec.target.manifest is not None
+        if observed is None or generic or not self._world.options.in_cluster:
+            return observed
+        document = observed.document
+        labels = document["metadata"].setdefault("labels", {})
+        if labels.get(MANAGED) == "true":
+            return observed
+        labels[MANAGED] = "true"
+        stored = await self._world.target.update(document, manager=field_manager(resource))
+        self._booked(resource, stored.ref, stored.resource_version)
+        return stored
+
+    async def check(
+        self, resource: ExternalSecret, form: TargetForm, current: Document | None, data: Mapping[str, bytes]
+    ) -> None:
+        """Whether the target could be made. Raises Refusal or Malformed where it could not."""
+        await self._desired(resource, form, current, data)
 
     async def write(
         self, resource: ExternalSecret, form: TargetForm, current: Document | None, data: Mapping[str, bytes]
@@ -44,16 +64,18 @@ class TargetWriter:
         return await bench.work(lambda: form.desired(resource, current, data, rendering))
 
     async def drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
-        """After a change of the target's name: delete the Secret of the old one, if it still is ours."""
-        former, target = bound_name(resource), form.ref(resource)
-        if not former or former == target.name or resource.spec.target.manifest is not None:
+        """Delete every Secret with the label of this owner but its target: the name of that has changed."""
+        if resource.spec.target.manifest is not None:
             return
-        observed = await self._world.target.get(target._replace(name=former))
-        if observed is None:
-            return
-        labels = member(observed.document, "metadata", "labels")
-        if labels.get(CREATED_BY) == created_by(resource.metadata.namespace, resource.metadata.name):
-            await self.delete(resource, observed.ref)
+        label, target = created_by(resource.metadata.namespace, resource.metadata.name), form.ref(resource)
+        for ref in self._world.owned.by(label):
+            if ref == target or ref.namespace != target.namespace:
+                continue
+            observed = await self._world.target.get(ref)
+            if observed is None:
+                continue
+            if member(observed.document, "metadata", "labels").get(CREATED_BY) == label:
+                await self.delete(resource, ref)
 
     async def delete(self, resource: ExternalSecret, target: ObjectRef) -> None:
         """Delete the target, if it is there."""

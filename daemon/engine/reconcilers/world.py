@@ -11,6 +11,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconcilers.events import Events
 from syncret.daemon.engine.reconcilers.facts import Facts
+from syncret.daemon.engine.reconcilers.owned import Owned
 from syncret.daemon.engine.reconcilers.store_heads import StoreHeads
 from syncret.daemon.engine.reconcilers.templates import Templates
 from syncret.daemon.engine.sessions import Sessions
@@ -26,6 +27,8 @@ class Options(Struct, frozen=True, kw_only=True):
     spread: bool = True
     call_timeout: float = 30.0
     generator_grace: float = 120.0
+    in_cluster: bool = True
+    """Whether objects that are nobody's output may be marked. On a host each write makes files of them."""
 
 
 class World(Struct, frozen=True, kw_only=True):
@@ -47,6 +50,7 @@ class World(Struct, frozen=True, kw_only=True):
     options: Options = field(default_factory=Options)
     facts: Facts = field(default_factory=Facts)
     heads: StoreHeads = field(default_factory=StoreHeads)
+    owned: Owned = field(default_factory=Owned)
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""
