@@ -44,23 +44,25 @@ def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterat
 
 def _labels(labels: Mapping[str, str]) -> Iterator[Problem]:
     for key, value in labels.items():
-        path = write(["metadata", "labels", key])
         if not _qualified(key):
-            yield Problem(path=path, message="the key is not a qualified name", hint=_VALUE_HINT)
+            yield _wrong("labels", key, "the key is not a qualified name", _VALUE_HINT)
         if len(value) > _LONGEST_LABEL:
-            yield Problem(path=path, message=f"must be at most {_LONGEST_LABEL} characters long")
+            yield _wrong("labels", key, f"must be at most {_LONGEST_LABEL} characters long")
         elif value and not _QUALIFIED.fullmatch(value):
-            yield Problem(path=path, message="is not a label value", hint=_VALUE_HINT)
+            yield _wrong("labels", key, "is not a label value", _VALUE_HINT)
 
 
 def _annotations(annotations: Mapping[str, str]) -> Iterator[Problem]:
     for key in annotations:
         if not _qualified(key.lower()):
-            path = write(["metadata", "annotations", key])
-            yield Problem(path=path, message="the key is not a qualified name", hint=_VALUE_HINT)
+            yield _wrong("annotations", key, "the key is not a qualified name", _VALUE_HINT)
     if sum(len(key) + len(value) for key, value in annotations.items()) > _ANNOTATIONS:
         message = f"must have at most {_ANNOTATIONS} bytes in all"
         yield Problem(path="metadata.annotations", message=message)
+
+
+def _wrong(field: str, key: str, message: str, hint: str = "") -> Problem:
+    return Problem(path=write(["metadata", field, key]), message=message, hint=hint)
 
 
 def _qualified(name: str) -> bool:

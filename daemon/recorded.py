@@ -55,6 +55,9 @@ class RecordedTarget:
             self._note(Written("update", updated.ref, before, after))
         return updated
 
+    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+        return await self._target.set_finalizers(stored, finalizers)
+
     async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
         before = await self._target.get(ref)
         await self._target.delete(ref, uid=uid)

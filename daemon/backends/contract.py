@@ -178,6 +178,13 @@ class Target(Protocol):
         """
         ...
 
+    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+        """Replace the finalizers of this version and nothing else, so that no more than they is judged.
+
+        Raises and removes as `update` does.
+        """
+        ...
+
     async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
         """Mark for deletion; the object goes once its finalizers are gone, and what it owns after it.
 

@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 from syncret.config.meta import Document, member
+from syncret.daemon.core.digest import text_hash
 
 LONGEST_NAME = 63
 PREFIX = "externalsecrets.external-secrets.io/"
 
 
-def manager_of(name: str, *, digest: str) -> str:
-    """The field manager of the ExternalSecret of that name; `digest` stands in for a long name."""
+def manager_of(name: str) -> str:
+    """The field manager of the ExternalSecret of that name; a digest stands in for a long name."""
     plain = PREFIX + name
-    return plain if len(plain) <= LONGEST_NAME else f"{PREFIX}sha3/{digest}"
+    return plain if len(plain) <= LONGEST_NAME else f"{PREFIX}sha3/{text_hash(name)}"
 
 
 def managed_keys(document: Document, manager: str, *path: str) -> frozenset[str]:

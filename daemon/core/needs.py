@@ -99,6 +99,11 @@ def needs(spec: ExternalSecretSpec) -> tuple[Need, ...]:
     return tuple(dict.fromkeys(_needs(spec)))
 
 
+def first(spec: ExternalSecretSpec) -> Need | None:
+    """The need that is met first, if there is any."""
+    return next(_needs(spec), None)
+
+
 def _needs(spec: ExternalSecretSpec) -> Iterator[Need]:
     for index, entry in enumerate(spec.data_from):
         need = need_of(spec, index, entry)

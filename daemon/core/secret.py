@@ -8,7 +8,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.templates import Template
-from syncret.daemon.core.digest import data_hash, text_hash
+from syncret.daemon.core.digest import data_hash
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
 from syncret.daemon.core.managed import managed_keys, manager_of
 from syncret.daemon.core.ownership import claim
@@ -25,8 +25,7 @@ def target_name(resource: ExternalSecret) -> str:
 
 def field_manager(resource: ExternalSecret) -> str:
     """Under which name the writes of this ExternalSecret are booked."""
-    name = resource.metadata.name
-    return manager_of(name, digest=text_hash(name))
+    return manager_of(resource.metadata.name)
 
 
 def secret_data(secret: Document) -> dict[str, bytes]:

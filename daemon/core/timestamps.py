@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 def stamp(seconds: float) -> str:
     """Seconds since the epoch as `2026-01-01T00:00:00Z`; fractions are cut off."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(int(seconds), UTC).isoformat().removesuffix("+00:00") + "Z"
 
 
 def seconds(text: str) -> float | None:

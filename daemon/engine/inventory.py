@@ -75,14 +75,17 @@ class Inventory:
 
     def dependents(self, ref: ObjectRef) -> Iterable[ObjectRef]:
         """The objects that a change of this one concerns, each once."""
+        group, kind, namespace, name = ref
         found: dict[ObjectRef, None] = {}
         for key in (
             ref,
-            ref._replace(name=ANY),
-            ref._replace(namespace=ANY),
-            ref._replace(namespace=ANY, name=ANY),
+            ObjectRef(group, kind, namespace, ANY),
+            ObjectRef(group, kind, ANY, name),
+            ObjectRef(group, kind, ANY, ANY),
         ):
-            found.update(_all(self._dependents.get(key, {})))
+            dependents = self._dependents.get(key)
+            if dependents is not None:
+                found.update(_all(dependents))
         return found.keys()
 
     def references(self, ref: ObjectRef) -> Sequence[ObjectRef]:

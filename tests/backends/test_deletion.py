@@ -102,6 +102,16 @@ async def test_what_is_being_deleted_takes_no_new_finalizers(backend: Backend) -
     assert [problem.path for problem in refusal.value.problems] == ["metadata.finalizers"]
 
 
+async def test_finalizers_that_are_replaced_let_an_object_go_too(backend: Backend) -> None:
+    await backend.create(manifest(meta=HELD))
+    await backend.delete(ref())
+    marked = await existing(backend, ref())
+    with pytest.raises(Invalid):
+        await backend.set_finalizers(marked, ["example.com/new"])
+    await backend.set_finalizers(marked, [])
+    assert await backend.get(ref()) is None
+
+
 async def test_a_deletion_timestamp_is_the_servers(backend: Backend) -> None:
     created = await backend.create(manifest(meta={"deletionTimestamp": "2000-01-01T00:00:00Z"}))
     assert "deletionTimestamp" not in created.document["metadata"]

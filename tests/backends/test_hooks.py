@@ -46,6 +46,11 @@ def only_growing(document: Document, previous: Document | None) -> Admitted:
     return Admitted(document, tuple(problems))
 
 
+def refusing(document: Document, _: Document | None) -> Admitted:
+    """Lets nothing pass."""
+    return Admitted(document, (Problem(path="spec", message="is wrong now"),))
+
+
 @pytest.fixture
 def judged() -> MemoryCluster:
     return MemoryCluster(now=lambda: START, admission=only_growing)
@@ -65,6 +70,15 @@ async def test_admission_refuses_by_the_previous_version(judged: MemoryCluster) 
     assert str(refusal.value) == 'Thing.example.com "a" is invalid: spec.size: may not shrink'
     assert [problem.severity for problem in refusal.value.problems] == [Severity.WARNING, Severity.ERROR]
     assert await judged.get(created.ref) == created
+
+
+async def test_finalizers_come_and_go_whatever_admission_thinks_of_the_rest() -> None:
+    cluster = MemoryCluster(now=lambda: START)
+    created = await cluster.create(manifest(THING, spec={"size": 2}))
+    stricter = MemoryCluster(now=lambda: START, admission=refusing)
+    stricter.restore(created)
+    held = await stricter.set_finalizers(created, ["example.com/hold"])
+    assert held.document["metadata"]["finalizers"] == ["example.com/hold"]
 
 
 async def test_admission_judges_a_patch_too(judged: MemoryCluster) -> None:

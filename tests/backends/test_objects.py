@@ -136,6 +136,31 @@ async def test_only_what_exists_can_be_updated(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("kind", [pytest.param(OURS, id="ours"), pytest.param(SECRET, id="secret")])
+async def test_finalizers_alone_can_be_replaced(backend: Backend, kind: GroupKind) -> None:
+    created = await backend.create(manifest(kind, meta={"labels": {"a": "b"}}))
+    held = await backend.set_finalizers(created, ["example.com/hold"])
+    assert held == await existing(backend, ref(kind))
+    assert held.generation == created.generation
+    assert int(held.resource_version) > int(created.resource_version)
+    assert await backend.set_finalizers(held, ["example.com/hold"]) == held
+    freed = (await backend.set_finalizers(held, [])).document
+    assert freed == {
+        **created.document,
+        "metadata": {**created.document["metadata"], "resourceVersion": freed["metadata"]["resourceVersion"]},
+    }
+
+
+async def test_finalizers_of_a_stale_version_are_not_replaced(backend: Backend) -> None:
+    stale = await backend.create(manifest())
+    await backend.update(manifest(spec={"refreshInterval": "2h"}))
+    with pytest.raises(Conflict):
+        await backend.set_finalizers(stale, ["example.com/hold"])
+    await backend.delete(ref())
+    with pytest.raises(NotFound):
+        await backend.set_finalizers(stale, [])
+
+
+@pytest.mark.parametrize("kind", [pytest.param(OURS, id="ours"), pytest.param(SECRET, id="secret")])
 async def test_equal_content_is_no_write(backend: Backend, kind: GroupKind) -> None:
     created = await backend.create(manifest(kind, meta={"labels": {"a": "b", "c": "d"}}))
     same = await backend.update(manifest(kind, meta={"labels": {"c": "d", "a": "b"}, "annotations": None}))

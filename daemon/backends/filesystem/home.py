@@ -260,11 +260,15 @@ class HostHome:
 
     async def create(self, document: Document, *, manager: str = "") -> Stored:
         """As `Target` says; the files are there when it returns."""
-        return await self._writer.write(document, partial(self._cluster.prepare_create, manager=manager))
+        return await self._writer.write(partial(self._cluster.prepare_create, document, manager=manager))
 
     async def update(self, document: Document, *, manager: str = "") -> Stored:
         """As `Target` says; a Secret of a manifest that is updated becomes files, too."""
-        return await self._writer.write(document, partial(self._cluster.prepare_update, manager=manager))
+        return await self._writer.write(partial(self._cluster.prepare_update, document, manager=manager))
+
+    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+        """As `Target` says."""
+        return await self._writer.write(partial(self._cluster.prepare_finalizers, stored, finalizers))
 
     async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
         """As `Target` says; the files are gone when it returns."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import ParamSpec
 from weakref import WeakValueDictionary
 
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import BackendError, Conflict, Invalid, Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.journal import StateJournal
 from syncret.daemon.backends.filesystem.outputs import Outputs
@@ -35,9 +35,9 @@ class Writer:
         self._threads = threads
         self._locks: WeakValueDictionary[ObjectRef, asyncio.Lock] = WeakValueDictionary()
 
-    async def write(self, document: Document, prepare: Callable[[Document], Draft]) -> Stored:
+    async def write(self, prepare: Callable[[], Draft]) -> Stored:
         """Make one write of a controller: judged by `prepare`, its content put into files."""
-        draft = prepare(document)
+        draft = prepare()
         if draft.ref in self._journal.forgotten:
             raise Invalid(
                 f"{draft.ref}: a systemd credential gives this Secret; nothing can be written to it"
@@ -49,7 +49,7 @@ class Writer:
         lock = self.lock(draft.ref)
         waited = lock.locked()
         async with lock:
-            return await self.put(prepare(document) if waited else draft)
+            return await self.put(prepare() if waited else draft)
 
     async def put(self, draft: Draft) -> Stored:
         """Write the files of a draft and commit it. The caller holds the lock of the object."""

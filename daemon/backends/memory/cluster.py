@@ -109,6 +109,10 @@ class MemoryCluster:
         """Replace all but the status. Raises NotFound, Conflict or Invalid."""
         return self.commit(self.prepare_update(document, manager=manager))
 
+    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+        """Replace the finalizers of this version. Raises NotFound, Conflict or Invalid."""
+        return self.commit(self.prepare_finalizers(stored, finalizers))
+
     async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
         """Mark for deletion, or remove with all that hangs on it. Raises NotFound or Conflict."""
         if uid and self._ledger.found(ref).uid != uid:
@@ -165,6 +169,11 @@ class MemoryCluster:
             manager=manager,
             timestamp=stamp(self._now()),
         )
+
+    def prepare_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Draft:
+        """Judge other finalizers for a version. Raises NotFound, Conflict or Invalid."""
+        before = self._ledger.found(stored.ref)
+        return drafts.held_by(finalizers, stored, before, self._ledger.document(stored.ref))
 
     def prepare_apply(self, document: Document) -> Draft:
         """Judge and complete what a user applies. Raises Invalid or Forbidden."""

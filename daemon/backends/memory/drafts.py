@@ -1,6 +1,6 @@
 """Drafts: writes that have been judged and completed, and not yet made. Nothing here touches the store."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -113,6 +113,19 @@ def replaced(
     if manager or "managedFields" in previous["metadata"]:
         managers.track(document, previous, manager, timestamp=timestamp)
     return Draft(before.ref, document, before)
+
+
+def held_by(finalizers: Sequence[str], stored: Stored, before: Stored, previous: Document) -> Draft:
+    """The draft of `stored` with other finalizers. Raises Conflict or Invalid.
+
+    `previous` is the whole document of `before`. What else stands in it was judged when it came.
+    """
+    asked = {"uid": stored.uid, "resourceVersion": stored.resource_version, "finalizers": list(finalizers)}
+    metadata.check_preconditions(before.ref, {"metadata": asked}, previous)
+    refuse_if_fatal(previous, metadata.finalizer_problems({"metadata": asked}, previous))
+    kept = {key: value for key, value in previous["metadata"].items() if key != "finalizers"}
+    document = {**previous, "metadata": {**kept, "finalizers": list(finalizers)} if finalizers else kept}
+    return Draft(before.ref, document, before, changed=document["metadata"] != previous["metadata"])
 
 
 def surviving(document: Document, previous: Document) -> Document:

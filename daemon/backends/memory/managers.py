@@ -66,6 +66,8 @@ def _without(fields: Document, document: Document, changed: dict[_Place, frozens
 
 def _with(fields: Document, changed: dict[_Place, frozenset[str]]) -> Document:
     for place, keys in changed.items():
+        if not keys:
+            continue
         owned = {key.removeprefix("f:") for key in _at(fields, tuple(f"f:{step}" for step in place))}
         fields = _put(fields, place, owned | keys)
     return fields

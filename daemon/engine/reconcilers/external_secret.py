@@ -59,22 +59,22 @@ class ExternalSecretReconciler:
         if stored is None:
             self._world.facts.forget(ref)
             return Outcome()
-        outcome = await self._reconcile(stored)
+        resource = stored.as_type(ExternalSecret)
+        outcome = await self._reconcile(stored, resource)
         if not outcome.waiting and self._world.facts.decide(ref):
-            resource = stored.as_type(ExternalSecret)
             for dependent in self._world.inventory.dependents(form_of(resource).ref(resource)):
                 if dependent.kind == "PushSecret":
                     self._world.wake(dependent)  # the Secret it waits for may have come to nothing
         return outcome
 
-    async def _reconcile(self, stored: Stored) -> Outcome:
-        resource = stored.as_type(ExternalSecret)
+    async def _reconcile(self, stored: Stored, resource: ExternalSecret) -> Outcome:
         if resource.metadata.deletion_timestamp:
             await self._writer.clean_up(resource)
             await drop_finalizer(self._world, stored, FINALIZER)
             return Outcome()
-        stored = await ensure_finalizer(self._world, stored, FINALIZER)
-        resource = stored.as_type(ExternalSecret)
+        held = await ensure_finalizer(self._world, stored, FINALIZER)
+        if held is not stored:
+            resource = held.as_type(ExternalSecret)
         if self._is_others(resource):
             return Outcome()
         if resource.spec.target.manifest is not None and not self._world.options.allow_generic_targets:

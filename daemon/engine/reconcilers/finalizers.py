@@ -2,13 +2,16 @@
 
 import msgspec
 
-from syncret.config.meta import Document, Metadata
 from syncret.daemon.backends.contract import NotFound, Stored
 from syncret.daemon.engine.reconcilers.world import World
 
 
+class _Finalizers(msgspec.Struct):
+    finalizers: tuple[str, ...] = ()
+
+
 class _Head(msgspec.Struct):
-    metadata: Metadata
+    metadata: _Finalizers
 
 
 async def ensure_finalizer(world: World, stored: Stored, finalizer: str) -> Stored:
@@ -31,8 +34,6 @@ async def drop_finalizer(world: World, stored: Stored, finalizer: str) -> Stored
 
 
 async def _update(world: World, stored: Stored, finalizers: list[str]) -> Stored:
-    document: Document = stored.document
-    document["metadata"]["finalizers"] = finalizers
-    updated = await world.target.update(document)
+    updated = await world.target.set_finalizers(stored, finalizers)
     world.wrote(stored.ref, updated.resource_version, stored.ref)
     return updated

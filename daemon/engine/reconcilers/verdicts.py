@@ -65,7 +65,7 @@ def _windows(resource: ExternalSecret) -> tuple[str, list[windows.Window]]:
 def _slot_name(resource: ExternalSecret) -> str:
     """Objects that read the same key of the same store are due together: their reads meet in one call."""
     namespace = resource.metadata.namespace
-    match next(iter(needs.needs(resource.spec)), None):
+    match needs.first(resource.spec):
         case needs.Read(store, ref) | needs.Extract(store, ref):
             return f"{_whole_name(store, namespace)}/{ref.key}"
         case needs.Search(store, _):
