@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from types import UnionType
 from typing import Any, Final, get_args, get_type_hints
 
 import msgspec
@@ -81,7 +82,10 @@ def capabilities(opener: Callable[..., Any]) -> tuple[str, ...]:
     hints = get_type_hints(getattr(opener, "__wrapped__", opener))
     given = hints.get("return", object)
     client = next(iter(get_args(given)), given)
-    return tuple(word for method, word in CAPABILITIES.items() if hasattr(client, method))
+    clients = get_args(client) if isinstance(client, UnionType) else (client,)
+    return tuple(
+        word for method, word in CAPABILITIES.items() if any(hasattr(one, method) for one in clients)
+    )
 
 
 def _provider_cells(row: ProviderRow) -> tuple[str, ...]:

@@ -9,17 +9,29 @@ ecr, sts        the generators
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from syncret.config.catalog import SpecType
+from syncret.providers.aws.certificate_manager import CertificateManagerClient
+from syncret.providers.aws.certificate_manager_push import CertificateManagerWriter
+from syncret.providers.aws.parameter_store import ParameterStoreClient
+from syncret.providers.aws.parameter_store_push import ParameterStoreWriter
 from syncret.providers.aws.secrets_manager import BATCH, SecretsManagerClient
 from syncret.providers.aws.secrets_manager_push import SecretsManagerWriter
-from syncret.providers.aws.spec import AwsSpec, check
+from syncret.providers.aws.spec import AwsSpec, check, tells_namespace
 from syncret.providers.contract import OpenContext, Provider
+
+AwsClient: TypeAlias = SecretsManagerClient | ParameterStoreClient | CertificateManagerClient
+
+_SERVICES: Final = {
+    "SecretsManager": "secretsmanager",
+    "ParameterStore": "ssm",
+    "CertificateManager": "acm",
+}
 
 
 @asynccontextmanager
-async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[SecretsManagerClient, None]:
+async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsClient, None]:
     """The client of the store's service, once there are credentials."""
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
     from syncret.providers.aws.auth import who
@@ -28,9 +40,19 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[Secret
     login = partial(sdk.login, caller, spec.region)
     await login()
     prefix = spec.prefix or ""
-    async with sdk.opened("secretsmanager", spec.region, caller) as api:
-        writer = SecretsManagerWriter(api, spec.secrets_manager, context.credentials)
-        yield SecretsManagerClient(api, writer, prefix=prefix, login=login)
+    async with sdk.opened(_SERVICES[spec.service], spec.region, caller) as api:
+        match spec.service:
+            case "SecretsManager":
+                secrets = SecretsManagerWriter(api, spec.secrets_manager, context.credentials)
+                yield SecretsManagerClient(api, secrets, prefix=prefix, login=login)
+            case "ParameterStore":
+                yield ParameterStoreClient(api, ParameterStoreWriter(api), prefix=prefix, login=login)
+            case "CertificateManager":
+                async with sdk.opened("resourcegroupstaggingapi", spec.region, caller) as tagging:
+                    certificates = CertificateManagerWriter(api, tagging)
+                    yield CertificateManagerClient(api, certificates, prefix=prefix, login=login)
 
 
-PROVIDER: Final = Provider(SpecType("aws", AwsSpec, check=check), open=open_aws, batch_size=BATCH)
+PROVIDER: Final = Provider(
+    SpecType("aws", AwsSpec, check=check), open=open_aws, batch_size=BATCH, by_namespace=tells_namespace
+)

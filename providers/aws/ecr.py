@@ -1,11 +1,18 @@
 """The generator ECRAuthorizationToken: a login to Amazon's container registry."""
 
-from typing import Final
+from base64 import b64decode
+from datetime import datetime
+from typing import Any, Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.providers.aws.spec import AwsAuth
-from syncret.providers.contract import Generator
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+
+_PUBLIC: Final = "public"
+_REGION_OF_PUBLIC: Final = "us-east-1"
+"""Only there the public registry is asked for a login."""
 
 
 class EcrAuthorizationTokenSpec(Model):
@@ -19,4 +26,36 @@ class EcrAuthorizationTokenSpec(Model):
     """`public` logs in to the public registry instead; anything else to the account's own."""
 
 
-ECR: Final = Generator(SpecType("ECRAuthorizationToken", EcrAuthorizationTokenSpec))
+async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Generated:
+    """A login. Raises SyncError."""
+    from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
+    from syncret.providers.aws.auth import who
+
+    caller = await who.of_generator(spec.auth, spec.role, spec.region, context)
+    public = spec.scope == _PUBLIC
+    await sdk.login(caller, spec.region)
+    service, region = ("ecr-public", _REGION_OF_PUBLIC) if public else ("ecr", spec.region)
+    async with sdk.opened(service, region, caller) as api:
+        answer: Any = (await api.call("get_authorization_token")).get("authorizationData")
+    found = [answer] if public and answer else answer or []
+    if len(found) != 1:
+        raise Malformed(f"unexpected number of authorization tokens. expected 1, found {len(found)}")
+    user, password = _login(found[0].get("authorizationToken", ""))
+    expires: datetime = found[0]["expiresAt"]
+    values = {"username": user, "password": password, "expires_at": str(int(expires.timestamp()))}
+    if not public:
+        values["proxy_endpoint"] = found[0].get("proxyEndpoint", "")
+    return Generated({key: SecretBytes(value.encode()) for key, value in values.items()})
+
+
+def _login(token: str) -> tuple[str, str]:
+    try:
+        parts = b64decode(token, validate=True).decode().split(":")
+    except ValueError:
+        parts = []
+    if len(parts) != 2:  # noqa: PLR2004  # a pair
+        raise Malformed("unexpected token format", hint="AWS gives user and password with a colon between")
+    return parts[0], parts[1]
+
+
+ECR: Final = Generator(SpecType("ECRAuthorizationToken", EcrAuthorizationTokenSpec), generate=generate)

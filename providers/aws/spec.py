@@ -91,6 +91,11 @@ class AwsSpec(Model):
     secrets_manager: SecretsManagerSpec | None = None
 
 
+def tells_namespace(spec: AwsSpec) -> bool:
+    """Whether the session's tags say for which namespace it asks."""
+    return bool(spec.role) and spec.session_tags_policy != "None"
+
+
 def check(spec: AwsSpec, scope: Scope) -> Iterator[Problem]:
     """The region can be part of a host name, deletion is one thing or the other, selectors stay in scope."""
     if address(f"https://service.{spec.region}.amazonaws.com") is None:

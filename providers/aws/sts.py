@@ -1,11 +1,12 @@
 """The generator STSSessionToken: temporary AWS credentials."""
 
-from typing import Final
+from typing import Any, Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Int32, Model
 from syncret.providers.aws.spec import AwsAuth
-from syncret.providers.contract import Generator
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
 
 
 class StsRequestParameters(Model):
@@ -30,4 +31,35 @@ class StsSessionTokenSpec(Model):
     request_parameters: StsRequestParameters | None = None
 
 
-STS: Final = Generator(SpecType("STSSessionToken", StsSessionTokenSpec))
+async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated:
+    """Credentials of a session. Raises SyncError."""
+    if spec.auth is not None and spec.auth.jwt is not None:
+        raise Malformed(
+            "jwt auth cannot be used for STS Session Token generation", hint="give the keys of a user"
+        )
+    from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
+    from syncret.providers.aws.auth import who
+
+    caller = await who.of_generator(spec.auth, spec.role, spec.region, context)
+    await sdk.login(caller, spec.region)
+    wishes = spec.request_parameters or StsRequestParameters()
+    parameters: dict[str, object] = {
+        "DurationSeconds": wishes.session_duration,
+        "SerialNumber": wishes.serial_number or None,
+        "TokenCode": wishes.token_code or None,
+    }
+    said = {name: value for name, value in parameters.items() if value is not None}
+    async with sdk.opened("sts", spec.region, caller) as api:
+        given: dict[str, Any] | None = (await api.call("get_session_token", **said)).get("Credentials")
+    if not given:
+        raise Malformed("no credentials found", hint="is there a proxy, or a wrong endpoint?")
+    values = {
+        "access_key_id": given["AccessKeyId"],
+        "secret_access_key": given["SecretAccessKey"],
+        "session_token": given["SessionToken"],
+        "expiration": str(int(given["Expiration"].timestamp())),
+    }
+    return Generated({key: SecretBytes(str(value).encode()) for key, value in values.items()})
+
+
+STS: Final = Generator(SpecType("STSSessionToken", StsSessionTokenSpec), generate=generate)

@@ -7,14 +7,16 @@ be told to throttle, to refuse and to fall silent.
 import asyncio
 import hmac
 import json
+import math
 import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import parse_qs
 
 import aiohttp
@@ -98,22 +100,41 @@ class Fault(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
+Reply: TypeAlias = Callable[[Call], Awaitable[Mapping[str, Any] | Fault]]
+"""Answers one operation in the place of moto."""
+
 SILENCE: Final = Fault(0, "")
 """No answer at all."""
 
 
+class Person(NamedTuple):
+    """Somebody whom AWS knows: for good, or with a session token until it ends."""
+
+    arn: str
+    secret: str
+    token: str = ""
+    expires: float = math.inf
+    tags: Mapping[str, str] = {}
+
+
 class Gateway:
-    """What stands between a test and moto: `keys` are those that AWS knows, `calls` all that were let in."""
+    """What stands between a test and moto. `calls` are all that were let in."""
 
     def __init__(self, moto: str, http: aiohttp.ClientSession) -> None:
-        self.keys = {"AKIATESTTESTTESTTEST": "secret-access-key-8c1d"}
+        self.people = {
+            "AKIATESTTESTTESTTEST": Person("arn:aws:iam::123456789012:user/ada", "secret-access-key-8c1d")
+        }
+        """Who AWS knows, by access key."""
+        self.now: Callable[[], float] = time.time
+        self.sts: Callable[[Call, Person | None], web.Response] | None = None
+        """Who answers in the place of moto's STS, which believes everybody."""
         self.calls: list[Call] = []
         self.fault: Fault | Callable[[Call], Fault | None] | None = None
         self.refused: set[str] = set()
         """Names that nobody may read."""
         self.forbidden: set[str] = set()
         """Operations that nobody may do."""
-        self.replies: dict[str, Callable[[Call], Mapping[str, Any]]] = {}
+        self.replies: dict[str, Reply] = {}
         """Answers to operations that moto does not know."""
         self._moto = moto
         self._http = http
@@ -154,8 +175,11 @@ class Gateway:
             )
         if fault is not None:
             return _answer(call, fault)
+        if call.service == "sts" and self.sts is not None:
+            return self.sts(call, self.people.get(call.key))
         if call.operation in self.replies:
-            return web.json_response(self.replies[call.operation](call))
+            reply = await self.replies[call.operation](call)
+            return _answer(call, reply) if isinstance(reply, Fault) else web.json_response(reply)
         return await self._forward(request, call, body)
 
     @staticmethod
@@ -190,11 +214,23 @@ class Gateway:
         """What is wrong with the signature. A call without one is judged by whom it is made to."""
         if scope is None:
             return None if "Authorization" not in request.headers else Fault(403, "IncompleteSignature")
-        if scope["key"] not in self.keys:
+        person = self.people.get(scope["key"])
+        if person is None or request.headers.get("X-Amz-Security-Token", "") != person.token:
             text = f"The security token included in the request is invalid: {scope['key']}"
             return Fault(403, "UnrecognizedClientException", text)
-        expected = _signature(request, body, scope, self.keys[scope["key"]])
+        if person.expires <= self.now():
+            return Fault(403, "ExpiredTokenException", f"The security token {person.token} is expired")
+        expected = _signature(request, body, scope, person.secret)
         return None if expected == scope["signature"] else Fault(403, "InvalidSignatureException")
+
+
+def always(document: Mapping[str, Any]) -> Reply:
+    """The same answer to every call."""
+
+    async def reply(_call: Call) -> Mapping[str, Any]:
+        return document
+
+    return reply
 
 
 @asynccontextmanager
@@ -230,7 +266,7 @@ def isolate(patch: pytest.MonkeyPatch, address: str) -> None:
 
 _TARGETS: Final = {
     "acm": "CertificateManager",
-    "resourcegroupstaggingapi": "ResourceGroupsTaggingAPI_20170126",
+    "tagging": "ResourceGroupsTaggingAPI_20170126",
     "secretsmanager": "secretsmanager",
     "ssm": "AmazonSSM",
 }
@@ -263,11 +299,16 @@ def _signature(request: web.Request, body: bytes, scope: "re.Match[str]", secret
     return hmac.digest(key, told.encode(), "sha256").hex()
 
 
+def refusal_of_sts(fault: Fault) -> web.Response:
+    """An error in the words of a service that speaks XML."""
+    error = f"<Error><Code>{fault.code}</Code><Message>{fault.text}</Message></Error>"
+    text = f"<ErrorResponse>{error}</ErrorResponse>"
+    return web.Response(status=fault.status, text=text, content_type="text/xml", headers=fault.headers)
+
+
 def _answer(call: Call, fault: Fault) -> web.Response:
     if call.service == "sts":
-        error = f"<Error><Code>{fault.code}</Code><Message>{fault.text}</Message></Error>"
-        text = f"<ErrorResponse>{error}</ErrorResponse>"
-        return web.Response(status=fault.status, text=text, content_type="text/xml", headers=fault.headers)
+        return refusal_of_sts(fault)
     document = {"__type": fault.code, "message": fault.text}
     return web.json_response(document, status=fault.status, headers=fault.headers)
 

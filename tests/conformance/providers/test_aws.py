@@ -11,7 +11,8 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.aws import PROVIDER
 from syncret.providers.aws.spec import AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Client
-from tests.conformance.providers import harness
+from tests.conformance.providers import aws_certificates, harness
+from tests.conformance.providers.aws_certificates import Certificates
 from tests.conformance.providers.harness import Ability, Entry, Harness
 from tests.conformance.providers.suite import ProviderSuite
 from tests.servers import aws
@@ -44,7 +45,8 @@ class AwsHarness:
 
     def __init__(self, gate: Gateway) -> None:
         self.gate = gate
-        [(key, secret)] = gate.keys.items()
+        [(key, person)] = gate.people.items()
+        secret = person.secret
         self.given = Given(secrets={"aws": {"id": key.encode(), "secret": secret.encode()}})
         self.canaries: tuple[str, ...] = (key, secret, "no identity-based policy", "Rate exceeded")
 
@@ -75,8 +77,9 @@ class AwsHarness:
         self.gate.refused.clear()
 
     async def rotate(self) -> None:
-        self.gate.keys = {"AKIAOTHEROTHEROTHER1": "other-secret-access-key-77"}
-        self.given.secrets["aws"] = {"id": b"AKIAOTHEROTHEROTHER1", "secret": b"other-secret-access-key-77"}
+        other = "other-secret-access-key-77"
+        self.gate.people = {"AKIAOTHEROTHEROTHER1": aws.Person("arn:aws:iam::123456789012:user/eve", other)}
+        self.given.secrets["aws"] = {"id": b"AKIAOTHEROTHEROTHER1", "secret": other.encode()}
 
 
 class SecretsManagerHarness(AwsHarness):
@@ -108,7 +111,77 @@ def _value(entry: Entry) -> dict[str, str]:
     return {"SecretString": entry.value.decode()}
 
 
+class ParameterStoreHarness(AwsHarness):
+    service = "ParameterStore"
+    versions: tuple[str, str] = ("1", "2")
+    lacks: Mapping[Ability, str] = {
+        Ability.PUSH_PROPERTY: "ESO writes a parameter whole, whatever the property",
+        Ability.DELETE_PROPERTY: "ESO deletes a parameter whole, whatever the property",
+    }
+
+    def key(self, name: str) -> str:
+        return f"/{name}"  # only names that begin so have paths
+
+    async def seed(self, *entries: Entry) -> None:
+        known: set[str] = set()
+        for entry in entries:
+            tags = [{"Key": key, "Value": value} for key, value in entry.tags.items()]
+            await self.gate.behind(
+                "ssm",
+                "PutParameter",
+                Name=entry.key,
+                Value=entry.value.decode(),
+                Type="SecureString",
+                **({"Overwrite": True} if entry.key in known else {"Tags": tags}),
+            )
+            known.add(entry.key)
+
+    async def stored(self, key: str) -> bytes | None:
+        answer = await self.gate.behind("ssm", "GetParameter", Name=key, WithDecryption=True)
+        return str(answer["Parameter"]["Value"]).encode() if "Parameter" in answer else None
+
+
+class CertificateManagerHarness(AwsHarness):
+    service = "CertificateManager"
+    versions: tuple[str, str] = ("", "")
+    lacks = aws_certificates.LACKS
+
+    def __init__(self, gate: Gateway) -> None:
+        super().__init__(gate)
+        self.certificates = Certificates(gate)
+
+    def whole(self, text: str) -> bytes:
+        return aws_certificates.bundle(text)
+
+    async def seed(self, *entries: Entry) -> None:
+        for entry in entries:
+            await self.certificates.seed(entry)
+
+    async def stored(self, key: str) -> bytes | None:
+        return await self.certificates.stored(key)
+
+    def open(self) -> AbstractAsyncContextManager[Client]:
+        return aws_certificates.adapted(super().open(), self.certificates)
+
+    @contextmanager
+    def refusing(self, key: str) -> Generator[None, None, None]:
+        with super().refusing(self.certificates.arns[key]):
+            yield
+
+
 class TestSecretsManager(ProviderSuite):
     @pytest.fixture
     async def harness(self, gate: Gateway) -> Harness:
         return SecretsManagerHarness(gate)
+
+
+class TestParameterStore(ProviderSuite):
+    @pytest.fixture
+    async def harness(self, gate: Gateway) -> Harness:
+        return ParameterStoreHarness(gate)
+
+
+class TestCertificateManager(ProviderSuite):
+    @pytest.fixture
+    async def harness(self, gate: Gateway) -> Harness:
+        return CertificateManagerHarness(gate)

@@ -1,0 +1,152 @@
+"""AWS Parameter Store: reads by exact name in batches of ten, finds by name, path and tags, writes."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
+
+from syncret.providers.aws import payloads
+from syncret.providers.aws.api import Api, Forbidden, tag_map
+from syncret.providers.aws.batches import Answers, Batches, each
+from syncret.providers.aws.parameter_store_push import ParameterStoreWriter
+from syncret.providers.contract import (
+    FindQuery,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit import gojson, goregexp
+
+BATCH: Final = 10
+"""Parameters in one GetParameters, and in one page of GetParametersByPath."""
+
+_PAGE: Final = 50
+_ROOT: Final = "/"
+
+
+class ParameterStoreClient:
+    """Reads, finds, writes and probes. A version is a number or a label."""
+
+    converts_keys = False
+
+    def __init__(
+        self, api: Api, writer: ParameterStoreWriter, *, prefix: str, login: Callable[[], Awaitable[object]]
+    ) -> None:
+        self._api = api
+        self._writer = writer
+        self._prefix = prefix
+        self._login = login
+        self._values = Batches(self._many, self._one, size=BATCH)
+
+    def __repr__(self) -> str:
+        return f"<ParameterStoreClient {self._api!r}>"
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
+        names = {key: self._name(key) for key in keys}
+        values = await self._values.get(
+            list(dict.fromkeys(name for key, name in names.items() if not key.metadata))
+        )
+        tags = await each((name for key, name in names.items() if key.metadata), self._tags)
+        found = {key: (tags if key.metadata else values).get(name) for key, name in names.items()}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
+        return payloads.value(payload, ref)
+
+    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
+        return payloads.fields(payload, ref)
+
+    async def find(self, query: FindQuery) -> SecretMap:
+        if query.tags:
+            return await self._described(query)
+        try:
+            return await self._by_path(query)
+        except Forbidden:
+            pass  # older policies allow the other way alone
+        return await self._described(query)
+
+    async def push(self, item: PushItem) -> None:
+        await self._writer.push(self._prefix + item.remote_key, item)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        await self._writer.delete(self._prefix + target.remote_key)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        return await self._writer.exists(self._prefix + target.remote_key)
+
+    async def probe(self) -> Readiness:
+        await self._login()
+        return "ready"
+
+    def _name(self, key: RemoteKey) -> str:
+        name = self._prefix + key.key
+        return f"{name}:{key.version}" if key.version and not key.metadata else name
+
+    async def _many(self, names: Sequence[str]) -> Answers:
+        """One batch. Absent is only what AWS says is absent."""
+        answer = await self._api.call("get_parameters", Names=list(names), WithDecryption=True)
+        values: dict[str, SecretBytes | SyncError] = {}
+        for parameter in answer.get("Parameters", ()):
+            selector = parameter.get("Selector") or ""
+            value = SecretBytes(parameter.get("Value", "").encode())
+            values |= dict.fromkeys(
+                (parameter.get("Name", "") + selector, parameter.get("ARN", "") + selector), value
+            )
+        absent = set(answer.get("InvalidParameters", ()))
+        left = (name for name in names if name not in absent)
+        return {name: values.get(name) or _unanswered() for name in left}
+
+    async def _one(self, name: str) -> SecretBytes:
+        answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)
+        value = answer.get("Parameter", {}).get("Value")
+        if value is None:
+            raise Malformed("invalid secret received. parameter value is nil")
+        return SecretBytes(value.encode())
+
+    async def _tags(self, name: str) -> SecretBytes:
+        answer = await self._api.call("list_tags_for_resource", ResourceType="Parameter", ResourceId=name)
+        return SecretBytes(gojson.marshal(tag_map(answer.get("TagList"))).encode())
+
+    async def _by_path(self, query: FindQuery) -> SecretMap:
+        wanted = goregexp.compile(query.name or "").search
+        found: dict[str, SecretBytes] = {}
+        pages = self._pages(
+            "get_parameters_by_path",
+            Path=query.path or _ROOT,
+            Recursive=True,
+            WithDecryption=True,
+            MaxResults=BATCH,
+        )
+        async for parameter in pages:
+            if wanted(parameter["Name"]):
+                found[parameter["Name"]] = SecretBytes(parameter.get("Value", "").encode())
+        return found
+
+    async def _described(self, query: FindQuery) -> SecretMap:
+        wanted = goregexp.compile(query.name or "").search
+        filters = [
+            {"Key": f"tag:{key}", "Option": "Equals", "Values": [value]} for key, value in query.tags or ()
+        ]
+        if query.path:
+            filters.append({"Key": "Path", "Option": "Recursive", "Values": [query.path]})
+        pages = self._pages("describe_parameters", ParameterFilters=filters, MaxResults=_PAGE)
+        names = [parameter["Name"] async for parameter in pages if wanted(parameter["Name"])]
+        return payloads.complete(await self._values.get(names))
+
+    async def _pages(self, operation: str, **parameters: object) -> AsyncIterator[dict[str, Any]]:
+        while True:
+            answer = await self._api.call(operation, **parameters)
+            for parameter in answer.get("Parameters", ()):
+                yield parameter
+            if not answer.get("NextToken"):
+                return
+            parameters["NextToken"] = answer["NextToken"]
+
+
+def _unanswered() -> Malformed:
+    return Malformed(
+        "GetParameters did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
+    )
