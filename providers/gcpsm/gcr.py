@@ -6,8 +6,15 @@ import msgspec
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, ServiceAccountSelector
-from syncret.providers.contract import Generator
-from syncret.providers.gcpsm.spec import GcpSecretRef, GcpWorkloadIdentityFederation
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.gcpsm.spec import (
+    GcpAuth,
+    GcpSecretRef,
+    GcpWorkloadIdentity,
+    GcpWorkloadIdentityFederation,
+)
+
+_HOUR: Final = 3600
 
 
 class GcrWorkloadIdentity(Model):
@@ -34,4 +41,37 @@ class GcrAccessTokenSpec(Model):
     project_id: str = msgspec.field(name="projectID")
 
 
-GCR: Final = Generator(SpecType("GCRAccessToken", GcrAccessTokenSpec))
+async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:
+    """A login for the registry. The token ends by itself; there is nothing to clean up."""
+    from syncret.providers.gcpsm.auth import login, surroundings  # brings in asyncio and TLS
+
+    async with surroundings(context) as around:
+        lease = await (await login(_store_auth(spec.auth), spec.project_id, around))()
+    # A login that says no end has one all the same, in an hour at most.
+    expiry = int(lease.expires if lease.expires is not None else context.now() + _HOUR)
+    values = {
+        "username": b"oauth2accesstoken",
+        "password": lease.value.token.raw,
+        "expiry": str(expiry).encode(),
+    }
+    return Generated({name: SecretBytes(value) for name, value in values.items()})
+
+
+def _store_auth(auth: GcrAuth) -> GcpAuth:
+    """The same, as a store has it."""
+    workload = auth.workload_identity
+    return GcpAuth(
+        secret_ref=auth.secret_ref,
+        workload_identity=None
+        if workload is None
+        else GcpWorkloadIdentity(
+            service_account_ref=workload.service_account_ref,
+            cluster_location=workload.cluster_location,
+            cluster_name=workload.cluster_name,
+            cluster_project_id=workload.cluster_project_id,
+        ),
+        workload_identity_federation=auth.workload_identity_federation,
+    )
+
+
+GCR: Final = Generator(SpecType("GCRAccessToken", GcrAccessTokenSpec), generate=generate)

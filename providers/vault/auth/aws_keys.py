@@ -15,10 +15,10 @@ import msgspec
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.kit import sigv4
 from syncret.providers.kit.credentials import token_file
 from syncret.providers.kit.http import Body, Http, form_body
 from syncret.providers.kit.vault.selectors import text
-from syncret.providers.vault.auth import sigv4
 from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
 
 _ROLE: Final = "eks.amazonaws.com/role-arn"

@@ -1,0 +1,201 @@
+"""Secret Manager's REST API, as far as this provider uses it; names in, JSON or payloads out."""
+
+import re
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.credentials import Expiring
+from syncret.providers.kit.google.refusals import EXPECTED, refusal
+from syncret.providers.kit.google.tokens import Access
+from syncret.providers.kit.http import Answer, Http, json_body, segments
+
+LARGEST: Final = 64 * 1024
+"""Bytes of a payload that Secret Manager takes."""
+
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
+_PAGE: Final = "1000"
+
+
+class _Topic(msgspec.Struct):
+    name: str
+
+
+class Secret(msgspec.Struct):
+    """What stands beside the versions."""
+
+    name: str
+    etag: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    topics: list[_Topic] = []
+
+    @property
+    def id(self) -> str:
+        """Its name without project and location."""
+        return self.name.rpartition("/")[2]
+
+
+class _Payload(msgspec.Struct):
+    data: str = ""
+
+
+class _Accessed(msgspec.Struct):
+    payload: _Payload = msgspec.field(default_factory=_Payload)
+
+
+class _Page(msgspec.Struct, rename="camel"):
+    secrets: list[Secret] = []
+    versions: list[Secret] = []
+    next_page_token: str = ""
+
+
+class Api:
+    """The secrets of one project, global ones or those of one location. Absence is None.
+
+    Raises Unusable for a version that is disabled or destroyed.
+    """
+
+    def __init__(self, http: Http, tokens: Expiring[Access], project: str, location: str = "") -> None:
+        self._http = http
+        self._tokens = tokens
+        place = ("locations", location) if location else ()
+        self._parent = f"/v1/{segments('projects', project, *place)}/secrets"
+        self._allow = f"in project {project} (does it exist?)"
+
+    async def get(self, name: str) -> Secret | None:
+        """One secret without its value."""
+        answer = await self._call("GET", self._path(name), doing=f"reading the metadata of {name}")
+        return None if answer is None else answer.decode(Secret)
+
+    async def access(self, name: str, version: str) -> SecretBytes | None:
+        """The payload of one version: a number, an alias, or `latest`."""
+        path = f"{self._path(name)}/versions/{segments(version)}:access"
+        answer = await self._call("GET", path, doing=f"reading {name}")
+        return None if answer is None else _payload(answer)
+
+    async def newest_enabled(self, name: str) -> str | None:
+        """The number of the newest version that is enabled."""
+        params = {"filter": "state:ENABLED", "pageSize": "1"}
+        answer = await self._call(
+            "GET", f"{self._path(name)}/versions", doing=f"listing the versions of {name}", params=params
+        )
+        versions = [] if answer is None else answer.decode(_Page).versions
+        return versions[0].id if versions else None
+
+    async def list(self, wanted: str) -> AsyncIterator[Secret]:
+        """The secrets that fit a filter of Google's; all for an empty one."""
+        params = {"pageSize": _PAGE}
+        if wanted:
+            params["filter"] = wanted
+        while True:
+            answer = await self._call("GET", self._parent, doing="listing secrets", params=params)
+            page = _Page() if answer is None else answer.decode(_Page)
+            for secret in page.secrets:
+                yield secret
+            if not page.next_page_token:
+                return
+            params["pageToken"] = page.next_page_token
+
+    async def create(self, name: str, fields: Mapping[str, Any]) -> None:
+        """A secret without a version."""
+        self._path(name)
+        doing = f"creating {name}"
+        if (
+            await self._call("POST", self._parent, doing=doing, params={"secretId": name}, body=fields)
+            is None
+        ):
+            raise Malformed(
+                f"{doing}: there is no such project or location", hint="check projectID and location"
+            )
+
+    async def change(self, secret: Secret, fields: Mapping[str, Any]) -> None:
+        """Replace these fields, if nobody else has changed the secret meanwhile."""
+        body = {**fields, "etag": secret.etag}
+        params = {"updateMask": ",".join(fields)}
+        doing = f"changing the metadata of {secret.id}"
+        if await self._call("PATCH", self._path(secret.id), doing=doing, params=params, body=body) is None:
+            raise Malformed(f"{doing}: it was deleted meanwhile")
+
+    async def add(self, name: str, value: bytes) -> None:
+        """Another version, which is the latest then."""
+        doing = f"adding a version to {name}"
+        if not value:
+            raise Malformed(f"{doing}: the value is empty", hint="Secret Manager keeps no empty values")
+        if len(value) > LARGEST:
+            raise Malformed(
+                f"{doing}: the value is larger than 64 KiB", hint="Secret Manager keeps no larger ones"
+            )
+        body = {"payload": {"data": b64encode(value).decode()}}
+        if await self._call("POST", f"{self._path(name)}:addVersion", doing=doing, body=body) is None:
+            raise Malformed(f"{doing}: it was deleted meanwhile")
+
+    async def delete(self, secret: Secret) -> None:
+        """The secret with all versions, if nobody else has changed it meanwhile; gone already is no error."""
+        params = {"etag": secret.etag} if secret.etag else None
+        await self._call("DELETE", self._path(secret.id), doing=f"deleting {secret.id}", params=params)
+
+    def _path(self, name: str) -> str:
+        if not _ID.fullmatch(name):
+            raise Malformed(
+                f"{name!r} is no name of a secret",
+                hint="letters, digits, - and _ only: project and location stand in the store",
+            )
+        return f"{self._parent}/{name}"
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        doing: str,
+        params: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Answer | None:
+        """The answer; None where Google says «not found»."""
+        content = None if body is None else json_body(body)
+
+        async def call(access: Access) -> Answer:
+            return await self._http.request(
+                method,
+                path,
+                doing=doing,
+                params=params,
+                headers=access.headers,
+                body=content,
+                accept=EXPECTED,
+            )
+
+        answer = await self._tokens.use(call)
+        if answer.status not in EXPECTED:
+            return answer
+        role = "roles/secretmanager.secretAccessor" if method == "GET" else "roles/secretmanager.admin"
+        error = refusal(
+            answer, allow=f"grant the account {role} (listing: secretmanager.viewer) {self._allow}"
+        )
+        if error is not None:
+            raise error
+        return None
+
+    async def logged_in(self) -> None:
+        """Raises SyncError where there is no login."""
+        await self._tokens.get()
+
+    def __repr__(self) -> str:
+        return f"<Api {self._parent}>"
+
+
+def _payload(answer: Answer) -> SecretBytes:
+    data = answer.decode(_Accessed).payload.data
+    try:
+        return SecretBytes(b64decode(data, validate=True))
+    except (Base64Error, ValueError):
+        pass
+    raise Malformed(
+        f"{answer.doing}: the payload is not base64", hint="what stands between, or at the endpoint?"
+    )

@@ -1,0 +1,132 @@
+"""Who a store is to Google: by a key, as a workload of GKE, by federation, or as the environment says."""
+
+import os
+import re
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Malformed
+from syncret.providers.gcpsm.federation import federation
+from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpWorkloadIdentity
+from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.google import machine
+from syncret.providers.kit.google.defaults import ApplicationDefault
+from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM, Endpoints
+from syncret.providers.kit.google.keys import ServiceAccountKey, by_key
+from syncret.providers.kit.google.tokens import (
+    ACCESS_TOKEN,
+    EXCHANGE,
+    TOKEN_TYPE_JWT,
+    Access,
+    Login,
+    bound,
+    impersonated,
+)
+from syncret.providers.kit.http import Http
+
+ACCOUNT: Final = "iam.gke.io/gcp-service-account"
+"""The annotation of a ServiceAccount that names the one of Google it stands for."""
+
+_LOCATION: Final = re.compile(r"[a-z0-9-]+")
+_SUBJECT_SECONDS: Final = 900
+_NO_CLUSTER: Final = "write clusterName, clusterLocation and clusterProjectID into auth.workloadIdentity"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a login may use. The base of `http` is Secret Manager."""
+
+    http: Http
+    context: OpenContext
+    endpoints: Endpoints
+    environment: Mapping[str, str] = field(repr=False)
+
+
+@asynccontextmanager
+async def surroundings(context: OpenContext, location: str = "") -> AsyncGenerator[Surroundings, None]:
+    """As this process has them. Raises Malformed for a location that is none: it is a part of a host."""
+    if location and not _LOCATION.fullmatch(location):
+        raise Malformed("the location is no name of one", hint="write it as us-east1")
+    endpoints = Endpoints.of(os.environ)
+    async with Http(endpoints.secrets_of(location), now=context.now) as http:
+        yield Surroundings(http, context, endpoints, os.environ)
+
+
+async def login(auth: GcpAuth, project: str, around: Surroundings) -> Login:
+    """The first way that the spec names counts. `project` is the cluster's, where the spec names none."""
+    if auth.secret_ref is not None:
+        return await _by_secret(auth.secret_ref, around)
+    if auth.workload_identity is not None:
+        return partial(_as_workload, auth.workload_identity, project, around)
+    if auth.workload_identity_federation is not None:
+        return await federation(
+            auth.workload_identity_federation,
+            around.http,
+            around.context,
+            around.endpoints,
+            around.environment,
+        )
+    return ApplicationDefault(around.http, around.endpoints, around.environment, around.context.now)
+
+
+async def project_of(written: str | None, auth: GcpAuth, around: Surroundings) -> str:
+    """The project of a store: written, or the cluster's, or the machine's."""
+    cluster = auth.workload_identity.cluster_project_id if auth.workload_identity else None
+    if written or cluster:
+        return written or cluster or ""
+    hint = "write projectID into the store"
+    if auth.secret_ref is not None:
+        raise Malformed("unable to find ProjectID in storeSpec", hint=hint)
+    return await machine.known(around.http, around.endpoints, "project/project-id", hint=hint)
+
+
+async def _by_secret(ref: GcpSecretRef, around: Surroundings) -> Login:
+    selector = ref.secret_access_key_secret_ref
+    document = await around.context.credentials.secret_key(selector.name, selector.key, selector.namespace)
+    key = ServiceAccountKey(document, f'key "{selector.key}" of Secret "{selector.name}"')
+    return by_key(key, around.http, around.context.now)
+
+
+async def _as_workload(identity: GcpWorkloadIdentity, project: str, around: Surroundings) -> Lease[Access]:
+    """GKE's way: the pool of the cluster's project exchanges a token of the ServiceAccount."""
+    http, credentials = around.http, around.context.credentials
+    account = identity.service_account_ref
+    annotations = await credentials.account_annotations(account.name, account.namespace)
+
+    async def known(path: str) -> str:
+        return await machine.known(http, around.endpoints, path, hint=_NO_CLUSTER)
+
+    project = identity.cluster_project_id or project
+    location = identity.cluster_location or await known("instance/attributes/cluster-location")
+    name = identity.cluster_name or await known("instance/attributes/cluster-name")
+    pool = f"{project}.svc.id.goog"
+    cluster = f"https://container.googleapis.com/v1/projects/{project}/locations/{location}/clusters/{name}"
+    issued = await credentials.account_token(
+        account.name,
+        audiences=(pool, *account.audiences),
+        seconds=_SUBJECT_SECONDS,
+        namespace=account.namespace,
+    )
+    fields = {
+        "grant_type": EXCHANGE,
+        "subject_token_type": TOKEN_TYPE_JWT,
+        "requested_token_type": ACCESS_TOKEN,
+        "subject_token": issued.token.raw.decode("ascii", "replace"),
+        "audience": f"identitynamespace:{pool}:{cluster}",
+        "scope": CLOUD_PLATFORM,
+    }
+    lease = await bound(
+        http,
+        f"{around.endpoints.secure_token}/v1/identitybindingtoken",
+        fields,
+        doing=f"exchanging the token of ServiceAccount {account.name} at Google",
+        now=around.context.now(),
+    )
+    email = annotations.get(ACCOUNT)
+    if not email:
+        return lease  # what is granted to the ServiceAccount itself
+    return await impersonated(http, around.endpoints.impersonation(email), lease.value)

@@ -1,0 +1,26 @@
+"""Puts together what serves one store: HTTP, a login, and a client on both."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from syncret.providers.contract import OpenContext
+from syncret.providers.gcpsm.api import Api
+from syncret.providers.gcpsm.auth import login, project_of, surroundings
+from syncret.providers.gcpsm.client import GcpSmClient
+from syncret.providers.gcpsm.spec import GcpSmSpec
+from syncret.providers.kit.credentials import Expiring
+
+_FALLS_BACK: Final = "LatestOrFetch"
+
+
+@asynccontextmanager
+async def opened_store(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[GcpSmClient, None]:
+    """A client that is logged in. Raises SyncError."""
+    location = spec.location or ""
+    async with surroundings(context, location) as around:
+        project = await project_of(spec.project_id, spec.auth, around)
+        tokens = Expiring(await login(spec.auth, project, around), now=context.now)
+        await tokens.get()
+        falls_back = spec.secret_version_selection_policy == _FALLS_BACK
+        yield GcpSmClient(Api(around.http, tokens, project, location), location, falls_back=falls_back)

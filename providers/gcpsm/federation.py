@@ -1,0 +1,184 @@
+"""Workload identity federation: the store's own token of another issuer for one of Google's.
+
+What the configuration names comes from whoever may write a ConfigMap, so it is held to more than Google's own
+clients hold it to: tokens go to Google only, the daemon's own are never sent, programs are not run.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from syncret.config.fields import ServiceAccountSelector
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.gcpsm.spec import AwsSecurityCredentials, GcpWorkloadIdentityFederation
+from syncret.providers.kit.google.endpoints import Endpoints
+from syncret.providers.kit.google.external import ExternalAccount, Federated, read_account
+from syncret.providers.kit.google.sources import (
+    TOKEN_TYPE_AWS,
+    AwsKeys,
+    CredentialSource,
+    SubjectToken,
+    from_source,
+    inside,
+    signed_by,
+)
+from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Login
+from syncret.providers.kit.http import Http
+
+_ANNOTATION: Final = "iam.gke.io/gcp-service-account"
+_OWN_TOKENS: Final = "/var/run/secrets/kubernetes.io"
+_SUBJECT_SECONDS: Final = 900
+_PLACE: Final = "auth.workloadIdentityFederation"
+_IMDS: Final = r"http://(?:metadata\.google\.internal|169\.254\.169\.254|\[fd00:ec2::254\])/latest"
+_AWS_ADDRESSES: Final = {
+    "url": re.compile(rf"{_IMDS}/meta-data/iam/security-credentials/?"),
+    "region_url": re.compile(rf"{_IMDS}/meta-data/placement/availability-zone"),
+    "imdsv2_session_token_url": re.compile(rf"{_IMDS}/api/token"),
+    "regional_cred_verification_url": re.compile(
+        r"https://sts\.\{region\}\.amazonaws\.com\?Action=GetCallerIdentity&Version=2011-06-15"
+    ),
+}
+_IMPERSONATE: Final = "/v1/projects/-/serviceAccounts/{}:generateAccessToken"
+_EMAIL: Final = r"[a-z0-9-]+@[a-z0-9-]+\.iam\.gserviceaccount\.com"
+
+
+async def federation(
+    spec: GcpWorkloadIdentityFederation,
+    http: Http,
+    context: OpenContext,
+    endpoints: Endpoints,
+    environment: Mapping[str, str],
+) -> Login:
+    """The login that the spec describes. Raises SyncError where it describes none, or one that is not let."""
+    ways = (spec.cred_config, spec.service_account_ref, spec.aws_security_credentials)
+    if sum(way is not None for way in ways) != 1:
+        raise Malformed(
+            "invalid workloadIdentityFederation config: exactly one of credConfig, awsSecurityCredentials or "
+            "serviceAccountRef must be provided",
+            hint=f"keep one of them in {_PLACE}",
+        )
+    if spec.cred_config is None and not spec.audience:
+        raise Malformed(
+            "invalid workloadIdentityFederation config: audience must be provided, when serviceAccountRef or "
+            "awsSecurityCredentials is provided",
+            hint="write the full name of the pool's provider, beginning with //iam.googleapis.com",
+        )
+    account = await _configured(spec, context, endpoints)
+    subject: SubjectToken
+    if spec.service_account_ref is not None:
+        subject = _of_account(spec.service_account_ref, context)
+    elif spec.aws_security_credentials is not None:
+        subject = await _of_aws(spec.aws_security_credentials, account.audience, context)
+    else:
+        source = account.credential_source
+        subject = from_source(
+            source, account.audience, http, endpoints, environment=environment, now=context.now
+        )
+    return Federated(account, subject, http, endpoints, context.now)
+
+
+async def _configured(
+    spec: GcpWorkloadIdentityFederation, context: OpenContext, endpoints: Endpoints
+) -> ExternalAccount:
+    account = ExternalAccount()
+    if spec.cred_config is not None:
+        ref = spec.cred_config
+        text = await context.credentials.config_map_key(ref.name, ref.key, ref.namespace)
+        account = read_account(SecretBytes(text.encode()), f'key "{ref.key}" of ConfigMap "{ref.name}"')
+        _check_source(account.credential_source, spec.external_token_endpoint or "")
+    email = spec.gcp_service_account_email or ""
+    if not email and spec.service_account_ref is not None:
+        ref_account = spec.service_account_ref
+        found = await context.credentials.account_annotations(ref_account.name, ref_account.namespace)
+        email = found.get(_ANNOTATION, "")
+    kind = TOKEN_TYPE_AWS if spec.aws_security_credentials else account.subject_token_type or TOKEN_TYPE_JWT
+    account = msgspec.structs.replace(
+        account,
+        audience=spec.audience or account.audience,
+        subject_token_type=kind,
+        service_account_impersonation_url=(
+            f"https://iamcredentials.{endpoints.universe}{_IMPERSONATE.format(email)}"
+            if email
+            else account.service_account_impersonation_url
+        ),
+    )
+    _check_addresses(account, endpoints.universe)
+    return account
+
+
+def _check_addresses(account: ExternalAccount, universe: str) -> None:
+    """Tokens are sent to Google, and to nobody else."""
+    google = rf"(?:[a-z0-9-]+\.)*{re.escape(universe)}"
+    if not account.audience:
+        raise _invalid("audience is empty", "write the full name of the pool's provider")
+    impersonation = account.service_account_impersonation_url
+    account_path = rf"/v1/projects/[^/]+/serviceAccounts/{_EMAIL}:generateAccessToken"
+    pattern = rf"https://iamcredentials\.{google}{account_path}"
+    if impersonation and not re.fullmatch(pattern, impersonation):
+        raise _invalid("service_account_impersonation_url does not lead to Google", "write it as gcloud does")
+    if account.token_url and not re.fullmatch(rf"https://sts\.{google}/v1/token", account.token_url):
+        raise _invalid("token_url does not lead to Google", f"write https://sts.{universe}/v1/token")
+
+
+def _check_source(source: CredentialSource, endpoint: str) -> None:
+    if source.environment_id:
+        _check_aws(source)
+        return
+    if source.file and inside(source.file, _OWN_TOKENS):
+        raise _invalid(
+            "credential_source.file is the daemon's own token",
+            "refer to a ServiceAccount with serviceAccountRef",
+        )
+    if source.url != endpoint:
+        raise _invalid(
+            "credential_source.url does not match with the configured externalTokenEndpoint",
+            f"write the address into {_PLACE}.externalTokenEndpoint too",
+        )
+
+
+def _check_aws(source: CredentialSource) -> None:
+    if not source.environment_id.lower().startswith("aws"):
+        raise _invalid(
+            "credential_source.environment_id must start with aws", "aws1 is the only one there is"
+        )
+    for field, pattern in _AWS_ADDRESSES.items():
+        value = getattr(source, field)
+        if not pattern.fullmatch(value) and not (field == "imdsv2_session_token_url" and not value):
+            raise _invalid(f"credential_source.{field} does not lead to AWS", "write it as gcloud does")
+
+
+def _of_account(account: ServiceAccountSelector, context: OpenContext) -> SubjectToken:
+    async def token() -> str:
+        issued = await context.credentials.account_token(
+            account.name, audiences=account.audiences, seconds=_SUBJECT_SECONDS, namespace=account.namespace
+        )
+        return issued.token.raw.decode("ascii", "replace")
+
+    return token
+
+
+async def _of_aws(spec: AwsSecurityCredentials, audience: str, context: OpenContext) -> SubjectToken:
+    ref = spec.aws_credentials_secret_ref
+    data = (await context.credentials.secret(ref.name, ref.namespace)).data
+    empty = SecretBytes(b"")
+    access, secret = data.get("aws_access_key_id", empty), data.get("aws_secret_access_key", empty)
+    if not len(access) or not len(secret):
+        raise Malformed(
+            "aws_access_key_id and aws_secret_access_key keys must be present in AwsSecurityCredentials "
+            "secret",
+            hint=f'add them to Secret "{ref.name}"',
+        )
+    session = data.get("aws_session_token", empty)
+    keys = AwsKeys(access.raw.decode("utf-8", "replace"), secret, session, spec.region)
+
+    async def signed() -> str:
+        return signed_by(keys, audience, context.now())
+
+    return signed
+
+
+def _invalid(problem: str, hint: str) -> Malformed:
+    return Malformed(f"invalid external_account config: {problem}", hint=hint)

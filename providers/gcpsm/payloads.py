@@ -1,0 +1,75 @@
+"""What was fetched, and the values in it: a payload, or what is written beside it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from syncret.providers.contract import RemoteRef, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import extract, gojson
+
+_NOUNS = {"annotations": "annotation", "labels": "label"}
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Labels and annotations of a secret. Google leaves out what is empty, and so `null` it is here."""
+
+    annotations: Mapping[str, str] | None
+    labels: Mapping[str, str] | None
+
+    def value(self, ref: RemoteRef) -> SecretBytes:
+        """All as JSON, one of the two, or one entry of it (`labels.team`)."""
+        parts = {"annotations": self.annotations, "labels": self.labels}
+        if not ref.property:
+            return _json({name: None if part is None else dict(part) for name, part in parts.items()})
+        name, dot, key = ref.property.partition(".")
+        if name not in parts or (dot and not key):
+            raise Malformed(
+                f"invalid property {ref.property}: metadata property should start with either annotations or "
+                "labels",
+                hint="write labels, labels.<key>, annotations or annotations.<key>",
+            )
+        found = parts[name]
+        if not dot:
+            return _json(None if found is None else dict(found))
+        if found is None or key not in found:
+            raise Malformed(f"{_NOUNS[name]} with key {key} does not exist in secret {ref.key}")
+        return SecretBytes(found[key].encode())
+
+
+Payload: TypeAlias = SecretBytes | Beside
+
+
+def value_of(payload: Payload, ref: RemoteRef) -> SecretBytes:
+    """The value, or the property of it. Raises Malformed where there is no such property."""
+    if isinstance(payload, Beside):
+        return payload.value(ref)
+    if not ref.property:
+        return payload
+    found = property_of(payload.raw, ref.property)
+    if found is None:
+        raise Malformed(f"key {ref.property} does not exist in secret {ref.key}")
+    return SecretBytes(found)
+
+
+def property_of(document: bytes, path: str) -> bytes | None:
+    """A property: the name with all its dots, or else a path. Raises Malformed where there is no JSON."""
+    problem = ""
+    try:
+        gojson.unmarshal(document, keep_numbers=True)
+    except Malformed as error:
+        problem = error.message
+    if problem:
+        raise Malformed(
+            f"unable to unmarshal secret from JSON: {problem}", hint="a property needs a JSON value"
+        )
+    if path.find(".") > 0:
+        found = extract.value(document, extract.escaped(path))
+        if found is not None:
+            return found
+    return extract.value(document, path)
+
+
+def _json(value: object) -> SecretBytes:
+    return SecretBytes(gojson.marshal(value).encode())

@@ -1,0 +1,139 @@
+"""Application default credentials: who this process is to Google, as for any Google tool.
+
+The file that GOOGLE_APPLICATION_CREDENTIALS names; what `gcloud auth application-default login` left; the
+machine's own account.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.credentials import Lease, token_file
+from syncret.providers.kit.google.endpoints import Endpoints
+from syncret.providers.kit.google.external import EXTERNAL, Federated, read_account
+from syncret.providers.kit.google.keys import ServiceAccountKey, by_key
+from syncret.providers.kit.google.machine import by_machine
+from syncret.providers.kit.google.sources import from_source
+from syncret.providers.kit.google.tokens import Access, Login, granted, impersonated
+from syncret.providers.kit.http import Http
+
+_USER_TOKENS: Final = "https://oauth2.googleapis.com/token"
+_GCLOUD: Final = "application_default_credentials.json"
+
+
+class _User(msgspec.Struct):
+    client_id: str
+    client_secret: str
+    refresh_token: str
+    quota_project_id: str = ""
+    token_uri: str = _USER_TOKENS
+
+
+class _Impersonator(msgspec.Struct):
+    service_account_impersonation_url: str
+    source_credentials: msgspec.Raw
+    delegates: tuple[str, ...] = ()
+    quota_project_id: str = ""
+
+
+class _Kind(msgspec.Struct):
+    type: str = ""
+
+
+class ApplicationDefault:
+    """A Login that looks anew each time: files are replaced before what they hold expires."""
+
+    def __init__(
+        self, http: Http, endpoints: Endpoints, environment: Mapping[str, str], now: Callable[[], float]
+    ) -> None:
+        self._http = http
+        self._endpoints = endpoints
+        self._environment = environment
+        self._now = now
+
+    async def __call__(self) -> Lease[Access]:
+        named = self._environment.get("GOOGLE_APPLICATION_CREDENTIALS")
+        path = Path(named) if named else self._gcloud()
+        if not named and (path is None or not await asyncio.to_thread(path.is_file)):
+            lease = await by_machine(self._http, self._endpoints, self._now)()
+        else:
+            document = token_file(path or "", what="credentials")
+            lease = await self._login(document, str(path))()
+        project = self._environment.get("GOOGLE_CLOUD_QUOTA_PROJECT")
+        return Lease(lease.value._replace(quota_project=project), lease.expires) if project else lease
+
+    def _gcloud(self) -> Path | None:
+        folder, home = self._environment.get("CLOUDSDK_CONFIG"), self._environment.get("HOME")
+        if folder:
+            return Path(folder, _GCLOUD)
+        return Path(home, ".config", "gcloud", _GCLOUD) if home else None
+
+    def _login(self, document: SecretBytes, place: str) -> Login:
+        problem = f"the credentials file {place} is none of Google's"
+        try:
+            match msgspec.json.decode(document.raw, type=_Kind).type:
+                case "service_account":
+                    return by_key(ServiceAccountKey(document, place), self._http, self._now)
+                case "authorized_user":
+                    return self._user(msgspec.json.decode(document.raw, type=_User))
+                case "impersonated_service_account":
+                    return self._impersonator(msgspec.json.decode(document.raw, type=_Impersonator), place)
+                case kind if kind == EXTERNAL:
+                    return self._external(document, place)
+                case _:
+                    problem = f"the credentials file {place} is of a kind that is not supported"
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            pass
+        raise Malformed(
+            problem,
+            hint="its type must be service_account, external_account, authorized_user "
+            "or impersonated_service_account",
+        )
+
+    def _external(self, document: SecretBytes, place: str) -> Login:
+        account = read_account(document, place)
+        subject = from_source(
+            account.credential_source,
+            account.audience,
+            self._http,
+            self._endpoints,
+            environment=self._environment,
+            now=self._now,
+        )
+        return Federated(account, subject, self._http, self._endpoints, self._now)
+
+    def _user(self, user: _User) -> Login:
+        fields = {
+            "grant_type": "refresh_token",
+            "client_id": user.client_id,
+            "client_secret": user.client_secret,
+            "refresh_token": user.refresh_token,
+        }
+
+        async def login() -> Lease[Access]:
+            lease = await granted(
+                self._http,
+                user.token_uri,
+                fields,
+                doing="logging in with gcloud's credentials",
+                now=self._now(),
+            )
+            return Lease(lease.value._replace(quota_project=user.quota_project_id), lease.expires)
+
+        return login
+
+    def _impersonator(self, file: _Impersonator, place: str) -> Login:
+        source = self._login(SecretBytes(bytes(file.source_credentials)), f"source_credentials in {place}")
+
+        async def login() -> Lease[Access]:
+            access = (await source()).value
+            url = self._endpoints.moved(file.service_account_impersonation_url)
+            lease = await impersonated(self._http, url, access, delegates=file.delegates)
+            return Lease(lease.value._replace(quota_project=file.quota_project_id), lease.expires)
+
+        return login

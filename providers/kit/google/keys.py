@@ -1,0 +1,108 @@
+"""Logs in as a service account whose key file is at hand: a signed assertion for an access token."""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.config.fields import Json
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import gojson
+from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
+from syncret.providers.kit.google.tokens import Access, Login, granted
+from syncret.providers.kit.http import Http
+
+if TYPE_CHECKING:  # slow to import
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+_GRANT: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_TYPE: Final = "service_account"
+_HOUR: Final = 3600
+
+
+class _KeyFile(msgspec.Struct):
+    client_email: str
+    private_key: str
+    type: str = _TYPE
+    private_key_id: str = ""
+    token_uri: str = "https://oauth2.googleapis.com/token"
+
+
+class ServiceAccountKey:
+    """A key file of Google. Raises Malformed for what is none; `place` is where it was read."""
+
+    def __init__(self, document: SecretBytes, place: str) -> None:
+        file, key = _read(document)
+        if file is None or key is None:
+            raise Malformed(
+                f"{place} holds no key file of a Google service account",
+                hint="store the JSON file just as Google gave it",
+            )
+        self.email = file.client_email
+        self.token_uri = file.token_uri
+        self._kid = file.private_key_id
+        self._key = key
+
+    def signed(self, claims: Mapping[str, Json]) -> str:
+        """A JWT with these claims."""
+        from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+        from cryptography.hazmat.primitives.hashes import SHA256
+
+        header = {"alg": "RS256", "typ": "JWT", "kid": self._kid}
+        content = f"{_packed(header)}.{_packed(claims)}"
+        return f"{content}.{_encoded(self._key.sign(content.encode(), PKCS1v15(), SHA256()))}"
+
+    def __repr__(self) -> str:
+        return f"<ServiceAccountKey {self.email}>"
+
+
+def by_key(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -> Login:
+    """Logs in as the key's owner."""
+    return partial(_login, key, http, now)
+
+
+async def _login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -> Lease[Access]:
+    moment = int(now())
+    claims = {
+        "iss": key.email,
+        "scope": CLOUD_PLATFORM,
+        "aud": key.token_uri,
+        "iat": moment,
+        "exp": moment + _HOUR,
+    }
+    fields = {"grant_type": _GRANT, "assertion": key.signed(claims)}
+    return await granted(http, key.token_uri, fields, doing=f"logging in as {key.email}", now=now())
+
+
+def _read(document: SecretBytes) -> "tuple[_KeyFile | None, RSAPrivateKey | None]":
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        file = msgspec.json.decode(document.raw, type=_KeyFile)
+        if file.type != _TYPE:
+            return None, None
+        key = load_pem_private_key(file.private_key.encode(), None)
+    except (
+        msgspec.MsgspecError,
+        UnicodeDecodeError,
+        RecursionError,
+        ValueError,
+        TypeError,
+        UnsupportedAlgorithm,
+    ):
+        return None, None
+    return file, key if isinstance(key, RSAPrivateKey) else None
+
+
+def _packed(document: Mapping[str, Json]) -> str:
+    return _encoded(gojson.marshal(dict(document)).encode())
+
+
+def _encoded(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,113 @@
+"""What Google's APIs and token endpoints say when they refuse, as our errors with a remedy."""
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+
+if TYPE_CHECKING:  # brings in TLS
+    from syncret.providers.kit.http import Answer
+
+EXPECTED: Final = (
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.CONFLICT,
+)
+"""What `refusal` judges; other statuses mean at Google what they mean everywhere."""
+
+_OAUTH: Final = {
+    "access_denied": "the account may not do this",
+    "invalid_client": "the client ID and its secret do not fit",
+    "invalid_grant": "the key or token is wrong, deleted or expired; is the machine's clock right?",
+    "invalid_request": "is the audience the full name of the workload identity pool's provider?",
+    "invalid_scope": "the account cannot have the scope cloud-platform",
+    "invalid_target": "the audience names no workload identity pool's provider that exists and is enabled",
+    "unauthorized_client": "the account is disabled, or may not log in this way",
+}
+_REASONS: Final = {
+    "SERVICE_DISABLED": "enable the API in the project",
+    "ACCESS_TOKEN_SCOPE_INSUFFICIENT": "the machine's account needs the scope cloud-platform",
+    "SECURITY_POLICY_VIOLATED": "VPC Service Controls forbid it from here",
+    "USER_PROJECT_DENIED": "grant roles/serviceusage.serviceUsageConsumer in the quota project",
+}
+
+
+class Conflict(Unavailable):
+    """Somebody else changed or made it meanwhile; another try sees the new state."""
+
+
+class Unusable(Malformed):
+    """The version is there, but disabled or destroyed."""
+
+
+class _Detail(msgspec.Struct):
+    reason: str = ""
+
+
+class _Error(msgspec.Struct):
+    status: str = ""
+    message: str = ""
+    details: list[_Detail] = []
+
+
+class _Failure(msgspec.Struct):
+    error: _Error
+
+
+class _OAuthFailure(msgspec.Struct):
+    error: str = ""
+
+
+def refusal(answer: "Answer", *, allow: str) -> SyncError | None:
+    """The error that an answer among EXPECTED stands for; None where Google says «not found».
+
+    `allow` is what to grant where it says that the caller may not.
+    """
+    told = _told(answer)
+    if answer.status == HTTPStatus.FORBIDDEN:
+        reasons = [_REASONS[each.reason] for each in told.details if each.reason in _REASONS]
+        return Denied(f"{answer.doing}: permission denied", hint=reasons[0] if reasons else allow)
+    if answer.status == HTTPStatus.NOT_FOUND and told.status == "NOT_FOUND":
+        return None
+    if answer.status == HTTPStatus.NOT_FOUND:
+        return Malformed(
+            f"{answer.doing}: HTTP 404, but not from Google's API",
+            hint="what stands between, or at the endpoint?",
+        )
+    if answer.status == HTTPStatus.CONFLICT:
+        return Conflict(f"{answer.doing}: somebody else changed it at the same time")
+    if told.status == "FAILED_PRECONDITION":
+        if "DISABLED state" in told.message or "DESTROYED state" in told.message:
+            return Unusable(
+                f"{answer.doing}: the version is disabled or destroyed",
+                hint="enable it, add another, or set secretVersionSelectionPolicy to LatestOrFetch",
+            )
+        return Malformed(
+            f"{answer.doing}: its state does not allow this",
+            hint="was it changed at the same time, or can its encryption key or a topic not be used?",
+        )
+    return Malformed(
+        f"{answer.doing}: Google finds the request invalid",
+        hint="check project, location, key, version and metadata",
+    )
+
+
+def login_refusal(answer: "Answer") -> SyncError:
+    """The error of a token endpoint. Only words of RFC 6749 are told: the rest could be anything."""
+    try:
+        code = msgspec.json.decode(answer.body, type=_OAuthFailure).error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        code = ""
+    if code in _OAUTH:
+        return Denied(f"{answer.doing}: Google refuses the login ({code})", hint=_OAUTH[code])
+    return Denied(f"{answer.doing}: Google refuses the login (HTTP {answer.status})")
+
+
+def _told(answer: "Answer") -> _Error:
+    try:
+        return msgspec.json.decode(answer.body, type=_Failure).error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _Error()

@@ -1,0 +1,130 @@
+"""Gets access tokens: for an assertion, for a token of another kind or issuer, by impersonation."""
+
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
+from syncret.providers.kit.google.refusals import EXPECTED, login_refusal, refusal
+from syncret.providers.kit.http import Answer, Body, Http, form_body, json_body
+
+TOKEN_TYPE_JWT: Final = "urn:ietf:params:oauth:token-type:jwt"
+EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"
+ACCESS_TOKEN: Final = "urn:ietf:params:oauth:token-type:access_token"
+
+_HOUR: Final = 3600
+_REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+class Access(NamedTuple):
+    """A token, and the project whose quota its calls count against, where that is not the called one."""
+
+    token: SecretBytes
+    quota_project: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request sends."""
+        sent = bearer(self.token)
+        return {**sent, "X-Goog-User-Project": self.quota_project} if self.quota_project else sent
+
+
+Login: TypeAlias = Callable[[], Awaitable[Lease[Access]]]
+"""Gets a new token. Raises SyncError."""
+
+
+class _Given(msgspec.Struct):
+    access_token: str
+    expires_in: int = _HOUR
+
+
+class _Impersonated(msgspec.Struct, rename="camel"):
+    access_token: str
+    expire_time: datetime
+
+
+def bearer(token: SecretBytes) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace')}"}
+
+
+async def granted(
+    http: Http, url: str, fields: Mapping[str, str], *, doing: str, now: float
+) -> Lease[Access]:
+    """What a token endpoint gives for a form."""
+    return await _asked(http, url, form_body(fields), doing=doing, now=now, headers={})
+
+
+async def bound(http: Http, url: str, fields: Mapping[str, str], *, doing: str, now: float) -> Lease[Access]:
+    """As `granted`, for the endpoint of GKE, which takes JSON."""
+    return await _asked(http, url, json_body(fields), doing=doing, now=now, headers={})
+
+
+class Exchange(NamedTuple):
+    """A token of another issuer, and what it shall be exchanged for. The client is the one of a workforce."""
+
+    audience: str
+    subject_token: str
+    subject_token_type: str
+    client_id: str = ""
+    client_secret: str = ""
+    options: str = ""
+
+
+async def exchanged(http: Http, url: str, wanted: Exchange, *, doing: str, now: float) -> Lease[Access]:
+    """A Google token for another one: RFC 8693 at Google's STS."""
+    fields = {
+        "grant_type": EXCHANGE,
+        "audience": wanted.audience,
+        "scope": CLOUD_PLATFORM,
+        "requested_token_type": ACCESS_TOKEN,
+        "subject_token": wanted.subject_token,
+        "subject_token_type": wanted.subject_token_type,
+    }
+    headers: dict[str, str] = {}
+    if wanted.options:
+        fields["options"] = wanted.options
+    if wanted.client_id:
+        pair = f"{wanted.client_id}:{wanted.client_secret}".encode()
+        headers["Authorization"] = f"Basic {b64encode(pair).decode()}"
+    return await _asked(http, url, form_body(fields), doing=doing, now=now, headers=headers)
+
+
+async def impersonated(
+    http: Http, url: str, access: Access, *, seconds: int = _HOUR, delegates: tuple[str, ...] = ()
+) -> Lease[Access]:
+    """A token of the service account that the URL names, got with another token."""
+    doing = "impersonating the service account at Google"
+    wanted: dict[str, object] = {"scope": [CLOUD_PLATFORM], "lifetime": f"{seconds}s"}
+    if delegates:
+        wanted["delegates"] = delegates
+    answer = await http.request(
+        "POST", url, doing=doing, headers=access.headers, body=json_body(wanted), accept=EXPECTED
+    )
+    if answer.status != HTTPStatus.OK:
+        allow = "grant the caller roles/iam.workloadIdentityUser on that service account; does it exist?"
+        raise refusal(answer, allow=allow) or Malformed(f"{doing}: there is no such service account")
+    given = answer.decode(_Impersonated)
+    expires = given.expire_time if given.expire_time.tzinfo else given.expire_time.replace(tzinfo=UTC)
+    return Lease(Access(SecretBytes(given.access_token.encode()), access.quota_project), expires.timestamp())
+
+
+async def _asked(
+    http: Http, url: str, body: Body, *, doing: str, now: float, headers: Mapping[str, str]
+) -> Lease[Access]:
+    answer = await http.request("POST", url, doing=doing, body=body, headers=headers, accept=_REFUSED)
+    if answer.status in _REFUSED:
+        raise login_refusal(answer)
+    return lease(answer, now)
+
+
+def lease(answer: Answer, now: float) -> Lease[Access]:
+    """The token in the usual answer of RFC 6749."""
+    given = answer.decode(_Given)
+    return Lease(Access(SecretBytes(given.access_token.encode())), now + given.expires_in)
