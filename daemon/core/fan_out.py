@@ -127,7 +127,7 @@ def unselected(fan: Fan, resource: Document, reason: str, *, timestamp: str) -> 
         "reason": "Errored",
         "message": "failed to get target Namespaces",
     }
-    before: Document = next(iter(status.get("conditions", ())), {})
+    before: Document = next(iter(status.get("conditions", ())), dict[str, Any]())
     since = before.get("lastTransitionTime") if before.get("status") == "False" else None
     condition["lastTransitionTime"] = since or timestamp
     return {**status, fan.name_field: child_name(fan, resource), "conditions": [condition]}

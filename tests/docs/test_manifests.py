@@ -17,7 +17,8 @@ from tests.docs.pages import ROOT, Block, every
 
 REGISTRY = Registry()
 SAMPLES = ROOT / "config" / "samples"
-FOLDERS = sorted(path for path in SAMPLES.iterdir() if path.is_dir())
+FOLDERS = sorted(path for path in SAMPLES.iterdir() if path.is_dir() and path.name != "templating")
+"""Samples of manifests; `templating` has templates and their data, and a test of its own."""
 OTHERS_KINDS = {"Pod"}
 """Kinds of Kubernetes that a page shows and that we do not read."""
 GUIDE = "docs/guides/writing-a-provider.md"
