@@ -4,8 +4,9 @@ from typing import Final, Literal
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Defaulted, Json, Model
+from syncret.config.meta import Document
 from syncret.config.resources.secret_store import RetrySettings
-from syncret.providers.contract import Generator
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.vault.spec import VaultSpec
 
 
@@ -28,4 +29,20 @@ class VaultDynamicSecretSpec(Model):
     controller: str = ""
 
 
-DYNAMIC_SECRET: Final = Generator(SpecType("VaultDynamicSecret", VaultDynamicSecretSpec))
+async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Generated:
+    """Draw from Vault."""
+    from syncret.providers.vault import dynamic  # hvac and aiohttp are slow to import
+
+    return await dynamic.generate(spec, context)
+
+
+async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenContext) -> None:
+    """Revoke what was drawn."""
+    from syncret.providers.vault import dynamic  # as above
+
+    await dynamic.cleanup(spec, state, context)
+
+
+DYNAMIC_SECRET: Final = Generator(
+    SpecType("VaultDynamicSecret", VaultDynamicSecretSpec), generate=generate, cleanup=cleanup
+)

@@ -5,6 +5,7 @@ ahead of its end. Leaving the block revokes a token that we got ourselves, unles
 delivered would die with it.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -74,6 +75,7 @@ class Vault:
         self._now = now
         self._tokens = Expiring(self._token, now=now)
         self._sure: tuple[Token, float] | None = None
+        self._judging = asyncio.Lock()
         self._suspected = False
         self._blind = False
         self._leased = False
@@ -117,6 +119,16 @@ class Vault:
         """As `call`, for a write: nothing can be absent."""
         return there(await self.call("POST", path, doing=doing, body=body), doing)
 
+    async def revoke_lease(self, lease: str) -> None:
+        """End a lease, and what was made for it."""
+        doing = "revoking the lease"
+        token = None if self._login is None else await self._tokens.get()
+        try:
+            return await calls.revoke_lease(self._adapter(doing, token, self._namespace), lease)
+        except Refused:
+            pass
+        raise await self._judged(token, doing)
+
     async def look_up(self) -> Reply:
         """What our token is. Raises Denied where it is not good."""
         doing = "looking up the token"
@@ -145,8 +157,9 @@ class Vault:
         except (Refused, Rejected):
             return  # it is gone already, or is of a kind that cannot be revoked
 
-    def _adapter(self, doing: str, token: Token | None = None) -> Adapter:
-        return Adapter(self._wire, doing, token.value if token else "", self._home)
+    def _adapter(self, doing: str, token: Token | None = None, namespace: str | None = None) -> Adapter:
+        home = self._home if namespace is None else namespace
+        return Adapter(self._wire, doing, token.value if token else "", home)
 
     async def _taken(self, found: Reply | Absent, doing: str, *, wrapped: bool) -> Reply | Absent:
         if isinstance(found, Absent):
@@ -154,7 +167,9 @@ class Vault:
         reply = (
             found if wrapped else await self._wire.unwrapped(found, doing=doing, namespace=self._namespace)
         )
-        self._leased = self._leased or bool(reply.text("lease_id"))
+        # What hangs on our token: a lease, a token made with it, a wrapped answer.
+        hangs = reply.text("lease_id") or reply.part("auth") or reply.part("wrap_info")
+        self._leased = self._leased or bool(hangs)
         return reply
 
     # -- the token
@@ -190,7 +205,8 @@ class Vault:
         token = self._made(auth)
         if not token.value:
             raise _without_token(login.doing, needs_more=bool(auth.get("mfa_requirement")))
-        self._sure = token, self._now()
+        if self._suspected:
+            self._sure = token, self._now()
         return token
 
     def _made(self, auth: Mapping[str, Json], lifetime: float = 0.0) -> Token:
@@ -217,18 +233,22 @@ class Vault:
         )
         if token is None or self._blind:
             return forbidden
-        sure, moment = self._sure or (None, 0.0)
-        if sure is token and self._now() - moment <= _SURE:
-            if self._suspected:
-                # A new token fares no better. If it may not look itself up, that will never tell us anything.
-                self._suspected = False
-                self._blind = not await self._can_look_up(token, doing)
-            return forbidden
-        if await self._can_look_up(token, doing):
-            self._sure = token, self._now()
-            return forbidden
-        self._suspected = token.ours
-        return self._not_good(doing)
+        async with self._judging:  # one who asks, for all who were refused together
+            if self._tokens.held is not token:
+                return self._not_good(doing)
+            sure, moment = self._sure or (None, 0.0)
+            if sure is token and self._now() - moment <= _SURE:
+                if self._suspected:
+                    # A new token fares no better. If it may not look itself up, nothing can be learned so.
+                    self._suspected = False
+                    self._blind = not await self._can_look_up(token, doing)
+                return forbidden
+            if await self._can_look_up(token, doing):
+                self._sure = token, self._now()
+                return forbidden
+            self._suspected = token.ours
+            self._tokens.drop(token)
+            return self._not_good(doing)
 
     async def _can_look_up(self, token: Token, doing: str) -> bool:
         try:

@@ -24,10 +24,14 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A key-value engine of one version; `mount` is empty where keys begin with it."""
+    """A key-value engine of one version; `mount` is empty where keys begin with it.
+
+    With `literal` a key is never taken to repeat the mount.
+    """
 
     mount: str
     version: Version
+    literal: bool = False
 
     @property
     def versioned(self) -> bool:
@@ -36,6 +40,8 @@ class Engine:
 
     def place(self, key: str) -> Place:
         """The entry that a remote key means."""
+        if self.mount and self.literal:
+            return Place(self.mount, key)
         if self.mount:
             inside = key.removeprefix(f"{self.mount}/")
             if inside != key and self.versioned:

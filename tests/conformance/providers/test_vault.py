@@ -1,4 +1,8 @@
-"""Vault passes the suite with engines of both versions, on the real server."""
+"""Vault and OpenBao pass the suite with engines of both versions, on the real server.
+
+OpenBao itself cannot be had. Where its API is another than Vault's, `tests/unit/providers/openbao` has a
+server of its own.
+"""
 
 import json
 from collections.abc import AsyncIterator, Generator, Mapping
@@ -11,6 +15,8 @@ from aiohttp import web
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client, RemoteRef
 from syncret.providers.kit import gojson
+from syncret.providers.openbao import PROVIDER as OPENBAO
+from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec
 from syncret.providers.vault import PROVIDER
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.spec import VaultSpec
@@ -24,6 +30,7 @@ pytestmark = pytest.mark.slow
 
 Version: TypeAlias = Literal["v1", "v2"]
 
+SECRET_ID = SecretKeySelector(name="login", key="secret-id")
 NONE = "key-value engines of version 1 have none"
 _LACKS: dict[Version, Mapping[Ability, str]] = {
     "v1": {Ability.VERSION: NONE, Ability.FIND_TAGS: NONE},
@@ -42,7 +49,9 @@ class VaultHarness:
         self._version: Version = version
         self._mount = server.mount(version=version[1:])
         self._login = server.login("approle")
-        policy = server.policy(**{f"{self._mount}/*": "create read update delete list"})
+        policy = server.policy(
+            **{f"{self._mount}/*": "create read update delete list", f"sys/mounts/{self._mount}": "read"}
+        )
         server.write(f"auth/{self._login}/role/app", token_policies=[policy], token_ttl="20m")
         self._role = str((server.read(f"auth/{self._login}/role/app/role-id") or {})["role_id"])
         self._given = Given(secrets={"login": {"secret-id": self._secret_id().encode()}})
@@ -83,11 +92,7 @@ class VaultHarness:
         return sum(each.method != "GET" and "/auth/" not in each.path for each in self._gate.passed)
 
     def open(self) -> AbstractAsyncContextManager[Client]:
-        role = VaultAppRole(
-            path=self._login,
-            role_id=self._role,
-            secret_ref=SecretKeySelector(name="login", key="secret-id"),
-        )
+        role = VaultAppRole(path=self._login, role_id=self._role, secret_ref=SECRET_ID)
         spec = VaultSpec(
             server=self._gate.url, path=self._mount, version=self._version, auth=VaultAuth(app_role=role)
         )
@@ -151,4 +156,44 @@ class TestVersion1(_OnVault):
 
 
 class TestVersion2(_OnVault):
+    version: Version = "v2"
+
+
+READ_ONLY = "ESO's openBao provider is read only"
+
+
+class OpenBaoHarness(VaultHarness):
+    def __init__(self, server: Vault, between: Gate, version: Version) -> None:
+        super().__init__(server, between, version)
+        writing = (Ability.PUSH, Ability.PUSH_PROPERTY, Ability.DELETE, Ability.DELETE_PROPERTY)
+        self.lacks = {
+            **self.lacks,
+            **dict.fromkeys((*writing, Ability.EXISTS, Ability.OWN), READ_ONLY),
+            Ability.FIND_PATH: "ESO's openBao provider searches a path by name only",
+            Ability.FIND_TAGS: "ESO's openBao provider knows no tags",
+        }
+
+    def open(self) -> AbstractAsyncContextManager[Client]:
+        role = OpenBaoAppRole(path=self._login, role_id=self._role, secret_ref=SECRET_ID)
+        spec = OpenBaoSpec(
+            server=self._gate.url, path=self._mount, version=self._version, auth=OpenBaoAuth(app_role=role)
+        )
+        assert OPENBAO.open is not None
+        return OPENBAO.open(spec, context(self._given))
+
+
+class _OnOpenBao(ProviderSuite):
+    version: Version
+
+    @pytest.fixture
+    async def harness(self) -> AsyncIterator[Harness]:
+        async with gate(vault().url) as between:
+            yield OpenBaoHarness(vault(), between, self.version)
+
+
+class TestOpenBaoVersion1(_OnOpenBao):
+    version: Version = "v1"
+
+
+class TestOpenBaoVersion2(_OnOpenBao):
     version: Version = "v2"

@@ -25,7 +25,7 @@ _numbers = itertools.count(1)
 class Vault:
     """A server, and everything that an administrator does to it. Blocking, and quick."""
 
-    def __init__(self, *arguments: str, trust: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *arguments: str, trust: str = "") -> None:
         self._process = subprocess.Popen(
             [_program(), "-root-token", ROOT_TOKEN, *arguments],
             stdin=subprocess.PIPE,
@@ -36,7 +36,7 @@ class Vault:
         assert self._process.stdout is not None
         self.url = self._process.stdout.readline().strip()
         assert self.url, "the server did not start"
-        self._trust = trust
+        self._trust = ssl.create_default_context(cadata=trust) if trust else None
 
     def stop(self) -> None:
         """The end of the server, and of all that it holds."""

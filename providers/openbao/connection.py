@@ -1,0 +1,67 @@
+"""Opens what a store's spec describes: the connection, the login, and the client on top."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.http import Http, Tls
+from syncret.providers.kit.vault import calls
+from syncret.providers.kit.vault.client import Login, Vault
+from syncret.providers.kit.vault.engine import KeyValues
+from syncret.providers.kit.vault.places import Engine
+from syncret.providers.kit.vault.replies import Reply
+from syncret.providers.kit.vault.selectors import text
+from syncret.providers.kit.vault.trust import authorities
+from syncret.providers.kit.vault.wire import Adapter, Wire
+from syncret.providers.openbao.client import OpenBaoClient
+from syncret.providers.openbao.spec import OpenBaoAuth, OpenBaoSpec
+
+_MOUNT: Final = "kv"
+_REMEDY: Final = "check the Secret that the store names, and the mount path"
+
+
+@asynccontextmanager
+async def opened_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[OpenBaoClient, None]:
+    """The client of a store, logged in; leaving the block revokes its token."""
+    login = None if spec.auth is None else _login(spec.auth, context)
+    home = spec.auth.namespace if spec.auth is not None else ""
+    ca = await authorities(spec.ca_bundle, spec.ca_provider, context)
+    engine = Engine(spec.path.strip("/") or _MOUNT, spec.version, literal=True)
+    async with (
+        Http(spec.server, tls=Tls(ca=ca), trusts_redirects=True, now=context.now) as http,
+        Vault(
+            Wire(http), login, namespace=spec.namespace, home=home or spec.namespace, now=context.now
+        ) as bao,
+    ):
+        yield OpenBaoClient(bao, KeyValues(bao, engine))
+
+
+def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:
+    """The one method that the schema lets through."""
+    token, role, user = auth.token_secret_ref, auth.app_role, auth.user_pass
+
+    async def by_token(_adapter: Adapter) -> SecretBytes:
+        return SecretBytes((await text(context, token, "auth.tokenSecretRef")).encode())
+
+    if token is not None:
+        return Login("token", by_token, _REMEDY)
+    if role is not None:
+
+        async def by_role(adapter: Adapter) -> Reply:
+            name = role.role_id or await text(context, role.role_ref, "auth.appRole.roleRef")
+            secret = await text(context, role.secret_ref, "auth.appRole.secretRef")
+            return await calls.app_role(adapter, role.path, name, secret)
+
+        return Login("appRole", by_role, _REMEDY)
+    if user is not None:
+
+        async def by_password(adapter: Adapter) -> Reply:
+            password = await text(context, user.secret_ref, "auth.userPass.secretRef")
+            return await calls.user_pass(adapter, user.path, user.username, password)
+
+        return Login("userPass", by_password, _REMEDY)
+    raise Malformed(
+        "unsupported auth method", hint="auth names no method: write one of them, such as appRole"
+    )

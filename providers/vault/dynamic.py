@@ -1,0 +1,117 @@
+"""Draws what a path of Vault answers with, and revokes the lease that it came with."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from syncret.config.durations import DurationError, parse_duration
+from syncret.config.fields import Json
+from syncret.config.meta import Document
+from syncret.config.resources.secret_store import RetrySettings
+from syncret.providers.contract import Generated, OpenContext, SecretBytes, SecretMap
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit import gojson
+from syncret.providers.kit.http import Unauthenticated
+from syncret.providers.kit.retry import RetryPolicy, retried
+from syncret.providers.kit.vault.client import Vault
+from syncret.providers.kit.vault.payloads import fields
+from syncret.providers.kit.vault.places import joined
+from syncret.providers.kit.vault.replies import Absent, Rejected, Reply, number
+from syncret.providers.vault.connection import opened_vault
+from syncret.providers.vault.dynamic_secret import VaultDynamicSecretSpec
+
+_LEASE: Final = "leaseID"
+_ENDS: Final = "ends"
+
+_RAW: Final = ("request_id", "lease_id", "lease_duration", "renewable", "data", "warnings")
+_RAW_IF_ANY: Final = ("auth", "wrap_info")
+_AUTH: Final = (
+    "client_token",
+    "accessor",
+    "policies",
+    "token_policies",
+    "identity_policies",
+    "metadata",
+    "orphan",
+    "entity_id",
+    "lease_duration",
+    "renewable",
+    "mfa_requirement",
+)
+
+
+async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Generated:
+    """One request, and the part of its answer that the spec wants."""
+    async with opened_vault(spec.provider, context) as vault:
+        reply = await retried(lambda: _asked(vault, spec), _retry(spec.retry_settings))
+        lease = None if reply is None else _state(reply, context.now())
+        return Generated({} if reply is None else _values(reply, spec.result_type), lease)
+
+
+async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenContext) -> None:
+    """Revoke the lease, unless it has run out. Where no policy allows that, it ends by itself."""
+    lease, ends = state.get(_LEASE), state.get(_ENDS)
+    if not isinstance(lease, str) or (isinstance(ends, int) and ends <= context.now()):
+        return
+    async with opened_vault(spec.provider, context) as vault:
+        try:
+            await vault.revoke_lease(lease)
+        except Unauthenticated:
+            raise
+        except (Denied, Rejected):
+            return
+
+
+async def _asked(vault: Vault, spec: VaultDynamicSecretSpec) -> Reply | None:
+    method, query, body = _request(spec)
+    doing = "unable to get dynamic secret"
+    raw = spec.result_type == "Raw"
+    found = await vault.call(method, joined(spec.path), doing=doing, query=query, body=body, wrapped=raw)
+    if not isinstance(found, Absent) and found.document:
+        return found
+    if spec.allow_empty_response:
+        return None
+    raise Malformed(f"{doing}: empty response from Vault", hint="check path, or set allowEmptyResponse")
+
+
+def _request(spec: VaultDynamicSecretSpec) -> tuple[str, Mapping[str, str | tuple[str, ...]] | None, Json]:
+    match spec.method:
+        case "" | "GET":
+            return "GET", spec.get_parameters or None, None
+        case "LIST":
+            return "GET", {"list": "true"}, None
+        case "DELETE":
+            return "DELETE", None, None
+        case _:
+            return "PUT", None, spec.parameters or {}
+
+
+def _values(reply: Reply, kind: str) -> SecretMap:
+    document = reply.document
+    match kind:
+        case "Data":
+            return {key: SecretBytes(gojson.byte_value(value)) for key, value in (reply.data or {}).items()}
+        case "Auth":
+            auth = reply.part("auth")
+            chosen: Document = {name: auth.get(name) for name in _AUTH if auth}
+        case _:
+            chosen = {name: document.get(name) for name in _RAW}
+            chosen |= {name: document[name] for name in _RAW_IF_ANY if document.get(name) is not None}
+    return fields(SecretBytes(gojson.marshal(chosen).encode()))
+
+
+def _state(reply: Reply, now: float) -> Document | None:
+    lease, seconds = reply.text("lease_id"), number(reply.document.get("lease_duration"))
+    return {_LEASE: lease, _ENDS: int(now) + seconds} if lease else None
+
+
+def _retry(wanted: RetrySettings | None) -> RetryPolicy:
+    if wanted is None:
+        return RetryPolicy()
+    attempts = 1 + max(0, wanted.max_retries or 0)
+    if wanted.retry_interval is None:
+        return RetryPolicy(attempts=attempts)
+    try:
+        pause = parse_duration(wanted.retry_interval)
+    except DurationError as error:
+        raise Malformed(f"retrySettings.retryInterval: {error}", hint="write 10s") from None
+    return RetryPolicy(attempts=attempts, first=pause, longest=pause, jitter=False)
