@@ -3,18 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from syncret.config.meta import member
 from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import goregexp
 from syncret.providers.kit.vault import payloads
-from syncret.providers.kit.vault.engine import KeyValues, side_by_side
 from syncret.providers.kit.vault.payloads import Payload
-from syncret.providers.kit.vault.places import joined
-from syncret.providers.kit.vault.replies import Absent
 
-if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
-    from syncret.providers.kit.vault.client import Vault
+if TYPE_CHECKING:  # what reaches a network is slow to import, and a spec is judged without it
+    from syncret.providers.kit.vault.engine import KeyValues
 
 
 class OpenBaoClient:
@@ -22,8 +18,7 @@ class OpenBaoClient:
 
     converts_keys = False
 
-    def __init__(self, bao: "Vault", entries: KeyValues) -> None:
-        self._bao = bao
+    def __init__(self, entries: "KeyValues") -> None:
         self._entries = entries
 
     def __repr__(self) -> str:
@@ -56,7 +51,7 @@ class OpenBaoClient:
         folder = f"{query.path.strip('/')}/" if query.path else ""
         keys = await self._entries.below(folder, recursive=False)
         names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]
-        found = await side_by_side(self._payload, names)
+        found = await self._entries.each(self._payload, names)
         return {
             key.removeprefix(folder): SecretBytes(payload.document())
             for key, payload in found
@@ -64,20 +59,17 @@ class OpenBaoClient:
         }
 
     async def probe(self) -> Readiness:
-        mount, version = self._entries.engine.mount, self._entries.engine.version
-        doing = f"looking at mount {mount}"
-        found = await self._bao.call("GET", joined("sys/mounts", mount), doing=doing)
-        data = None if isinstance(found, Absent) else found.data
-        if data is None:
-            raise Malformed(f"{doing}: there is none", hint="set path in the store to a key-value engine")
-        kind = data.get("type")
+        engine = self._entries.engine
+        mounted = await self._entries.mounted()
+        if mounted is None:
+            raise Malformed(f"no engine is mounted at {engine.mount}", hint="set path in the store")
+        kind, version = mounted
         if kind != "kv":
             raise Malformed(f'expected mount type "kv" found "{kind}"', hint="set path in the store")
-        actual = member(data, "options").get("version") or "1"
-        if f"v{actual}" != version:
+        if version != engine.version:
             raise Malformed(
-                f"expected kv engine version {version[1:]} found version {actual}",
-                hint=f"set version in the store to v{actual}",
+                f"expected kv engine version {engine.version[1:]} found version {version[1:]}",
+                hint=f"set version in the store to {version}",
             )
         return "ready"
 

@@ -7,13 +7,13 @@ from typing import Final
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import Http, Tls
+from syncret.providers.kit.trust import authorities
 from syncret.providers.kit.vault import calls
 from syncret.providers.kit.vault.client import Login, Vault
 from syncret.providers.kit.vault.engine import KeyValues
 from syncret.providers.kit.vault.places import Engine
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.selectors import text
-from syncret.providers.kit.vault.trust import authorities
 from syncret.providers.kit.vault.wire import Adapter, Wire
 from syncret.providers.openbao.client import OpenBaoClient
 from syncret.providers.openbao.spec import OpenBaoAuth, OpenBaoSpec
@@ -35,7 +35,7 @@ async def opened_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerato
             Wire(http), login, namespace=spec.namespace, home=home or spec.namespace, now=context.now
         ) as bao,
     ):
-        yield OpenBaoClient(bao, KeyValues(bao, engine))
+        yield OpenBaoClient(KeyValues(bao, engine))
 
 
 def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:

@@ -16,12 +16,12 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import goregexp
 from syncret.providers.kit.vault import payloads
-from syncret.providers.kit.vault.engine import KeyValues, side_by_side
 from syncret.providers.kit.vault.payloads import Payload
-from syncret.providers.vault.writing import Pen
 
-if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
+if TYPE_CHECKING:  # what reaches a network is slow to import, and a spec is judged without it
     from syncret.providers.kit.vault.client import Vault
+    from syncret.providers.kit.vault.engine import KeyValues
+    from syncret.providers.vault.writing import Pen
 
 
 class VaultClient:
@@ -33,10 +33,10 @@ class VaultClient:
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", entries: KeyValues) -> None:
+    def __init__(self, vault: "Vault", entries: "KeyValues", pen: "Pen") -> None:
         self._vault = vault
         self._entries = entries
-        self._pen = Pen(entries)
+        self._pen = pen
 
     def __repr__(self) -> str:
         return f"<VaultClient {self._entries.engine}>"
@@ -73,7 +73,7 @@ class VaultClient:
             keys = [key for key in keys if wanted(key)]
         elif query.tags:
             keys = await self._tagged(keys, query.tags)
-        found = await side_by_side(lambda key: self._payload(RemoteKey(key)), keys)
+        found = await self._entries.each(lambda key: self._payload(RemoteKey(key)), keys)
         return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
 
     async def push(self, item: PushItem) -> None:
@@ -114,7 +114,7 @@ class VaultClient:
         return None if known is None else Payload(known)
 
     async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]]) -> list[str]:
-        known = await side_by_side(self._entries.metadata, keys)
+        known = await self._entries.each(self._entries.metadata, keys)
         return [
             key
             for key, metadata in known

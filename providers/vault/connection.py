@@ -16,13 +16,15 @@ from syncret.providers.vault import auth
 from syncret.providers.vault.auth import cert
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.spec import VaultSpec
+from syncret.providers.vault.writing import Pen
 
 
 @asynccontextmanager
 async def opened_store(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
     """The client of a store, logged in; leaving the block revokes its token."""
     async with opened_vault(spec, context) as vault:
-        yield VaultClient(vault, KeyValues(vault, Engine(spec.path.strip("/"), spec.version)))
+        entries = KeyValues(vault, Engine(spec.path.strip("/"), spec.version))
+        yield VaultClient(vault, entries, Pen(entries))
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object, member
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.vault.places import Engine
+from syncret.providers.kit.vault.places import Engine, Version, joined
 from syncret.providers.kit.vault.replies import Absent, number
 
 if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
@@ -72,7 +72,7 @@ class KeyValues:
         keys: list[str] = []
         folders = [path]
         for _ in range(_DEEPEST):
-            listed = await side_by_side(self._listed, folders)
+            listed = await self.each(self._listed, folders)
             folders.clear()
             for folder, names in listed:
                 keys += [folder + name for name in names if not (recursive and name.endswith("/"))]
@@ -81,35 +81,43 @@ class KeyValues:
                 return keys
         raise Malformed(f"there are more than {_DEEPEST} folders within each other", hint="set find.path")
 
+    async def mounted(self) -> tuple[str, Version] | None:
+        """What kind of engine is mounted there, and its version; None where there is none."""
+        mount = self.engine.mount
+        path = joined("sys/mounts", mount)
+        found = await self.vault.call("GET", path, doing=f"looking at mount {mount}")
+        if isinstance(found, Absent) or found.data is None:
+            return None
+        version = member(found.data, "options").get("version")
+        return str(found.data.get("type")), "v2" if version == "2" else "v1"
+
+    @staticmethod
+    async def each(function: Callable[[str], Awaitable[T]], keys: Iterable[str]) -> list[tuple[str, T]]:
+        """The results for all keys, a few at a time. The first failure ends the rest."""
+        waiting = list(dict.fromkeys(keys))
+        results: dict[str, T] = {}
+        rest = iter(waiting)
+
+        async def work() -> None:
+            for key in rest:
+                results[key] = await function(key)
+
+        failure: SyncError | None = None
+        try:
+            async with asyncio.TaskGroup() as group:
+                for worker in range(min(_AT_ONCE, len(waiting))):
+                    group.create_task(work(), name=f"vault search {worker}")
+        except* SyncError as errors:
+            failure = _first(errors)
+        if failure is not None:
+            raise failure
+        return [(key, results[key]) for key in waiting]
+
     async def _listed(self, folder: str) -> list[str]:
         path = self.engine.metadata_path(folder)
         found = await self.vault.call("GET", path, doing=f"listing {folder or '/'}", query={"list": "true"})
         names: Any = [] if isinstance(found, Absent) else (found.data or {}).get("keys")
         return [name for name in cast("list[object]", names or []) if isinstance(name, str)]
-
-
-async def side_by_side(
-    function: Callable[[str], Awaitable[T]], arguments: Iterable[str]
-) -> list[tuple[str, T]]:
-    """The results for all arguments, a few at a time. The first failure ends the rest."""
-    waiting = list(dict.fromkeys(arguments))
-    results: dict[str, T] = {}
-    rest = iter(waiting)
-
-    async def work() -> None:
-        for argument in rest:
-            results[argument] = await function(argument)
-
-    failure: SyncError | None = None
-    try:
-        async with asyncio.TaskGroup() as group:
-            for number_ in range(min(_AT_ONCE, len(waiting))):
-                group.create_task(work(), name=f"vault search {number_}")
-    except* SyncError as errors:
-        failure = _first(errors)
-    if failure is not None:
-        raise failure
-    return [(argument, results[argument]) for argument in waiting]
 
 
 def _first(errors: BaseExceptionGroup[SyncError]) -> SyncError:
