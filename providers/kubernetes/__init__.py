@@ -1,9 +1,24 @@
 """Secrets of another Kubernetes cluster or namespace."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Provider
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.kubernetes.client import KubernetesClient
 from syncret.providers.kubernetes.spec import KubernetesSpec, check
 
-PROVIDER: Final = Provider(SpecType("kubernetes", KubernetesSpec, check=check))
+
+@asynccontextmanager
+async def open_kubernetes(
+    spec: KubernetesSpec, context: OpenContext
+) -> AsyncGenerator[KubernetesClient, None]:
+    """A client, once there are credentials."""
+    from syncret.providers.kit.kube import open_kube  # brings in asyncio and TLS
+
+    async with open_kube(spec.server, spec.auth, spec.auth_ref, context) as kube:
+        yield KubernetesClient(kube, spec.remote_namespace, context.scope)
+
+
+PROVIDER: Final = Provider(SpecType("kubernetes", KubernetesSpec, check=check), open=open_kubernetes)

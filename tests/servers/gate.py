@@ -1,5 +1,6 @@
 """Stands between a client and a real server: counts what passes, and fails on demand."""
 
+import ssl
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import NamedTuple, TypeAlias
@@ -65,9 +66,10 @@ def broken(request: web.Request) -> web.StreamResponse:
 
 
 @asynccontextmanager
-async def gate(upstream: str) -> AsyncGenerator[Gate, None]:
-    """A gate before a server."""
-    async with aiohttp.ClientSession(auto_decompress=False) as session:
+async def gate(upstream: str, trust: ssl.SSLContext | None = None) -> AsyncGenerator[Gate, None]:
+    """A gate before a server, which may need to be trusted."""
+    connector = aiohttp.TCPConnector(ssl=True if trust is None else trust)
+    async with aiohttp.ClientSession(auto_decompress=False, connector=connector) as session:
         made = Gate(upstream, session)
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_route("*", "/{path:.*}", made.handle)

@@ -31,10 +31,13 @@ class Authority:
         made = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         self.pem = made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
-    def pair(self, name: str = "127.0.0.1", *, days: int = 1) -> Pair:
-        """A certificate for an address or host; with negative days, one that has expired."""
+    def pair(self, name: str = "127.0.0.1", *, days: int = 1, group: str = "") -> Pair:
+        """A certificate for an address, host or user; with negative days, one that has expired."""
         key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        names = [x509.NameAttribute(NameOID.COMMON_NAME, name)]
+        if group:
+            names.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group))
+        subject = x509.Name(names)
         builder = _builder(subject, self._name, key.public_key(), days=days)
         builder = builder.add_extension(x509.SubjectAlternativeName([_alternative(name)]), critical=False)
         certificate = builder.sign(self._key, hashes.SHA256())

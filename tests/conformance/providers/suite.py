@@ -7,10 +7,12 @@ class TestFake(ProviderSuite):
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from base64 import b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 import pytest
 
+from syncret.config.meta import Document
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -82,7 +84,22 @@ async def fields(client: Client, ref: RemoteRef) -> SecretMap | None:
 
 
 def item(key: str, value: bytes, name: str = "") -> PushItem:
-    return PushItem(key, name, SecretBytes(value), secret_key="k")
+    """A push of one key of a Secret or, where the value is an object of strings, of a whole Secret."""
+    try:
+        members: object = json.loads(value)
+    except ValueError:
+        members = None
+    if name or not isinstance(members, dict):
+        source = {"k": value}
+        return PushItem(key, name, SecretBytes(value), secret_key="k", source=secret(source))
+    return PushItem(key, "", SecretBytes(value), source=secret({k: v.encode() for k, v in members.items()}))
+
+
+def secret(data: Mapping[str, bytes]) -> Document:
+    """The Secret that is pushed."""
+    encoded = {key: b64encode(value).decode() for key, value in data.items()}
+    metadata = {"name": "source", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": encoded}
 
 
 def chain(error: BaseException | None) -> str:

@@ -1,0 +1,163 @@
+"""Requests to one Kubernetes API server."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, Protocol
+
+import msgspec
+
+from syncret.config.meta import Document, is_object
+from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
+
+PAGE: Final = 500
+_CREATED: Final = 201
+_NOT_FOUND: Final = 404
+_CONFLICT: Final = 409
+_GONE: Final = 410
+
+
+class Login(Protocol):
+    """Makes a request as somebody: hands it the headers that say who, and others once they are refused."""
+
+    async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer: ...
+
+
+class _TokenStatus(msgspec.Struct):
+    token: str
+    expirationTimestamp: datetime  # noqa: N815  # as the API calls it
+
+
+class _TokenRequest(msgspec.Struct):
+    status: _TokenStatus
+
+
+def place(group: str, version: str, plural: str, *, namespace: str = "", name: str = "") -> str:
+    """The path of a collection or an object. Raises Malformed for a name that is a way to elsewhere."""
+    root = f"apis/{segments(group)}" if group else "api"
+    within = f"namespaces/{segments(namespace)}/" if namespace else ""
+    path = f"/{root}/{segments(version)}/{within}{segments(plural)}"
+    return f"{path}/{segments(name)}" if name else path
+
+
+def _check_absence(answer: Answer) -> None:
+    """A 404 counts as absence only in the API's own words: any web server has one."""
+    problem = Malformed(
+        f"{answer.doing}: HTTP 404, and not from a Kubernetes API",
+        hint="does the URL lead to the API server, and does it have this resource?",
+    )
+    if not answer.body.startswith(b"{"):
+        raise problem
+    status = answer.decode(dict[str, object])
+    if status.get("kind") != "Status" or status.get("reason") != "NotFound":
+        raise problem
+
+
+class Kube:
+    """An API server. `doing` begins every message, such as `reading Secret a/b`."""
+
+    def __init__(self, http: Http, login: Login) -> None:
+        self._http = http
+        self._login = login
+
+    async def get(self, path: str, *, doing: str) -> Document | None:
+        """The object; None where there is none."""
+        answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
+        if answer.status == _NOT_FOUND:
+            _check_absence(answer)
+            return None
+        return answer.decode(dict[str, object])
+
+    async def list(self, path: str, *, doing: str, labels: str = "") -> AsyncIterator[Document]:
+        """All objects of a collection that fit a label selector, fetched page by page."""
+        params = {"limit": str(PAGE), **({"labelSelector": labels} if labels else {})}
+        while True:
+            answer = await self._request("GET", path, doing=doing, params=params, accept=(_GONE,))
+            if answer.status == _GONE:
+                raise Unavailable(f"{doing}: the list changed too much while it was read")
+            page = answer.decode(dict[str, object])
+            items, metadata = page.get("items"), page.get("metadata")
+            for item in items if isinstance(items, list) else ():
+                if is_object(item):
+                    yield item
+            more = metadata.get("continue") if is_object(metadata) else None
+            if not more:
+                return
+            params["continue"] = str(more)
+
+    async def create(self, path: str, document: Document, *, doing: str) -> Document:
+        """The object as it was stored. Raises Unavailable where one of that name has appeared."""
+        return await self._write("POST", path, document, doing=doing)
+
+    async def update(self, path: str, document: Document, *, doing: str) -> Document:
+        """The object as it was stored. Raises Unavailable where it changed since it was read."""
+        return await self._write("PUT", path, document, doing=doing)
+
+    async def delete(self, path: str, *, doing: str) -> None:
+        """Remove an object; an absent one is no error."""
+        await self._request("DELETE", path, doing=doing, accept=(_NOT_FOUND,))
+
+    async def allowed(self, verb: str, plural: str, *, group: str = "", namespace: str = "") -> bool:
+        """Whether we may do this, in a namespace or (empty) in all."""
+        attributes = {"verb": verb, "resource": plural, "group": group, "namespace": namespace}
+        review = await self._review("selfsubjectaccessreviews", {"resourceAttributes": attributes})
+        return review.get("allowed") is True
+
+    async def rules(self, namespace: str) -> Sequence[Document]:
+        """What we may do in a namespace, as far as the server lists it."""
+        review = await self._review("selfsubjectrulesreviews", {"namespace": namespace})
+        rules = review.get("resourceRules")
+        return [rule for rule in rules if is_object(rule)] if isinstance(rules, list) else []
+
+    async def token(
+        self, namespace: str, account: str, *, audiences: Sequence[str], seconds: int
+    ) -> IssuedToken:
+        """A new token of a ServiceAccount."""
+        path = f"{place('', 'v1', 'serviceaccounts', namespace=namespace, name=account)}/token"
+        spec = {"audiences": list(audiences), "expirationSeconds": seconds}
+        doing = f'requesting a token of ServiceAccount "{account}" of namespace "{namespace}"'
+        body = json_body({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
+        answer = await self._request("POST", path, doing=doing, body=body, accept=(_NOT_FOUND,))
+        if answer.status == _NOT_FOUND:
+            raise Malformed(f"{doing}: it does not exist", hint="create it, or mend the reference")
+        status = answer.decode(_TokenRequest).status
+        return IssuedToken(SecretBytes(status.token.encode()), status.expirationTimestamp.timestamp())
+
+    async def _review(self, kind: str, spec: Mapping[str, object]) -> Document:
+        path = place("authorization.k8s.io", "v1", kind)
+        answer = await self._request(
+            "POST", path, doing="asking what we may do", body=json_body({"spec": spec})
+        )
+        status = answer.decode(dict[str, object]).get("status")
+        return status if is_object(status) else {}
+
+    async def _write(self, method: str, path: str, document: Document, *, doing: str) -> Document:
+        answer = await self._request(
+            method, path, doing=doing, body=json_body(document), accept=(_CONFLICT, _NOT_FOUND)
+        )
+        if answer.status == _CONFLICT or (answer.status == _NOT_FOUND and method == "PUT"):
+            raise Unavailable(f"{doing}: it changed meanwhile")
+        if answer.status == _NOT_FOUND:
+            raise Malformed(f"{doing}: there is no such namespace", hint="create it, or mend remoteNamespace")
+        return answer.decode(dict[str, object])
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        doing: str,
+        params: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        accept: Sequence[int] = (),
+    ) -> Answer:
+        async def ask(headers: Mapping[str, str]) -> Answer:
+            return await self._http.request(
+                method, path, doing=doing, params=params, headers=headers, body=body, accept=accept
+            )
+
+        return await self._login.use(ask)
+
+    def __repr__(self) -> str:
+        return f"<Kube {self._http!r}>"

@@ -1,0 +1,139 @@
+"""Serves a store from the Secrets of one namespace of a Kubernetes API."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from syncret.config.catalog import Scope
+from syncret.providers.contract import (
+    FindQuery,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit import goregexp
+from syncret.providers.kubernetes import push
+from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
+
+if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
+    from syncret.providers.kit.kube import Kube
+
+_SECRETS: Final = "secrets"
+_ANY: Final = "*"
+
+
+class KubernetesClient:
+    """Reads, finds, pushes, deletes and looks for Secrets."""
+
+    converts_keys = True
+
+    def __init__(self, kube: "Kube", namespace: str, scope: Scope) -> None:
+        self._kube = kube
+        self._namespace = namespace
+        self._scope = scope
+
+    def __repr__(self) -> str:
+        return f"<KubernetesClient {self._namespace} {self._kube!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """One Secret is one request: it has no versions, and its metadata comes along."""
+        return RemoteKey(ref.key)
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Secret | SyncError]:
+        found: dict[RemoteKey, Secret | SyncError] = {}
+        for key in keys:
+            try:
+                document = await self._kube.get(self._path(key.key), doing=self._doing("reading", key.key))
+            except SyncError as error:
+                found[key] = error
+            else:
+                if document is not None:
+                    found[key] = secret_of(document)
+        return found
+
+    def value(self, payload: Secret, ref: RemoteRef) -> SecretBytes | None:
+        return SecretBytes(value(payload, ref))
+
+    def fields(self, payload: Secret, ref: RemoteRef) -> SecretMap | None:
+        return fields(payload, ref)
+
+    async def find(self, query: FindQuery) -> SecretMap:
+        """By labels, or by name; each value is the whole Secret as JSON."""
+        if query.tags is None and query.name is None:
+            raise Malformed("unexpected find operator", hint="Secrets are found by name.regexp or by tags")
+        labels = ",".join(f"{name}={wanted}" for name, wanted in sorted(query.tags or ()))
+        matches = goregexp.compile(query.name).search if query.tags is None and query.name else None
+        found: dict[str, SecretBytes] = {}
+        doing = f'listing Secrets of namespace "{self._namespace}"'
+        async for document in self._kube.list(self._path(), doing=doing, labels=labels):
+            name = str(document["metadata"]["name"])
+            if matches is None or matches(name):
+                found[name] = SecretBytes(whole(data_of(document)))
+        return found
+
+    async def push(self, item: PushItem) -> None:
+        options = push.options_of(item, cluster=self._scope.cluster)
+        namespace = options.remote_namespace or self._namespace
+        path = self._path(item.remote_key, namespace)
+        doing = self._doing("pushing", item.remote_key, namespace)
+        before = await self._kube.get(path, doing=doing)
+        after = push.pushed(before, item, options, item.remote_key)
+        if before is None:
+            await self._kube.create(self._path(namespace=namespace), after, doing=doing)
+        elif not push.same(before, after):
+            await self._kube.update(path, after, doing=doing)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Remove a key, or the Secret: also with its last key."""
+        path, doing = self._path(target.remote_key), self._doing("deleting", target.remote_key)
+        document = await self._kube.get(path, doing=doing)
+        if document is None:
+            return
+        data = data_of(document)
+        if target.property and target.property not in data:
+            return
+        if target.property and len(data) > 1:
+            del data[target.property]
+            await self._kube.update(path, {**document, "data": push.encoded(data)}, doing=doing)
+        else:
+            await self._kube.delete(path, doing=doing)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        path, doing = self._path(target.remote_key), self._doing("looking for", target.remote_key)
+        document = await self._kube.get(path, doing=doing)
+        return document is not None and (not target.property or target.property in data_of(document))
+
+    async def probe(self) -> Readiness:
+        """Whether Secrets may be read there."""
+        for rule in await self._kube.rules(self._namespace):
+            groups = rule.get("apiGroups")
+            if (
+                _has(rule.get("resources"), _SECRETS)
+                and _has(rule.get("verbs"), "get")
+                and (not groups or _has(groups, ""))
+            ):
+                return "ready"
+        if await self._kube.allowed("get", _SECRETS, namespace=self._namespace):
+            return "ready"
+        raise Denied(
+            "client is not allowed to get secrets",
+            hint=f'grant get on secrets in namespace "{self._namespace}", by a Role and a RoleBinding',
+        )
+
+    def _path(self, name: str = "", namespace: str = "") -> str:
+        from syncret.providers.kit.kube import place
+
+        return place("", "v1", _SECRETS, namespace=namespace or self._namespace, name=name)
+
+    def _doing(self, act: str, name: str, namespace: str = "") -> str:
+        if not name:
+            raise Malformed("a Secret has a name: remoteRef.key is empty", hint="write the Secret's name")
+        return f'{act} Secret "{name}" of namespace "{namespace or self._namespace}"'
+
+
+def _has(words: object, word: str) -> bool:
+    return isinstance(words, list) and (word in words or _ANY in words)

@@ -1,0 +1,128 @@
+"""A Secret of the API as values: what a remote reference means in it. Pure."""
+
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_object
+from syncret.providers.contract import RemoteRef, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import extract, gojson
+
+LABELS: Final = "labels"
+ANNOTATIONS: Final = "annotations"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Data, labels and annotations."""
+
+    data: Mapping[str, bytes] = field(repr=False)
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str] = field(repr=False)
+
+
+def secret_of(document: Document) -> Secret:
+    """The parts that a reference can mean."""
+    metadata = document.get("metadata")
+    metadata = metadata if is_object(metadata) else {}
+    return Secret(data_of(document), texts(metadata.get(LABELS)), texts(metadata.get(ANNOTATIONS)))
+
+
+def data_of(document: Document) -> dict[str, bytes]:
+    """The data, decoded. Raises Malformed for what is no base64, which no API server stores."""
+    try:
+        return {key: b64decode(text, validate=True) for key, text in texts(document.get("data")).items()}
+    except Base64Error:
+        pass
+    raise Malformed("the Secret's data is not base64")
+
+
+def texts(found: Json) -> dict[str, str]:
+    """A map of strings; empty where there is none."""
+    return {key: str(value) for key, value in found.items()} if is_object(found) else {}
+
+
+def whole(data: Mapping[str, bytes]) -> bytes:
+    """All keys as one JSON object of strings."""
+    return _json({key: gojson.text(value) for key, value in data.items()})
+
+
+def value(secret: Secret, ref: RemoteRef) -> bytes:
+    """The value that a reference means. Raises Malformed where there is no such property."""
+    if not ref.property:
+        if ref.metadata:
+            return _json({LABELS: _or_null(secret.labels), ANNOTATIONS: _or_null(secret.annotations)})
+        return whole(secret.data)
+    found = _of_metadata(secret, ref.property) if ref.metadata else _of_data(secret, ref.property)
+    if found is None:
+        where = "metadata" if ref.metadata else "data"
+        raise Malformed(
+            f'property {ref.property} does not exist in {where} of secret "{ref.key}"',
+            hint=f"its keys are {', '.join(sorted(secret.data)) or 'none'}" if not ref.metadata else "",
+        )
+    return found
+
+
+def fields(secret: Secret, ref: RemoteRef) -> dict[str, SecretBytes]:
+    """The data (or labels and annotations) by key; of a property, the members of its JSON as they stand."""
+    data: Mapping[str, bytes] = secret.data
+    if ref.metadata:
+        data = {LABELS: _json(_or_null(secret.labels)), ANNOTATIONS: _json(_or_null(secret.annotations))}
+    if not ref.property:
+        return {key: SecretBytes(each) for key, each in data.items()}
+    document = gojson.marshal({key: b64encode(each).decode() for key, each in data.items()}).encode()
+    found = extract.value(document, extract.escaped(ref.property))
+    if found is None:
+        found = extract.value(document, ref.property)
+    if found is None:
+        raise Malformed(f"property {ref.property} does not exist in key {ref.key}")
+    return {key: SecretBytes(each) for key, each in _members(found).items()}
+
+
+def _members(encoded: bytes) -> dict[str, bytes]:
+    """Members of a JSON object: unlike elsewhere, strings keep their quotes, as the operator has it."""
+    try:
+        parsed = gojson.unmarshal_object(b64decode(encoded, validate=True))
+    except (Base64Error, Malformed):
+        parsed = None
+    if parsed is None:
+        raise Malformed("failed to unmarshal secret: invalid JSON format", hint="extract needs a JSON object")
+    return {key: _json(member) for key, member in parsed.items()}
+
+
+def _of_data(secret: Secret, name: str) -> bytes | None:
+    if name in secret.data:
+        return secret.data[name]
+    key, dot, path = name.partition(".")
+    if not (key and dot and path) or key not in secret.data:
+        return None
+    return extract.value(secret.data[key], path)
+
+
+def _of_metadata(secret: Secret, name: str) -> bytes | None:
+    kind, *path = name.split(".")
+    kinds: Mapping[str, Mapping[str, str]] = {LABELS: secret.labels, ANNOTATIONS: secret.annotations}
+    if kind not in kinds:
+        return None
+    found = kinds[kind]
+    if not path:
+        return _json(_or_null(found))
+    whole_name = ".".join(path)
+    if whole_name in found:  # `app.kubernetes.io/name`, which the operator cannot reach
+        return found[whole_name].encode()
+    if path[0] not in found:
+        return None
+    return extract.value(found[path[0]].encode(), "".join(path[1:]))
+
+
+def _or_null(found: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Go writes an absent map as null."""
+    return found or None
+
+
+def _json(found: Json) -> bytes:
+    return gojson.marshal(found, escape_html=False).encode("utf-8", "surrogateescape")
