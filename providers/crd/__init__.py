@@ -1,9 +1,28 @@
 """Any resource of a Kubernetes API server but its Secrets."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Provider
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.crd.client import CrdClient, check_access, served_resource
 from syncret.providers.crd.spec import CrdSpec, check
+from syncret.providers.crd.whitelist import Allowed
 
-PROVIDER: Final = Provider(SpecType("crd", CrdSpec, check=check))
+
+@asynccontextmanager
+async def open_crd(spec: CrdSpec, context: OpenContext) -> AsyncGenerator[CrdClient, None]:
+    """A client, once the server has the resource and lets us read it."""
+    from syncret.providers.kit.kube import open_kube  # brings in asyncio and TLS
+
+    async with open_kube(spec.server, spec.auth, spec.auth_ref, context) as kube:
+        resource, scope = spec.resource, context.scope
+        served = await served_resource(kube, resource.group, resource.version, resource.kind)
+        namespace = scope.namespace if served.namespaced and not scope.cluster else ""
+        await check_access(kube, served, "get", namespace)
+        allowed = Allowed(spec.whitelist.rules, cluster=scope.cluster)
+        yield CrdClient(kube, served, allowed, scope)
+
+
+PROVIDER: Final = Provider(SpecType("crd", CrdSpec, check=check), open=open_crd)

@@ -86,6 +86,14 @@ class Kube:
                 return
             params["continue"] = str(more)
 
+    async def resources(self, group: str, version: str, *, doing: str) -> Sequence[Document]:
+        """What the server has in one version of a group; nothing where it does not know it."""
+        path = f"/apis/{segments(group)}/{segments(version)}" if group else f"/api/{segments(version)}"
+        answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
+        found = {} if answer.status == _NOT_FOUND else answer.decode(dict[str, object])
+        resources = found.get("resources")
+        return [each for each in resources if is_object(each)] if isinstance(resources, list) else []
+
     async def create(self, path: str, document: Document, *, doing: str) -> Document:
         """The object as it was stored. Raises Unavailable where one of that name has appeared."""
         return await self._write("POST", path, document, doing=doing)

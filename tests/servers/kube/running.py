@@ -16,6 +16,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -93,6 +94,11 @@ class KubeApi:
     def ca(self) -> bytes:
         """PEM of the authority that signed the server's certificate."""
         return self.authority.pem
+
+    @property
+    def ca_base64(self) -> str:
+        """The same as a spec holds it."""
+        return b64encode(self.ca).decode()
 
     def stop(self) -> None:
         """The end of both processes, in the order in which they need each other."""

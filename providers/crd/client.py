@@ -1,0 +1,194 @@
+"""Serves a store from objects of one resource of a Kubernetes API, as far as its whitelist allows."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from syncret.config.catalog import Scope
+from syncret.config.meta import Document
+from syncret.providers.contract import (
+    FindQuery,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.crd.whitelist import Allowed
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit import extract, gojson, goregexp
+
+if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
+    from syncret.providers.kit.kube import Kube
+
+
+class Served(NamedTuple):
+    """A resource as the API server serves it."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool
+
+
+class Name(NamedTuple):
+    """What a remote key means; the namespace is empty where the resource has none."""
+
+    namespace: str
+    name: str
+
+
+class CrdClient:
+    """Reads and finds objects; each is its JSON, and a property a gjson path in it."""
+
+    converts_keys = True
+
+    def __init__(self, kube: "Kube", served: Served, allowed: Allowed, scope: Scope) -> None:
+        self._kube = kube
+        self._served = served
+        self._allowed = allowed
+        self._scope = scope
+
+    def __repr__(self) -> str:
+        return f"<CrdClient {self._served.kind} {self._kube!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """One object is one request."""
+        return RemoteKey(ref.key)
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, bytes | SyncError]:
+        found: dict[RemoteKey, bytes | SyncError] = {}
+        for key in keys:
+            try:
+                document = await self._get(key.key)
+            except SyncError as error:
+                found[key] = error
+            else:
+                if document is not None:
+                    found[key] = _json(document)
+        return found
+
+    def value(self, payload: bytes, ref: RemoteRef) -> SecretBytes | None:
+        return SecretBytes(self._taken(payload, ref))
+
+    def fields(self, payload: bytes, ref: RemoteRef) -> SecretMap | None:
+        """The members; what is no object stands under `value`."""
+        found = self._taken(payload, ref)
+        try:
+            members = gojson.to_secret_map(found)
+        except Malformed:
+            members = {"value": found}
+        return {key: SecretBytes(member) for key, member in members.items()}
+
+    async def find(self, query: FindQuery) -> SecretMap:
+        """By name; of a cluster-scoped store the names are `namespace/name`."""
+        if query.tags is not None or query.path is not None:
+            raise Malformed("unsupported find operator", hint="objects are found by name.regexp only")
+        matches = goregexp.compile(query.name).search if query.name else None
+        namespace = self._scope.namespace if self._served.namespaced and not self._scope.cluster else ""
+        await check_access(self._kube, self._served, "list", namespace)
+        found: dict[str, SecretBytes] = {}
+        doing = f"listing {self._served.kind}"
+        async for document in self._kube.list(self._path(Name(namespace, "")), doing=doing):
+            named = Name(document["metadata"].get("namespace", ""), document["metadata"]["name"])
+            key = f"{named.namespace}/{named.name}" if self._full_names else named.name
+            if (matches is None or matches(key)) and self._allowed.reading(named.name, named.namespace, ""):
+                whole = {"apiVersion": self._api_version, "kind": self._served.kind, **document}
+                found[key] = SecretBytes(_json(whole))
+        return found
+
+    async def probe(self) -> Readiness:
+        """Opening has asked already whether objects may be read."""
+        return "ready"
+
+    @property
+    def _full_names(self) -> bool:
+        return self._served.namespaced and self._scope.cluster
+
+    @property
+    def _api_version(self) -> str:
+        group, version = self._served.group, self._served.version
+        return f"{group}/{version}" if group else version
+
+    async def _get(self, key: str) -> Document | None:
+        named = self._name(key)
+        if not self._allowed.naming(named.name, named.namespace if self._scope.cluster else ""):
+            raise _denied(key)
+        doing = f"reading {self._served.kind} {key}"
+        return await self._kube.get(self._path(named), doing=doing)
+
+    def _taken(self, payload: bytes, ref: RemoteRef) -> bytes:
+        named = self._name(ref.key)
+        asked = named.namespace if self._scope.cluster else ""
+        if not self._allowed.reading(named.name, asked, ref.property):
+            raise _denied(ref.key)
+        if not ref.property:
+            return payload
+        found = extract.value(payload, ref.property)
+        if found is None:
+            raise Malformed(f'crd: property "{ref.property}" not found in object "{named.name}"')
+        return found
+
+    def _name(self, key: str) -> Name:
+        """What a remote key means in this store, of this resource. Raises Malformed."""
+        if not key:
+            raise Malformed("crd: remoteRef.key must not be empty")
+        if not self._scope.cluster and "/" in key:
+            raise Malformed(
+                "crd: remoteRef.key must not contain '/' for SecretStore; namespace is fixed to the store "
+                "namespace",
+                hint="write the object's name only",
+            )
+        namespace, slash, name = key.partition("/")
+        if slash and not (namespace and name and "/" not in name):
+            raise Malformed(f'crd: invalid remoteRef.key "{key}": must be in "namespace/objectName" form')
+        kind = self._served.kind
+        if slash and not self._served.namespaced:
+            raise Malformed(
+                f"crd: cluster-scoped resource kind \"{kind}\" does not allow '/' in remoteRef.key",
+                hint="write the object's name only",
+            )
+        if not slash and self._full_names:
+            raise Malformed(
+                f'crd: namespaced resource kind "{kind}" requires remoteRef.key in the form '
+                "namespace/objectName when using ClusterSecretStore"
+            )
+        own = self._scope.namespace if self._served.namespaced else ""
+        return Name(namespace, name) if slash else Name(own, key)
+
+    def _path(self, named: Name) -> str:
+        from syncret.providers.kit.kube import place
+
+        served = self._served
+        return place(served.group, served.version, served.plural, namespace=named.namespace, name=named.name)
+
+
+async def served_resource(kube: "Kube", group: str, version: str, kind: str) -> Served:
+    """How the server serves a kind. Raises Malformed where it does not."""
+    for each in await kube.resources(group, version, doing=f"looking for kind {kind}"):
+        if each.get("kind") == kind and "/" not in each["name"]:
+            return Served(group, version, kind, each["name"], each.get("namespaced") is True)
+    raise Malformed(
+        f'crd: group "{group}" version "{version}" kind "{kind}" is not registered in the cluster',
+        hint="check spec.provider.crd.resource, and whether the CRD is installed",
+    )
+
+
+async def check_access(kube: "Kube", served: Served, verb: str, namespace: str) -> None:
+    """Raises Denied where the server says that we may not."""
+    if not await kube.allowed(verb, served.plural, group=served.group, namespace=namespace):
+        raise Denied(
+            f'crd: serviceaccount is not allowed to "{verb}" resource "{served.plural}" in apiGroup '
+            f'"{served.group}"',
+            hint=f"grant {verb} on {served.plural}" + (f' in namespace "{namespace}"' if namespace else ""),
+        )
+
+
+def _denied(key: str) -> Denied:
+    return Denied(
+        f'crd: request for "{key}" denied by whitelist rules', hint="see spec.provider.crd.whitelist.rules"
+    )
+
+
+def _json(document: Document) -> bytes:
+    return gojson.marshal(document).encode("utf-8", "surrogateescape")
