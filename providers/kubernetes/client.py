@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from syncret.config.catalog import Scope
+from syncret.config.meta import is_list
 from syncret.providers.contract import (
     FindQuery,
     PushItem,
@@ -136,4 +137,4 @@ class KubernetesClient:
 
 
 def _has(words: object, word: str) -> bool:
-    return isinstance(words, list) and (word in words or _ANY in words)
+    return is_list(words) and (word in words or _ANY in words)

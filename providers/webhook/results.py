@@ -1,11 +1,10 @@
 """Takes values out of what a webhook answered."""
 
 from syncret.config.fields import Json
-from syncret.config.meta import is_object
+from syncret.config.meta import is_list, is_object
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson, jsonpath
-from syncret.providers.kit.jsonpath.steps import is_list
 
 
 def one(body: bytes, path: str) -> bytes:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, TypeGuard
+from typing import Final, TypeAlias
 
 from syncret.config.fields import Json
-from syncret.config.meta import is_object
+from syncret.config.meta import is_list, is_object
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
 
@@ -160,11 +160,6 @@ def same(one: Json, other: Json) -> bool:
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
-
-
-def is_list(value: Json) -> TypeGuard[list[Json]]:
-    """Whether a JSON value is a list."""
-    return isinstance(value, list)
 
 
 def _selected(value: Json, key: Json) -> Json:

@@ -6,7 +6,8 @@ from typing import Final, Protocol
 
 import msgspec
 
-from syncret.config.meta import Document, is_object
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_list, is_object
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
@@ -49,9 +50,14 @@ def _check_absence(answer: Answer) -> None:
     )
     if not answer.body.startswith(b"{"):
         raise problem
-    status = answer.decode(dict[str, object])
+    status = answer.decode(Document)
     if status.get("kind") != "Status" or status.get("reason") != "NotFound":
         raise problem
+
+
+def _objects(found: Json) -> list[Document]:
+    """The objects of a list that an answer should have."""
+    return [each for each in found if is_object(each)] if is_list(found) else []
 
 
 class Kube:
@@ -67,7 +73,7 @@ class Kube:
         if answer.status == _NOT_FOUND:
             _check_absence(answer)
             return None
-        return answer.decode(dict[str, object])
+        return answer.decode(Document)
 
     async def list(self, path: str, *, doing: str, labels: str = "") -> AsyncIterator[Document]:
         """All objects of a collection that fit a label selector, fetched page by page."""
@@ -76,11 +82,10 @@ class Kube:
             answer = await self._request("GET", path, doing=doing, params=params, accept=(_GONE,))
             if answer.status == _GONE:
                 raise Unavailable(f"{doing}: the list changed too much while it was read")
-            page = answer.decode(dict[str, object])
-            items, metadata = page.get("items"), page.get("metadata")
-            for item in items if isinstance(items, list) else ():
-                if is_object(item):
-                    yield item
+            page = answer.decode(Document)
+            for item in _objects(page.get("items")):
+                yield item
+            metadata = page.get("metadata")
             more = metadata.get("continue") if is_object(metadata) else None
             if not more:
                 return
@@ -90,9 +95,8 @@ class Kube:
         """What the server has in one version of a group; nothing where it does not know it."""
         path = f"/apis/{segments(group)}/{segments(version)}" if group else f"/api/{segments(version)}"
         answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
-        found = {} if answer.status == _NOT_FOUND else answer.decode(dict[str, object])
-        resources = found.get("resources")
-        return [each for each in resources if is_object(each)] if isinstance(resources, list) else []
+        found: Document = {} if answer.status == _NOT_FOUND else answer.decode(Document)
+        return _objects(found.get("resources"))
 
     async def create(self, path: str, document: Document, *, doing: str) -> Document:
         """The object as it was stored. Raises Unavailable where one of that name has appeared."""
@@ -115,8 +119,7 @@ class Kube:
     async def rules(self, namespace: str) -> Sequence[Document]:
         """What we may do in a namespace, as far as the server lists it."""
         review = await self._review("selfsubjectrulesreviews", {"namespace": namespace})
-        rules = review.get("resourceRules")
-        return [rule for rule in rules if is_object(rule)] if isinstance(rules, list) else []
+        return _objects(review.get("resourceRules"))
 
     async def token(
         self, namespace: str, account: str, *, audiences: Sequence[str], seconds: int
@@ -137,7 +140,7 @@ class Kube:
         answer = await self._request(
             "POST", path, doing="asking what we may do", body=json_body({"spec": spec})
         )
-        status = answer.decode(dict[str, object]).get("status")
+        status = answer.decode(Document).get("status")
         return status if is_object(status) else {}
 
     async def _write(self, method: str, path: str, document: Document, *, doing: str) -> Document:
@@ -148,7 +151,7 @@ class Kube:
             raise Unavailable(f"{doing}: it changed meanwhile")
         if answer.status == _NOT_FOUND:
             raise Malformed(f"{doing}: there is no such namespace", hint="create it, or mend remoteNamespace")
-        return answer.decode(dict[str, object])
+        return answer.decode(Document)
 
     async def _request(
         self,

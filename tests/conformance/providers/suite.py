@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 import pytest
 
-from syncret.config.meta import Document
+from syncret.config.meta import Document, is_object
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -86,10 +86,10 @@ async def fields(client: Client, ref: RemoteRef) -> SecretMap | None:
 def item(key: str, value: bytes, name: str = "") -> PushItem:
     """A push of one key of a Secret or, where the value is an object of strings, of a whole Secret."""
     try:
-        members: object = json.loads(value)
+        members = json.loads(value)
     except ValueError:
         members = None
-    if name or not isinstance(members, dict):
+    if name or not is_object(members):
         source = {"k": value}
         return PushItem(key, name, SecretBytes(value), secret_key="k", source=secret(source))
     return PushItem(key, "", SecretBytes(value), source=secret({k: v.encode() for k, v in members.items()}))

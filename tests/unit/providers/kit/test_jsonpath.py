@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from syncret.config.fields import Json
+from syncret.config.meta import is_list
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson, jsonpath
-from syncret.providers.kit.jsonpath.steps import VISITS, is_list
+from syncret.providers.kit.jsonpath.steps import VISITS
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "jsonpath_answers.json").read_text())
 DOCUMENT: Any = gojson.unmarshal(json.dumps(TABLE["document"]))
