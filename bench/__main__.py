@@ -11,7 +11,7 @@ from typing import Final, Protocol, cast
 
 from bench.figures import Figure, table
 
-MEASURES: Final = ("start", "at_rest", "first_sync", "timers", "sharing", "flood", "hanging")
+MEASURES: Final = ("start", "at_rest", "first_sync", "timers", "sharing", "flood", "hanging", "vault")
 
 
 class Measure(Protocol):
