@@ -12,6 +12,7 @@ from syncret.daemon.backends.contract import Backend, Target
 from syncret.daemon.core import fan_out
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.contract import Reconciler
+from syncret.daemon.engine.credentials import Issue, no_issuer
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Faults, Observer
@@ -46,6 +47,8 @@ class Hooks(Struct, frozen=True, kw_only=True):
     substitute: Substitute | None = None
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
     """Gives the generator to use in the place of the one that was named."""
+    issue: Issue = no_issuer
+    """Who issues tokens of ServiceAccounts."""
     in_cluster: bool = True
     """Whether targets and namespaces of others are marked, as the operator marks them."""
 
@@ -79,6 +82,7 @@ async def controllers(
                 observer=hooks.observer,
                 faults=hooks.faults,
                 substitute=hooks.substitute,
+                issue=hooks.issue,
             )
         )
         templates = stack.enter_context(Templates(clock.now, allowance))

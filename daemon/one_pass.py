@@ -1,5 +1,6 @@
 """One pass over a host: everything that is due is brought in step, or only rehearsed, and then told."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.core import leases
 from syncret.daemon.core.labels import MANAGED, controller_of
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import Run, Silent
 from syncret.daemon.host import host_home
 from syncret.daemon.recorded import RecordedTarget, Written
@@ -102,6 +104,7 @@ async def one_pass(
             observer=_Progress(progress),
             substitute=rehearsing(told) if rehearse else None,
             generator=given_back if rehearse else None,
+            issue=of_folder(os.environ),
             in_cluster=False,
         )
         async with controllers(

@@ -5,6 +5,7 @@ is on the disk, and nothing that is not due is read again. Wrong settings leave 
 """
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -18,6 +19,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import Controllers, Hooks, controllers
 from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import Several
 from syncret.daemon.host import host_home
 from syncret.daemon.ops import logs
@@ -94,7 +96,12 @@ class Supervisor:
                 log.warning(
                     "this file system cannot swap folders: readers may see a mixture of old and new files"
                 )
-            hooks = Hooks(observer=Several(metrics, LoggedNews()), events=LoggedEvents(), in_cluster=False)
+            hooks = Hooks(
+                observer=Several(metrics, LoggedNews()),
+                events=LoggedEvents(),
+                issue=of_folder(os.environ),
+                in_cluster=False,
+            )
             running = await stack.enter_async_context(
                 controllers(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,8 @@ from aiohttp import web
 
 from syncret.config.catalog import Scope
 from syncret.config.fields import Json, SecretKeySelector, ServiceAccountSelector
+from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.issuers import of_folder
 from syncret.providers.contract import (
     FindQuery,
     IssuedToken,
@@ -305,3 +309,31 @@ async def test_metadata_is_read(api: KubeApi) -> None:
             value("labels.none")
         keys = client.fields(payload, RemoteRef("t", metadata=True))
         assert sorted(keys or {}) == ["annotations", "labels"]
+
+
+async def test_a_pod_asks_its_own_api_server_for_tokens(api: KubeApi, tmp_path: Path) -> None:
+    namespace = api.namespace()
+    may = {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]}
+    own, app = api.account(namespace, may), api.account(namespace, MAY)
+    host, _, port = api.url.removeprefix("https://").partition(":")
+    environment = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
+    (tmp_path / "ca.crt").write_bytes(api.ca)
+    account = ObjectRef("", "ServiceAccount", namespace, app)
+    issue = of_folder(environment, tmp_path)
+    with pytest.raises(Malformed, match="nobody here can issue a token"):
+        await issue(account, (), 600)
+    (tmp_path / "token").write_text(api.token(namespace, own))
+    issued = await issue(account, ("vault", "https://kubernetes.default.svc"), 900)
+    review = api.create(
+        "/apis/authentication.k8s.io/v1/tokenreviews",
+        {"spec": {"token": issued.token.raw.decode(), "audiences": ["vault"]}},
+    )
+
+    assert review["status"]["user"]["username"] == f"system:serviceaccount:{namespace}:{app}"
+    assert review["status"]["audiences"] == ["vault"]
+    assert 800 < issued.expires - time.time() < 1000
+    with pytest.raises(Malformed, match="it does not exist"):
+        await issue(ObjectRef("", "ServiceAccount", namespace, "none"), (), 600)
+    (tmp_path / "token").write_text(api.token(namespace, app))
+    with pytest.raises(Denied, match="HTTP 403"):
+        await issue(account, (), 600)
