@@ -1,17 +1,20 @@
 """Hands the cases of the corpora to the tests, and closes the run with the table."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 import pytest
 
 from tests.conformance.corpus import table
-from tests.conformance.corpus.cases import Case, folders, read
+from tests.conformance.corpus.cases import Case, folders, read, sample
 
 MARK: Final = "conformance"
-"""On a module: `files`, whose cases it runs, and `lane`, by which way."""
+"""On a module: `files`, whose cases it runs (of some `groups`, or a `sample`), and `lane`, by which way."""
+
+ALL: Final = "SYNCRET_CONFORMANCE_ALL"
+"""Set, it runs all cases where a sample would do."""
 
 _TOLD: Final = pytest.StashKey[list[table.Entry]]()
 
@@ -27,7 +30,14 @@ def _cases() -> list[Case]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker(MARK)
     if mark is not None and "case" in metafunc.fixturenames:
-        chosen = [case for case in _cases() if case.file in mark.kwargs["files"]]
+        groups: Sequence[str] = mark.kwargs.get("groups", ())
+        chosen = [
+            case
+            for case in _cases()
+            if case.file in mark.kwargs["files"] and (not groups or case.group in groups)
+        ]
+        if "sample" in mark.kwargs and not os.environ.get(ALL):
+            chosen = sample(chosen, mark.kwargs["sample"])
         metafunc.parametrize("case", chosen, ids=[case.id for case in chosen])
 
 

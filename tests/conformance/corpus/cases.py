@@ -1,8 +1,9 @@
 """The cases: read from the files of a corpus, with everything that a runner must know before it runs one."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
@@ -80,6 +81,12 @@ def folders(configured: str | None) -> list[Path]:
 def read(folder: Path) -> list[Case]:
     """All cases of a folder. Raises ValueError for a file or a list that no runner would pick up."""
     return [case for path in sorted(folder.iterdir()) for case in _cases(path, own=folder == OWN)]
+
+
+def sample(cases: Sequence[Case], count: int) -> list[Case]:
+    """So many of the cases, the same ones each time, whatever else the corpus holds."""
+    drawn = sorted(cases, key=lambda case: blake2b(f"{case.file} {case.id}".encode()).digest())[:count]
+    return [case for case in cases if case in drawn]
 
 
 def _cases(path: Path, *, own: bool) -> Iterator[Case]:

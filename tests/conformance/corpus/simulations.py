@@ -46,13 +46,13 @@ def simulated(cases: Sequence[Case], folder: Path) -> dict[Case, Simulation | st
             path = folder / f"{name}.json"
             path.write_text(json.dumps(translated.document), encoding="utf-8")
             files[path] = (case, translated)
-    for path, steps in _results(list(files), folder).items():
+    for path, steps in results(list(files), folder).items():
         case, translated = files[path]
         outcomes[case] = steps if isinstance(steps, str) else Simulation(translated, steps)
     return outcomes
 
 
-def _results(files: Sequence[Path], folder: Path) -> Mapping[Path, list[Document] | str]:
+def results(files: Sequence[Path], folder: Path) -> Mapping[Path, list[Document] | str]:
     """The reported steps of each file's scenario, or why there are none."""
     probe = folder / "empty.json"
     probe.write_text(json.dumps(scenario("empty", [{}])), encoding="utf-8")
