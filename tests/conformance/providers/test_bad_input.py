@@ -1,0 +1,158 @@
+"""What an operator reads when a store over HTTP cannot be used: what is wrong, what to do, and no secret."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document
+from syncret.config.settings import Settings
+from syncret.daemon.one_pass import Pass, one_pass
+from syncret.providers.registry import Registry
+from tests.support.served import all_to, served
+from tests.support.tls import Authority
+
+CANARY = "canary-4e1b"
+TOKEN = "canary-token-77d0"
+
+
+async def synced(spec: Json, folder: Path, *, provider: str = "webhook", extract: bool = False) -> Pass:
+    manifests = folder / "manifests"
+    manifests.mkdir()
+    ref: Document = {"key": f"{CANARY[:6]}-key", "property": "a"}
+    entry: Document = {"dataFrom": [{"extract": ref}]}
+    if not extract:
+        entry = {"data": [{"secretKey": "k", "remoteRef": ref}]}
+    documents: list[Document] = [
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "login", "labels": {"external-secrets.io/type": "webhook"}},
+            "stringData": {"token": TOKEN},
+        },
+        {
+            "apiVersion": "external-secrets.io/v1",
+            "kind": "SecretStore",
+            "metadata": {"name": "s"},
+            "spec": {"provider": {provider: spec}},
+        },
+        {
+            "apiVersion": "external-secrets.io/v1",
+            "kind": "ExternalSecret",
+            "metadata": {"name": "es"},
+            "spec": {"secretStoreRef": {"name": "s"}, **entry},
+        },
+    ]
+    for number, document in enumerate(documents):
+        (manifests / f"{number}.json").write_text(json.dumps(document))
+    settings = Settings(
+        manifests=(os.fspath(manifests),),
+        output_dir=os.fspath(folder / "out"),
+        state_file="",
+        call_attempts=1,
+        requests_per_second=1000.0,
+    )
+    return await one_pass(settings, Registry())
+
+
+def told(result: Pass, kind: str = "ExternalSecret") -> str:
+    """What is told of the object, after a look at everything that is told."""
+    everything = json.dumps([document for document in result.resources if document["kind"] != "Secret"])
+    everything += repr(result.failures)
+    assert CANARY not in everything
+    assert TOKEN not in everything
+    return " ".join(text for ref, text in result.failures.items() if ref.kind == kind)
+
+
+def ready(result: Pass, kind: str) -> tuple[str, str]:
+    [document] = [document for document in result.resources if document["kind"] == kind]
+    [condition] = [each for each in document["status"]["conditions"] if each["type"] == "Ready"]
+    return condition["status"], condition["reason"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        pytest.param(200, f"<html>{CANARY}", "the answer is HTML: does the URL lead to the API?", id="HTML"),
+        pytest.param(200, f"\x00\x01{CANARY}", "the answer is not JSON", id="binary"),
+        pytest.param(200, json.dumps({"b": CANARY}), 'property "a"', id="no such property"),
+        pytest.param(200, json.dumps({"a": [CANARY]})[:-1], "failed to parse response json", id="cut off"),
+        pytest.param(200, '{"a": "' + CANARY * 10**6 + '"}', "larger than", id="10 MB"),
+        pytest.param(401, CANARY, "HTTP 401 Unauthorized (the credentials are wrong", id="expired"),
+        pytest.param(403, CANARY, "HTTP 403 Forbidden (the credentials are known", id="denied"),
+        pytest.param(429, CANARY, "syncret.dev/requests-per-second", id="throttled"),
+        pytest.param(500, CANARY, "HTTP 500 Internal Server Error", id="broken"),
+    ],
+)
+async def test_answers(tmp_path: Path, status: int, body: str, expected: str) -> None:
+    async def answer(_: web.Request) -> web.StreamResponse:
+        return web.Response(status=status, text=body)
+
+    async with served(all_to(answer)) as url:
+        spec = {
+            "url": f"{url}/{{{{ .remoteRef.key }}}}?token={{{{ .login.token }}}}",
+            "headers": {"X-Token": "{{ .login.token }}"},
+            "secrets": [{"name": "login", "secretRef": {"name": "login"}}],
+            "result": {"jsonPath": "$.{{ .remoteRef.property }}"},
+        }
+        result = await synced(spec, tmp_path)
+
+    assert expected in told(result)
+    assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
+    assert ready(result, "SecretStore") == ("True", "Valid")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        pytest.param("http://no-such-host.invalid/", "check the host", id="no such host"),
+        pytest.param("http://127.0.0.1:1/", "127.0.0.1:1", id="nobody listens"),
+        pytest.param("secrets.example/path", "write it with https://", id="no scheme"),
+        pytest.param("SERVER/{{ .login.token", "template of a request", id="no template"),
+        pytest.param("SERVER/{{ fail .login.token }}", "template of a request", id="a template that fails"),
+    ],
+)
+async def test_addresses(tmp_path: Path, url: str, expected: str) -> None:
+    async def answer(_: web.Request) -> web.StreamResponse:
+        raise AssertionError("nobody can ask")
+
+    async with served(all_to(answer)) as server:
+        secrets = [{"name": "login", "secretRef": {"name": "login"}}]
+        result = await synced({"url": url.replace("SERVER", server), "secrets": secrets}, tmp_path)
+
+    assert expected in told(result) + told(result, "SecretStore")
+    assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
+
+
+@pytest.mark.parametrize("provider", ["webhook", "kubernetes"])
+async def test_a_wrong_authority(tmp_path: Path, provider: str) -> None:
+    async def answer(_: web.Request) -> web.StreamResponse:
+        return web.Response(text=CANARY)
+
+    async with served(all_to(answer), Authority().server(tmp_path)) as url:
+        token = {"token": {"bearerToken": {"name": "login", "key": "token"}}}
+        spec: dict[str, Json] = {
+            "webhook": {"url": url},
+            "kubernetes": {"server": {"url": url}, "auth": token},
+        }
+        result = await synced(spec[provider], tmp_path, provider=provider)
+
+    assert "its certificate is not trusted (set caBundle or caProvider" in told(result) + told(
+        result, "SecretStore"
+    )
+    assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
+
+
+async def test_a_page_where_an_api_server_is_expected(tmp_path: Path) -> None:
+    async def answer(_: web.Request) -> web.StreamResponse:
+        return web.Response(text=f"<html>{CANARY}", content_type="text/html")
+
+    async with served(all_to(answer)) as url:
+        token = {"token": {"bearerToken": {"name": "login", "key": "token"}}}
+        result = await synced({"server": {"url": url}, "auth": token}, tmp_path, provider="kubernetes")
+
+    assert "the answer is HTML, not JSON" in told(result, "SecretStore")
+    assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")
