@@ -9,14 +9,11 @@ from typing import Any, Final
 import msgspec
 
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.credentials import Expiring
 from syncret.providers.kit.google.refusals import EXPECTED, refusal
 from syncret.providers.kit.google.tokens import Access
-from syncret.providers.kit.http import Answer, Http, json_body, segments
-
-LARGEST: Final = 64 * 1024
-"""Bytes of a payload that Secret Manager takes."""
+from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _PAGE: Final = "1000"
@@ -66,6 +63,7 @@ class Api:
         self._tokens = tokens
         place = ("locations", location) if location else ()
         self._parent = f"/v1/{segments('projects', project, *place)}/secrets"
+        self._unknown = f"is {location} a location of Google? see DNS, too" if location else "check DNS"
         self._allow = f"in project {project} (does it exist?)"
 
     async def get(self, name: str) -> Secret | None:
@@ -123,14 +121,8 @@ class Api:
             raise Malformed(f"{doing}: it was deleted meanwhile")
 
     async def add(self, name: str, value: bytes) -> None:
-        """Another version, which is the latest then."""
+        """Another version, which is the latest then. Google takes 1 to 65,536 bytes."""
         doing = f"adding a version to {name}"
-        if not value:
-            raise Malformed(f"{doing}: the value is empty", hint="Secret Manager keeps no empty values")
-        if len(value) > LARGEST:
-            raise Malformed(
-                f"{doing}: the value is larger than 64 KiB", hint="Secret Manager keeps no larger ones"
-            )
         body = {"payload": {"data": b64encode(value).decode()}}
         if await self._call("POST", f"{self._path(name)}:addVersion", doing=doing, body=body) is None:
             raise Malformed(f"{doing}: it was deleted meanwhile")
@@ -171,15 +163,18 @@ class Api:
                 accept=EXPECTED,
             )
 
-        answer = await self._tokens.use(call)
+        try:
+            answer = await self._tokens.use(call)
+        except NoAddress as error:
+            raise Unavailable(error.message, hint=self._unknown) from None
         if answer.status not in EXPECTED:
             return answer
         role = "roles/secretmanager.secretAccessor" if method == "GET" else "roles/secretmanager.admin"
-        error = refusal(
+        refused = refusal(
             answer, allow=f"grant the account {role} (listing: secretmanager.viewer) {self._allow}"
         )
-        if error is not None:
-            raise error
+        if refused is not None:
+            raise refused
         return None
 
     async def logged_in(self) -> None:

@@ -20,6 +20,7 @@ MANAGED_BY: Final = "managed-by"
 MANAGER: Final = "external-secrets"
 
 _LATEST: Final = "latest"
+_LARGEST: Final = 64 * 1024
 
 
 class PushSpec(Model, forbid_unknown_fields=True):
@@ -55,15 +56,16 @@ class Writing:
         name = item.remote_key
         secret = await self._api.get(name)
         if secret is None:
+            new = _value(item, None)  # what cannot be stored shall not leave an empty secret behind
             await self._api.create(name, self._created(spec))
-            old = None
-        else:
-            _own(secret)
-            if not item.property:
-                await self._beside(secret, spec)
-            found = await self._api.access(name, _LATEST)
-            old = None if found is None else found.raw
+            await self._api.add(name, new)
+            return
+        _own(secret)
+        found = await self._api.access(name, _LATEST)
+        old = None if found is None else found.raw
         new = _value(item, old)
+        if not item.property:
+            await self._beside(secret, spec)
         if new != old:
             await self._api.add(name, new)
 
@@ -133,10 +135,20 @@ def _topics(spec: PushSpec) -> list[dict[str, str]]:
 
 def _value(item: PushItem, old: bytes | None) -> bytes:
     if not item.property:
-        return item.value.raw
+        return _fitting(item.value.raw, item.remote_key)
     if old is not None and property_of(old, item.property) == item.value.raw:
         return old
-    return properties.put(old or b"", item.property, item.value.raw)
+    return _fitting(properties.put(old or b"", item.property, item.value.raw), item.remote_key)
+
+
+def _fitting(value: bytes, name: str) -> bytes:
+    if not value:
+        raise Malformed(f"the value for {name} is empty", hint="Secret Manager keeps no empty values")
+    if len(value) > _LARGEST:
+        raise Malformed(
+            f"the value for {name} is larger than 64 KiB", hint="Secret Manager keeps no larger ones"
+        )
+    return value
 
 
 def _owned(secret: "Secret") -> bool:

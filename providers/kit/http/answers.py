@@ -19,6 +19,10 @@ class Unauthenticated(Denied):
     """The server does not know these credentials, or no longer: another login may help."""
 
 
+class NoAddress(Unavailable):
+    """DNS does not know the server: where a spec makes up a part of its name, that part may be wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A status that the caller is ready for, headers (names in lower case), and the whole body."""

@@ -6,6 +6,7 @@ from typing import Final
 import aiohttp
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.kit.http.answers import NoAddress
 
 FAILURES: Final = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
 """What a request can end in."""
@@ -21,7 +22,7 @@ _CLOSED: Final = "with TLS, this is also how a server asks for a client certific
 _TABLE: Final[tuple[tuple[type[BaseException], type[SyncError], str, str], ...]] = (
     (aiohttp.ClientHttpProxyError, Unavailable, "the proxy gives no way to {}", _PROXY),
     (aiohttp.ClientProxyConnectionError, Unavailable, "the proxy on the way to {} cannot be reached", _PROXY),
-    (aiohttp.ClientConnectorDNSError, Unavailable, "{} has no address", "check the host in the URL, and DNS"),
+    (aiohttp.ClientConnectorDNSError, NoAddress, "{} has no address", "check the host in the URL, and DNS"),
     (aiohttp.ConnectionTimeoutError, Unavailable, "{} accepts no connection in time", "a firewall between?"),
     (aiohttp.ServerDisconnectedError, Unavailable, "{} closed the connection", _CLOSED),
     (TimeoutError, Unavailable, "{} gave no answer in time", ""),
