@@ -11,7 +11,17 @@ from typing import Final, Protocol, cast
 
 from bench.figures import Figure, table
 
-MEASURES: Final = ("start", "at_rest", "first_sync", "timers", "sharing", "flood", "hanging", "vault")
+MEASURES: Final = (
+    "start",
+    "at_rest",
+    "first_sync",
+    "timers",
+    "sharing",
+    "flood",
+    "hanging",
+    "vault",
+    "templates",
+)
 
 
 class Measure(Protocol):

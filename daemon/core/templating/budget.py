@@ -44,6 +44,11 @@ class Budget:
         """So much work as a usual machine does in that time, and as many bytes made as may be written."""
         return cls(output=memory, memory=memory, cost=round(seconds * _UNITS_A_SECOND), keys=keys)
 
+    @property
+    def spent(self) -> bool:
+        """Whether more was asked for than there was."""
+        return min(self.cost, self.memory, self.output, self.keys) < 0
+
     def charge(self, units: int) -> None:
         """Pay for work."""
         self.cost -= units

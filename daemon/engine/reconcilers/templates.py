@@ -2,9 +2,10 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TypeVar
@@ -28,6 +29,9 @@ _THREADS: Final = 4
 _TRANSFORMS: Final = 10
 """A transform is rendered for each of many keys: all of them together may cost so many times as much."""
 
+_LONGEST_AT_ONCE: Final = 4_000
+"""Characters of a text that is parsed on the loop."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
@@ -43,6 +47,11 @@ class Allowance:
 
 class _Texts(msgspec.Struct):
     data: dict[str, str] = {}
+
+
+def _at_once(allowed: Allowance) -> Allowance:
+    """What a sync may cost on the loop: the way to a thread and back costs more than most templates do."""
+    return replace(allowed, time=min(allowed.time, 0.002), memory=min(allowed.memory, 100_000), keys=0)
 
 
 class Templates:
@@ -93,6 +102,10 @@ class Templates:
                 ) from None
 
 
+class _NotAtOnce(Exception):
+    """It takes more than may be done on the loop."""
+
+
 class Bench:
     """The templates of one sync: they share one budget, and end soon after nobody waits for them any more."""
 
@@ -100,9 +113,20 @@ class Bench:
         self._templates = templates
         self._allowance = allowance
         self._contexts: dict[int, Context] = {}
+        self._at_once = False
 
     async def work(self, function: Callable[[], T]) -> T:
-        """Run in a thread what renders with this bench. Raises Malformed where that takes too long."""
+        """Run what renders with this bench: at once if that is cheap, else again, in a thread.
+
+        Raises Malformed where it takes too long.
+        """
+        whole, self._allowance, self._at_once = self._allowance, _at_once(self._allowance), True
+        try:
+            return function()
+        except _NotAtOnce:
+            self._contexts.clear()
+        finally:
+            self._allowance, self._at_once = whole, False
         try:
             return await self._templates.in_thread(function)
         finally:
@@ -118,28 +142,44 @@ class Bench:
         """One template of an output: a key that the data lacks is an error. Raises Malformed."""
         from syncret.daemon.core.templating import operator  # costs 50 ms that most never need
 
-        return operator.render(name, text, data, self._context())
+        if self._at_once and len(text) > _LONGEST_AT_ONCE:
+            raise _NotAtOnce
+        context = self._context()
+        with self._watched(context):
+            return operator.render(name, text, data, context)
 
     def transform(self, text: str) -> Callable[[str], str]:
         """A template over the name of a key, `.value`. Raises Malformed where it does not parse."""
         from syncret.daemon.core.templating import operator  # as above
 
+        if self._at_once and len(text) > _LONGEST_AT_ONCE:
+            raise _NotAtOnce
         try:
             parsed = operator.parse("transform", text)
         except operator.TemplateError as error:
             raise Malformed(f"failed to parse template: {error}") from None
-        context = self._context(_TRANSFORMS)
+        context = self._context(1 if self._at_once else _TRANSFORMS)
 
         def rename(key: str) -> str:
             try:
-                named = operator.string_data({"value": key.encode()})
-                return parsed.render(named, context, missing_key="default").decode()
+                with self._watched(context):
+                    named = operator.string_data({"value": key.encode()})
+                    return parsed.render(named, context, missing_key="default").decode()
             except operator.TemplateError as error:
                 raise Malformed(f"failed to execute template: {error}") from None
             except UnicodeDecodeError:
                 raise Malformed("the template makes a key that is not text") from None
 
         return rename
+
+    @contextmanager
+    def _watched(self, context: "Context") -> Generator[None]:
+        """A rendering: what spends the little that it may have at once has failed for no other reason."""
+        try:
+            yield
+        finally:
+            if self._at_once and context.budget.spent:
+                raise _NotAtOnce
 
     def _context(self, times: int = 1) -> "Context":
         known = self._contexts.get(times)

@@ -1,6 +1,7 @@
 """Finds values in JSON text. Nothing is validated: each value ends where gjson takes it to end."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
@@ -133,6 +134,12 @@ def squash_end(text: str, start: int) -> int:
             if depth == 0:
                 return found.end()
     return len(text)
+
+
+def breaks_off_in_string(value: Result) -> bool:
+    """Whether it is an object or array whose text ends within a string: gjson then overruns the end."""
+    last = deque(_STRUCTURE.finditer(value.raw), maxlen=1) if value.kind is Kind.JSON else ()
+    return any(found[0][0] == '"' and not string_end(value.raw, found.start())[1] for found in last)
 
 
 def string(raw: str, *, closed: bool = True) -> Result:

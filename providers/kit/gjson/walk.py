@@ -11,6 +11,7 @@ from syncret.providers.kit.gjson.scan import (
     NOTHING,
     Kind,
     Result,
+    breaks_off_in_string,
     next_element,
     next_member,
     next_value,
@@ -167,6 +168,8 @@ class Walk:
                 return place, False
             if self._element(found, component, value, elements, wanted=wanted):
                 return place, True
+            if place == len(text) and breaks_off_in_string(value):
+                return place, False
 
     def _element(
         self, found: _Found, component: Component, value: Result, elements: list[Result], *, wanted: bool

@@ -77,11 +77,11 @@ def dig(*arguments: Value) -> Value:
     if len(arguments) < _LEAST_ARGUMENTS_OF_DIG:
         raise FunctionError("dig needs at least three arguments")
     *path, default, found = arguments
-    for key in path:
+    if not all(isinstance(key, str) for key in path):
+        raise FunctionError("a key is no string")
+    for key in cast("list[str]", path):
         if type(found) is not dict:
             raise FunctionError("what is dug in is no map")
-        if not isinstance(key, str):
-            raise FunctionError("a key is no string")
         level = cast("dict[str, Value]", found)
         if key not in level:
             return default

@@ -25,6 +25,9 @@ _SPAN: Final = range(-62_135_596_800 + _DAY, 253_402_300_799 - _DAY)
 _ZERO: Final = -62_135_596_800
 """Go's zero time: the year 1."""
 
+_ABSOLUTE_ZERO: Final = _ZERO - (292_277_022_400 // _CYCLE_YEARS * _CYCLE_DAYS + 306) * _DAY
+"""Where Go begins to count the days of a date; what lies before comes round to the far future."""
+
 
 @dataclass(frozen=True)
 class Zone:
@@ -98,6 +101,7 @@ class Time(GoObject):
     def civil(self) -> tuple[int, datetime]:
         """The year, and the rest of the local date and time in a year that Python knows."""
         second = self.second + self.zone.at(self.second)[1]
+        second = (second - _ABSOLUTE_ZERO) % (1 << 64) + _ABSOLUTE_ZERO
         cycles, within = divmod(second - _ZERO, _CYCLE)
         moment = datetime(1, 1, 1) + timedelta(seconds=within)  # noqa: DTZ001 (civil time)
         return moment.year + cycles * _CYCLE_YEARS, moment

@@ -90,6 +90,8 @@ def test_value(path: str, expected: str | None) -> None:
         pytest.param(b"static", "a", None, id="no JSON at all"),
         pytest.param(b"", "a", None, id="nothing"),
         pytest.param(b'{"a":1', "a", b"1", id="broken, and found nevertheless"),
+        pytest.param(b"[[1], [2", "#", b"2", id="broken off, and counted nevertheless"),
+        pytest.param(b'[[1], ["2]', "#", None, id="broken off within a string"),
         pytest.param(b'{"a":1,"a":2}', "a", b"1", id="the first of two counts"),
         pytest.param(b'{"a":"x\xff"}', "a", b"x\xff", id="bytes that are no UTF-8"),
         pytest.param(b'{"a":1}\n{"a":2}\n', "..#.a", b"[1,2]", id="lines"),

@@ -1,6 +1,7 @@
 """Rendering in threads, on a real clock: the loop stays free, time is limited, and who gives up ends it."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -72,6 +73,31 @@ async def test_waiting_for_a_thread_does_not_count() -> None:
         slow = '{{ range until 1 }}{{ $_ := derivePassword 1 "long" "p" "u" "s" }}{{ end }}'
         results = await asyncio.gather(*(rendered(templates, slow) for _ in range(6)))
     assert results == [b""] * 6
+
+
+@pytest.mark.parametrize(
+    ("text", "thread"),
+    [
+        pytest.param("{{ .user }}", "MainThread", id="cheap"),
+        pytest.param("{{ range 2000 }}{{ . }}{{ end }}", "template", id="much work"),
+        pytest.param('{{ repeat 200000 "a" | len }}', "template", id="much memory"),
+        pytest.param('{{ genPrivateKey "ecdsa" | len }}', "template", id="a key"),
+        pytest.param("{{/*" + "a" * 5000 + "*/}}", "template", id="long"),
+    ],
+)
+async def test_only_what_is_cheap_is_rendered_on_the_loop(
+    templates: Templates, text: str, thread: str
+) -> None:
+    bench = templates.bench()
+    threads: list[str] = []
+
+    def render() -> bytes:
+        made = bench.render("t", text, {"user": b"app"})
+        threads.append(threading.current_thread().name.partition("_")[0])
+        return made
+
+    await bench.work(render)
+    assert threads == [thread]
 
 
 def test_a_key_that_is_no_text_is_refused(templates: Templates) -> None:
