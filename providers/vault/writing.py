@@ -41,9 +41,9 @@ class Pen:
                 )
         old = self._own(entry)
         new = {**old, item.property: _text(item)} if item.property else _members(item)
-        if entry.data is not None and gojson.marshal(new) == gojson.marshal(old):
+        if entry.data is not None and _same(new, old):
             return
-        if item.property and not isinstance(old.get(item.property, ""), str):
+        if item.property and type(old.get(item.property, "")) is not str:  # a kept number is a sort of text
             raise Malformed(
                 f"error converting {item.property} to string",
                 hint="what stands in Vault under this property is not text: remove it there first",
@@ -95,6 +95,15 @@ class Pen:
 def _is_ours(metadata: Mapping[str, str]) -> bool:
     name, value = _MARK
     return metadata.get(name) == value
+
+
+def _same(one: Document, other: Document) -> bool:
+    """Whether Vault would hold the same: it takes every number for a float, however it is written."""
+    return _held(one) == _held(other)
+
+
+def _held(data: Document) -> str:
+    return gojson.marshal(gojson.unmarshal(gojson.marshal(data)))
 
 
 def _text(item: PushItem) -> str:

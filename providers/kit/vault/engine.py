@@ -9,7 +9,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object, member
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.vault.places import Engine, Version, joined
-from syncret.providers.kit.vault.replies import Absent, number
+from syncret.providers.kit.vault.replies import Absent, Rejected, number
 
 if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
     from syncret.providers.kit.vault.client import Vault
@@ -85,7 +85,10 @@ class KeyValues:
         """What kind of engine is mounted there, and its version; None where there is none."""
         mount = self.engine.mount
         path = joined("sys/mounts", mount)
-        found = await self.vault.call("GET", path, doing=f"looking at mount {mount}")
+        try:
+            found = await self.vault.call("GET", path, doing=f"looking at mount {mount}")
+        except Rejected:  # what Vault says of a mount that it does not have
+            return None
         if isinstance(found, Absent) or found.data is None:
             return None
         version = member(found.data, "options").get("version")

@@ -1,7 +1,7 @@
 """Vault and OpenBao pass the suite with engines of both versions, on the real server.
 
-OpenBao itself cannot be had. Where its API is another than Vault's, `tests/unit/providers/openbao` has a
-server of its own.
+OpenBao itself cannot be had. Of what it has added to the API since it parted from Vault (pages and recursion
+of lists, namespaces of its own) its provider uses the namespaces alone, whose header is the same.
 """
 
 import json

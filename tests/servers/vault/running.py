@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from syncret.config.fields import Json
 from tests.servers.golang import built, need_go
@@ -51,7 +52,7 @@ class Vault:
     ) -> tuple[int, dict[str, Any]]:
         """The status and the decoded answer of one request below /v1."""
         request = urllib.request.Request(  # noqa: S310  # our own server
-            f"{self.url}/v1/{path}",
+            f"{self.url}/v1/{quote(path, safe='/?=&')}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={"X-Vault-Token": token},
