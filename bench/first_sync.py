@@ -5,6 +5,7 @@ The clock of the sync is that of its turns alone.
 """
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from typing import Final
 from bench.estate import Estate, estate, worker
 from bench.figures import Figure
 from syncret.config.settings import Settings
+from syncret.daemon.cli.main import NEW_OBJECTS
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 
@@ -138,6 +140,7 @@ def _work(folder: str, *, fsync: bool) -> None:
         state_file=str(host.state),
         fsync=fsync,
     )
+    gc.set_threshold(NEW_OBJECTS)  # as the command does
     said: set[str] = set()
 
     def progress(done: int, total: int) -> None:

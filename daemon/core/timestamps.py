@@ -1,11 +1,17 @@
 """Times as Kubernetes writes them: RFC 3339 in UTC, whole seconds."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
 def stamp(seconds: float) -> str:
     """Seconds since the epoch as `2026-01-01T00:00:00Z`; fractions are cut off."""
-    return datetime.fromtimestamp(int(seconds), UTC).isoformat().removesuffix("+00:00") + "Z"
+    return _stamp(int(seconds))
+
+
+@lru_cache(maxsize=16)  # thousands of objects are told of within the same second
+def _stamp(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00") + "Z"
 
 
 def seconds(text: str) -> float | None:

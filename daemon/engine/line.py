@@ -1,14 +1,23 @@
 """The calls under way on one client, which others may join: reads of a key, and equal searches."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from syncret.daemon.engine.calls import Calls
 from syncret.daemon.engine.client import LentClient
 from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.reads import Payloads, Reads
 from syncret.daemon.engine.tasks import join
-from syncret.providers.contract import Client, Finder, FindQuery, Reader, RemoteKey, SecretMap
+from syncret.providers.contract import (
+    Client,
+    Finder,
+    FindQuery,
+    Keyed,
+    Reader,
+    RemoteKey,
+    RemoteRef,
+    SecretMap,
+)
 from syncret.providers.errors import Malformed
 
 
@@ -22,6 +31,8 @@ class Line:
         self._tasks = calls.around.tasks
         self._name = str(calls.plan.store)
         self._reader: Reader | None = None
+        self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
+        """What has to be fetched for a ref; known once `reader` was asked for."""
         self._searches: dict[FindQuery, asyncio.Task[SecretMap]] = {}
         self.reads = Reads(
             self._fetch,
@@ -37,6 +48,8 @@ class Line:
             if not isinstance(client, Reader):
                 raise Malformed(f"provider {self._calls.plan.provider.name} cannot read")
             self._reader = client
+            if isinstance(client, Keyed):
+                self.key_of = client.remote_key
         return self._reader
 
     async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap:

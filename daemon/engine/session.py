@@ -9,7 +9,6 @@ from syncret.providers.contract import (
     Client,
     Finder,
     FindQuery,
-    Keyed,
     Prober,
     PushItem,
     Reader,
@@ -116,8 +115,7 @@ class Session:
             channel = self._usable()
             async with channel.lend() as (client, line):
                 reader = line.reader(client)
-                key_of = reader.remote_key if isinstance(reader, Keyed) else RemoteRef.remote_key
-                keyed = {ref: key_of(ref) for ref in wanted}
+                keyed = {ref: line.key_of(ref) for ref in wanted}
                 payloads = await line.reads.get(
                     keyed.values(), self._namespace, on_shared=channel.calls.shared
                 )

@@ -8,6 +8,7 @@ and an object whose files never came is dropped.
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import ParamSpec
 from weakref import WeakValueDictionary
 
@@ -108,7 +109,7 @@ class Writer:
         if not self._threads:
             function(*args, **kwargs)
             return
-        work = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+        work = asyncio.get_running_loop().run_in_executor(None, partial(function, *args, **kwargs))
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
