@@ -20,6 +20,11 @@ COPY requirements/build.txt requirements/runtime.txt requirements/
 RUN python3 -m venv /opt/syncret \
     && /opt/syncret/bin/pip install --no-cache-dir --require-hashes --only-binary :all: \
         -r requirements/build.txt -r requirements/runtime.txt
+# botocore describes every service of AWS, 24 MB; these are called (sso: for whoever mounts a profile).
+RUN find /opt/syncret/lib/python3*/site-packages/botocore/data -mindepth 1 -maxdepth 1 -type d \
+        ! -name acm ! -name 'ecr*' ! -name resourcegroupstaggingapi ! -name secretsmanager ! -name ssm \
+        ! -name 'sso*' ! -name sts \
+        -exec rm -r {} +
 
 # In this order: a changed line of code does not install the libraries anew.
 COPY LICENSE README.md pyproject.toml setup.py ./
