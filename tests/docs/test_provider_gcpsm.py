@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ async def cloud(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Google]:
 
 
 def seed(cloud: Google, name: str, *values: bytes, **labels: str) -> None:
-    config = {"replication": {"automatic": {}}, "labels": labels}
+    config: dict[str, Any] = {"replication": {"automatic": {}}, "labels": labels}
     secret = Secret(f"{PROJECT}/secrets/{name}", 0, config)
     cloud.manager.secrets[secret.name] = secret
     for value in values:
