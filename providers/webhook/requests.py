@@ -104,13 +104,12 @@ class Api:
         }
         if isinstance(body, str):
             body = self._rendered("body", body, data).encode("utf-8", "surrogateescape")
-        kind = {name.lower(): value for name, value in headers.items()}.get("content-type", "")
         answer = await self._http.request(
             method,
             url,
             doing=doing,
             headers=headers,
-            body=Body(body, kind or "application/octet-stream") if body else None,
+            body=Body(body) if body else None,
             accept=(*accept, NOT_MODIFIED),
         )
         if answer.status == NOT_MODIFIED:

@@ -11,10 +11,10 @@ from syncret.providers.errors import Malformed
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Bytes and their media type."""
+    """Bytes and their media type; without one, the request names none."""
 
     content: bytes = field(repr=False)
-    type: str = "application/octet-stream"
+    type: str = ""
 
 
 def json_body(value: object) -> Body:

@@ -106,7 +106,7 @@ class Http:
         the URL but its server is told: paths and queries may hold what is secret.
         """
         sent = dict(headers or {})
-        if body is not None:
+        if body is not None and body.type:
             sent.setdefault("Content-Type", body.type)
         for name, value in sent.items():
             if _NOT_IN_HEADERS.search(name + value):
@@ -167,6 +167,7 @@ class Http:
                 data=None if body is None else body.content,
                 proxy=target.proxy,
                 allow_redirects=False,
+                skip_auto_headers=("Content-Type",),
             ) as response:
                 content = await self._content(response)
                 if content is not None:

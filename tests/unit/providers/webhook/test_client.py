@@ -192,8 +192,9 @@ async def test_pushes(server: Server, url: str, body: str, expected: bytes) -> N
     async with open_webhook(spec, context(LOGIN)) as client:
         await client.push(PushItem("my-key/1", "", SecretBytes(b"s\xff/ecret"), secret_key="pw"))
 
-    [(method, path, _, sent)] = server.seen
+    [(method, path, headers, sent)] = server.seen
     assert (method, path, sent) == ("POST", "/my-key%2F1", expected)
+    assert "Content-Type" not in headers, "only the store's own headers say what it is"
 
 
 async def test_deletes_and_looks(server: Server, url: str) -> None:
