@@ -67,7 +67,7 @@ def _untrusted(error: ssl.SSLCertVerificationError, told: str) -> SyncError:
         )
     return Malformed(
         f"{told}: its certificate is not trusted",
-        hint="set caBundle or caProvider to the authority that signed it; in a store that has neither, SSL_CERT_FILE",
+        hint="set caBundle or caProvider to the authority that signed it; without these, SSL_CERT_FILE",
     )
 
 
