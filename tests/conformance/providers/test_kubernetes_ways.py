@@ -337,3 +337,24 @@ async def test_a_pod_asks_its_own_api_server_for_tokens(api: KubeApi, tmp_path: 
     (tmp_path / "token").write_text(api.token(namespace, app))
     with pytest.raises(Denied, match="HTTP 403"):
         await issue(account, (), 600)
+
+
+async def test_a_token_that_is_refused_is_replaced(api: KubeApi) -> None:
+    namespace = api.namespace()
+    account = api.account(namespace, MAY)
+    given = Given(tokens={"app": IssuedToken(SecretBytes(b"revoked"), NOW + 3600)})
+    spec = KubernetesSpec(
+        server=KubernetesServer(url=api.url, ca_bundle=api.ca_base64),
+        auth=KubernetesAuth(service_account=ServiceAccountSelector(name="app", audiences=("a",))),
+        remote_namespace=namespace,
+    )
+    async with open_kubernetes(spec, context(given)) as client:
+        token = SecretBytes(api.token(namespace, account).encode())
+        given.tokens["app"] = IssuedToken(token, NOW + 3600)
+        answers = await asyncio.gather(*(client.fetch([RemoteKey(f"absent-{n}")]) for n in range(5)))
+        given.tokens["app"] = IssuedToken(SecretBytes(b"revoked"), NOW + 3600)
+
+        assert answers == [{}] * 5
+        assert await client.probe() == "ready"
+
+    assert given.asked == [("app", ("a",), 3600)] * 2
