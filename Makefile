@@ -93,6 +93,11 @@ conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DI
 oracle: $(DEV_READY) ## The engine against the operator's own Go packages (ORACLE_CASES=200000 for a long run; needs Go)
 	$(BIN)/python -m pytest -q -m oracle -o faulthandler_timeout=1200 tests/oracle $(TEST)
 
+FUZZ_SECONDS ?= 600
+.PHONY: fuzz
+fuzz: $(DEV_READY) ## Damaged templates, manifests and paths, for FUZZ_SECONDS (FUZZ_SEED=N repeats a run)
+	$(BIN)/python -m tests.fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
+
 # -------------------------------------------------------------------------------------------------------- checks
 .PHONY: lint
 lint: $(DEV_READY) ## Format, lint rules, import rules

@@ -20,12 +20,12 @@ _ESCAPED_HTML: Final = re.compile('["\\\\\x00-\x1f<>&\u2028\u2029\ud800-\udfff]'
 _SHORT: Final = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SUSPECT: Final = re.compile("[\ud800-\udfff]|\\\\u[dD]")
-_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 _STRUCTURE: Final = re.compile(_STRING.pattern + r"|[\[\]{}]")
 _SCALAR: Final = re.compile(r"[^\s,\]}]+")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 # A string that is never closed ends with the text: trying again at each quote within would be quadratic.
-_BRACKETS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+_BRACKETS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 
 DEEPEST: Final = 200
 """Lists and objects within each other. Go takes 10,000, which here would take more stack than there is."""

@@ -14,11 +14,12 @@ _NUMBER: Final = (
     r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?"
 )
 _SIGNED_NUMBER: Final = re.compile("[+-]" + _NUMBER[5:])
+# Possessive, for a string may be a megabyte long, and each other way to match it would be remembered.
 _WORDS: Final = (
     r"(?P<SPACE>[ \t\r\n]+?(?=[ \t\r\n]-{right})|[ \t\r\n]+)"
     r"|(?P<DECLARE>:=)|(?P<ASSIGN>=)|(?P<PIPE>\|)"
-    r'|(?P<STRING>"(?:[^"\\\n]|\\[^\n])*")|(?P<RAW_STRING>`[^`]*`)'
-    r"|(?P<CHAR_CONSTANT>'(?:[^'\\\n]|\\[^\n])*')"
+    r'|(?P<STRING>"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+")|(?P<RAW_STRING>`[^`]*+`)'
+    r"|(?P<CHAR_CONSTANT>'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+')"
     r"|(?P<VARIABLE>\$\w*)|(?P<FIELD>\.(?![0-9])\w*)|(?P<NUMBER>(?=[+\-.0-9]){number})"
     r"|(?P<IDENTIFIER>\w+)|(?P<LEFT_PAREN>\()|(?P<RIGHT_PAREN>\))|(?P<CHARACTER>[!#%&*,;<>?@\[\\\]^{{}}~/-])"
 )

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from syncret.providers.kit import gojson
 
-_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*("|\\?\Z)', re.DOTALL)
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("|\\?\Z)', re.DOTALL)
 _STRUCTURE: Final = re.compile(r"[{}\[\]()]|" + _STRING.pattern, re.DOTALL)
 _NUMBER: Final = re.compile(r"[^\x00-\x20,\]}]*")
 _LITERAL: Final = re.compile(r"[a-z]*")
