@@ -1,6 +1,6 @@
 """The engine on a simulated cluster in this process: for measures that need no files."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -50,12 +50,16 @@ async def bench(
     *,
     spread: bool = True,
     substitute: Callable[[ObjectRef, Provider[Any]], Provider[Any]] | None = None,
+    settings: Settings | None = None,
+    manifests: Iterable[Document] = (),
 ) -> AsyncIterator[Bench]:
-    """An engine on an empty cluster, in the running loop's time."""
+    """An engine on a cluster, in the running loop's time; with a bucket that holds nobody up."""
     clock, registry, witness = Clock(), Registry(), Witness()
     cluster = MemoryCluster(now=clock.now, admission=admission_by(registry))
+    for manifest in manifests:
+        await cluster.apply(manifest)
     hooks = Hooks(observer=witness, substitute=substitute)
-    settings = Settings(spread=spread, requests_per_second=1e6, burst=1_000_000)
+    settings = settings or Settings(spread=spread, requests_per_second=1e6, burst=1_000_000)
     async with controllers(
         cluster, registry=registry, settings=settings, clock=clock, hooks=hooks
     ) as running:

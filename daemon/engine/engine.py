@@ -24,6 +24,7 @@ from syncret.daemon.engine.contract import Outcome, Reconciler
 from syncret.daemon.engine.echoes import Echoes, only_status
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Observer, Run, Silent
+from syncret.daemon.engine.reads import due_since
 from syncret.daemon.engine.workqueue import QueueClosed, Ticket, WorkQueue
 from syncret.providers.errors import SyncError, Throttled
 
@@ -76,6 +77,8 @@ class Engine:
         self._echoes = Echoes()
         self._heard: dict[ObjectRef, list[tuple[ObjectRef, str]]] = {}
         """For each object that is being run, what it would be woken by but for that."""
+        self._asked: dict[ObjectRef, float] = {}
+        """When a run was last asked for by an event, until it begins."""
         self._lanes: dict[ObjectRef, str] = {}
         self._failures: dict[ObjectRef, int] = {}
         self._conflicts: dict[ObjectRef, int] = {}
@@ -199,6 +202,7 @@ class Engine:
             heard.append((ref, version))
 
     def _wake(self, ref: ObjectRef, *, urgent: bool) -> None:
+        self._asked[ref] = self._loop.time()
         self.queue.add(ref, urgent=urgent, lane=self._lanes.get(ref, ""))
 
     def _jumped(self, seconds: float) -> None:
@@ -230,6 +234,7 @@ class Engine:
     async def _run(self, ticket: Ticket) -> None:
         ref = ticket.ref
         begin = self._loop.time()
+        due_since.set(self._asked.pop(ref, begin - ticket.waited))
         self._heard[ref] = []
         try:
             outcome = await self._outcome(ref)
