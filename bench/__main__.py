@@ -20,6 +20,7 @@ MEASURES: Final = (
     "flood",
     "hanging",
     "vault",
+    "aws",
     "templates",
 )
 

@@ -30,7 +30,7 @@ KEEP: Final = 10.0
 """Seconds for which an answer waits for those who were due before it."""
 
 
-PATIENCE: Final = 0.1
+PATIENCE: Final = 0.25
 """Seconds for which a batch that is not full waits at most while other calls are under way."""
 
 
@@ -131,19 +131,20 @@ class Reads:
                 del self._under_way[key]
 
     async def _gathered(self, batch: _Batch) -> None:
-        """Wait for the window; where other calls are under way, until they have their answers.
+        """Wait for the window; where other calls are under way, until one window after their answers.
 
-        Whoever waits for those may ask for more keys then: a thousand objects that cannot all run at once would
+        Whoever waited for those may ask for more keys then: a thousand objects that cannot all run at once would
         otherwise send many batches half full.
         """
         loop = asyncio.get_running_loop()
         latest = loop.time() + (PATIENCE if self._size > 1 else 0.0)
         more = self._window > 0
         while more and not batch.full.is_set():
+            busy = self._calling > 0
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._window):
                     await batch.full.wait()
-            more = self._calling > 0 and loop.time() < latest
+            more = (busy or self._calling > 0) and loop.time() < latest
 
     def _keep(self, answers: Mapping[RemoteKey, _Answer]) -> None:
         self._answers |= answers

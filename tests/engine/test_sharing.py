@@ -13,6 +13,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.reads import KEEP, due_since
 from syncret.daemon.engine.sessions import Sessions
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import SyncError
@@ -48,15 +49,16 @@ class Reading:
 
 @asynccontextmanager
 async def running(
-    managers: dict[str, Manager], clock: Clock, objects: Iterable[tuple[str, str]]
+    managers: dict[str, Manager], clock: Clock, objects: Iterable[tuple[str, str]], *, batch_size: int = 1
 ) -> AsyncGenerator[Reading, None]:
     """The engine over objects that each read (store, key)."""
     home = MemoryCluster(now=clock.now)
     for number, (name, key) in enumerate(objects):
         await home.create(manifest("ExternalSecret", f"x{number}", spec={"store": name, "key": key}))
-    providers = {name: manager.provider() for name, manager in managers.items()}
+    providers = {name: manager.provider(batch_size=batch_size) for name, manager in managers.items()}
     registry = OneProvider(next(iter(providers.values())))
-    knobs = settings(call_timeout=30.0, drain_timeout=0.0)
+    window = 0.002 if batch_size > 1 else 0.0
+    knobs = settings(call_timeout=30.0, drain_timeout=0.0, batch_window=window)
     inventory = Inventory()
     async with Sessions(
         registry, home, knobs, clock=clock, substitute=lambda ref, provider: providers[ref.name]
@@ -79,6 +81,48 @@ async def test_a_hundred_objects_on_one_key_are_one_read_each_time(clock: Clock,
         assert len(manager.fetches) == 1
         await asyncio.sleep(120)
         assert len(manager.fetches) == 3
+
+
+@pytest.mark.parametrize(
+    ("size", "calls"), [pytest.param(1, 200, id="no batch API"), pytest.param(20, 10, id="batches of twenty")]
+)
+async def test_more_objects_than_can_run_at_once_are_one_read_a_key(
+    clock: Clock, size: int, calls: int
+) -> None:
+    manager = Manager({f"k{number}": "v" for number in range(200)})
+    manager.open_delay = manager.delay = 0.01
+    objects = [("s", f"k{number % 200}") for number in range(2000)]
+    async with running({"s": manager}, clock, objects, batch_size=size):
+        await asyncio.sleep(30)
+        assert len(manager.fetches) == calls
+        assert sorted(key for keys in manager.fetches for key in keys) == sorted(manager.values)
+
+
+async def test_an_answer_serves_nobody_who_came_after_its_call_began(clock: Clock) -> None:
+    manager = Manager({"k": "v"})
+    manager.delay = 0.01
+    async with Sessions(
+        OneProvider(manager.provider()), MemoryCluster(now=clock.now), settings(), clock=clock
+    ) as sessions:
+        session = sessions.session(store("s"), "default")
+
+        async def read(due: float) -> None:
+            due_since.set(due)
+            await session.read([RemoteRef("k")])
+
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(1)
+        before = loop.time()
+        await asyncio.sleep(1)
+        await asyncio.create_task(read(before))
+        after = loop.time()
+        await asyncio.create_task(read(before))
+        assert len(manager.fetches) == 1, "it was due before the call"
+        await asyncio.create_task(read(after))
+        assert len(manager.fetches) == 2
+        await asyncio.sleep(KEEP + 1)
+        await asyncio.create_task(read(before))
+        assert len(manager.fetches) == 3, "a session is no cache"
 
 
 async def test_one_store_that_hangs_leaves_the_other_nine_on_time(clock: Clock) -> None:
