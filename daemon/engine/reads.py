@@ -1,8 +1,8 @@
 """Joins reads of the same key that are wanted at the same time, and gathers different keys into batches.
 
 Two thousand objects that are due together do not all run together. Whoever runs later takes the answer of a
-call that began after it was due: no read of its own could have been meant by that moment. Answers are kept for
-a few seconds for that alone; nobody gets one that is older than its own wish.
+call that began after it was due. Answers are kept for a few seconds for that alone: nobody gets one that is
+older than its own wish.
 """
 
 import asyncio
@@ -133,8 +133,8 @@ class Reads:
     async def _gathered(self, batch: _Batch) -> None:
         """Wait for the window; where other calls are under way, until one window after their answers.
 
-        Whoever waited for those may ask for more keys then: a thousand objects that cannot all run at once would
-        otherwise send many batches half full.
+        Whoever waited for those may ask for more keys then: a thousand objects that cannot all run at once
+        would otherwise send many batches half full.
         """
         loop = asyncio.get_running_loop()
         latest = loop.time() + (PATIENCE if self._size > 1 else 0.0)

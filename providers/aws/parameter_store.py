@@ -1,6 +1,6 @@
 """AWS Parameter Store: reads by exact name in batches of ten, finds by name, path and tags, writes."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from syncret.providers.aws import payloads
@@ -46,9 +46,9 @@ class ParameterStoreClient:
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         names = {key: self._name(key) for key in keys}
-        values = await self._values.get(
-            list(dict.fromkeys(name for key, name in names.items() if not key.metadata))
-        )
+        values: Answers = {}
+        for together in self._apart(key for key in keys if not key.metadata):
+            values |= await self._values.get(together)
         tags = await each((name for key, name in names.items() if key.metadata), self._tags)
         found = {key: (tags if key.metadata else values).get(name) for key, name in names.items()}
         return {key: value for key, value in found.items() if value is not None}
@@ -84,6 +84,16 @@ class ParameterStoreClient:
     def _name(self, key: RemoteKey) -> str:
         name = self._prefix + key.key
         return f"{name}:{key.version}" if key.version and not key.metadata else name
+
+    def _apart(self, keys: Iterable[RemoteKey]) -> list[list[str]]:
+        """Names in lists, none of which has a parameter twice: AWS does not say that it takes two versions."""
+        lists: list[dict[str, str]] = []
+        for key in keys:
+            free = next((names for names in lists if key.key not in names), None)
+            if free is None:
+                lists.append(free := {})
+            free[key.key] = self._name(key)
+        return [list(names.values()) for names in lists]
 
     async def _many(self, names: Sequence[str]) -> Answers:
         """One batch. Absent is only what AWS says is absent."""
