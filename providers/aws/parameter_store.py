@@ -86,7 +86,7 @@ class ParameterStoreClient:
         return f"{name}:{key.version}" if key.version and not key.metadata else name
 
     def _apart(self, keys: Iterable[RemoteKey]) -> list[list[str]]:
-        """Names in lists, none of which has a parameter twice: AWS does not say that it takes two versions."""
+        """Names in lists, none with a parameter twice: whether AWS takes two versions it does not say."""
         lists: list[dict[str, str]] = []
         for key in keys:
             free = next((names for names in lists if key.key not in names), None)
