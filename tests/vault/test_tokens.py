@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import Denied
 from syncret.providers.vault.auth_spec import VaultAuth
+from syncret.providers.vault.spec import VaultSpec
 from tests.servers.gate import Gate, gate
 from tests.servers.vault.running import vault
 from tests.support.opened import NOW, Given, context
@@ -99,11 +101,9 @@ async def test_a_token_that_owns_a_lease_outlives_the_client() -> None:
     mount = Mount(vault())
     mount.path, mount.policy = engine, vault().policy(**{f"{engine}/*": "read"})
     auth, given = mount.app_role()
-    spec = mount.spec(auth)
     before = accessors()
-    async with opened(
-        type(spec)(server=spec.server, path=engine, version="v1", auth=auth), context(given)
-    ) as client:
+    spec = VaultSpec(server=vault().url, path=engine, version="v1", auth=auth)
+    async with opened(spec, context(given)) as client:
         assert await read(client, "db", "user") == b"ada"
         [ours] = accessors() - before
 
@@ -169,3 +169,22 @@ def accessors() -> set[str]:
     """Of all tokens that there are."""
     _, answer = vault().request("LIST", "auth/token/accessors")
     return set(answer["data"]["keys"])
+
+
+async def test_leases_of_what_was_read_are_renewed_while_the_store_is_in_use(between: Gate) -> None:
+    engine = vault().mount("leased-kv")
+    vault().write(f"{engine}/db", user="ada", ttl="1s")
+    mount = Mount(vault())
+    mount.policy = vault().policy(**{f"{engine}/*": "read"})
+    auth, given = mount.app_role()
+    spec = VaultSpec(server=between.url, version="v1", auth=auth)
+    renewed = asyncio.Event()
+
+    def watch(request: web.Request) -> None:
+        if request.path.endswith("/sys/leases/renew"):
+            renewed.set()
+
+    async with opened(spec, context(given)) as client:
+        with between.failing(watch):
+            await read(client, f"{engine}/db")
+            await asyncio.wait_for(renewed.wait(), 5)

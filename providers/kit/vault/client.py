@@ -2,7 +2,7 @@
 
 The login happens when the block is entered, and again when the token ran out or was revoked; it is renewed
 ahead of its end. Leaving the block revokes a token that we got ourselves, unless it owns leases: what was
-delivered would die with it.
+delivered would die with it. Until then leases are renewed.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.credentials import Expiring, Lease
 from syncret.providers.kit.http import Unauthenticated
 from syncret.providers.kit.vault import calls
+from syncret.providers.kit.vault.leases import Leases
 from syncret.providers.kit.vault.replies import Absent, Refused, Rejected, Reply, number
 from syncret.providers.kit.vault.wire import Adapter, Wire, there
 
@@ -79,6 +80,7 @@ class Vault:
         self._suspected = False
         self._blind = False
         self._leased = False
+        self._leases = Leases(self._renew_lease)
 
     async def call(
         self,
@@ -110,7 +112,7 @@ class Vault:
             except Refused:
                 pass
             else:
-                return await self._taken(found, doing, wrapped=wrapped)
+                return await self._taken(found, path, doing, wrapped=wrapped)
             raise await self._judged(token, doing)
 
         return await attempt(None) if self._login is None else await self._tokens.use(attempt)
@@ -118,6 +120,12 @@ class Vault:
     async def write(self, path: str, body: Json, *, doing: str) -> Reply:
         """As `call`, for a write: nothing can be absent."""
         return there(await self.call("POST", path, doing=doing, body=body), doing)
+
+    async def _renew_lease(self, lease: str) -> float:
+        """With the token of now, which is renewed on the way; one that was replaced took its leases along."""
+        token = None if self._login is None else await self._tokens.get()
+        reply = await calls.renew_lease(self._adapter("renewing a lease", token, self._namespace), lease)
+        return self._lasting(reply) if reply.document.get("renewable") is True else 0.0
 
     async def revoke_lease(self, lease: str) -> None:
         """End a lease, and what was made for it."""
@@ -149,6 +157,7 @@ class Vault:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self._leases.close()
         token = self._tokens.held
         if token is None or not token.ours or self._leased or self._ended(token):
             return
@@ -161,15 +170,17 @@ class Vault:
         home = self._home if namespace is None else namespace
         return Adapter(self._wire, doing, token.value if token else "", home)
 
-    async def _taken(self, found: Reply | Absent, doing: str, *, wrapped: bool) -> Reply | Absent:
+    async def _taken(self, found: Reply | Absent, path: str, doing: str, *, wrapped: bool) -> Reply | Absent:
         if isinstance(found, Absent):
             return found
         reply = (
             found if wrapped else await self._wire.unwrapped(found, doing=doing, namespace=self._namespace)
         )
         # What hangs on our token: a lease, a token made with it, a wrapped answer.
-        hangs = reply.text("lease_id") or reply.part("auth") or reply.part("wrap_info")
-        self._leased = self._leased or bool(hangs)
+        lease = reply.text("lease_id")
+        self._leased = self._leased or bool(lease or reply.part("auth") or reply.part("wrap_info"))
+        if lease and reply.document.get("renewable") is True:
+            self._leases.note(path, lease, self._lasting(reply))
         return reply
 
     # -- the token
@@ -219,6 +230,12 @@ class Vault:
             renewable=auth.get("renewable") is True,
             ours=auth.get("token_type") != "batch",
         )
+
+    def _lasting(self, reply: Reply) -> float:
+        """Seconds of a lease, which ends with the token that it was given to."""
+        held = self._tokens.held
+        seconds = float(number(reply.document.get("lease_duration")))
+        return seconds if held is None else min(seconds, self._left(held))
 
     def _left(self, token: Token) -> float:
         return float("inf") if token.expires is None else token.expires - self._now()
