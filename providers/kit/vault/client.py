@@ -6,19 +6,19 @@ delivered would die with it. Until then leases are renewed.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Final, Self
 
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.credentials import Expiring, Lease
 from syncret.providers.kit.http import Unauthenticated
 from syncret.providers.kit.vault import calls
 from syncret.providers.kit.vault.leases import Leases
 from syncret.providers.kit.vault.replies import Absent, Refused, Rejected, Reply, number
+from syncret.providers.kit.vault.tokens import Login, Token, header, made, without_token
 from syncret.providers.kit.vault.wire import Adapter, Wire, there
 
 _SURE: Final = 5.0
@@ -26,33 +26,6 @@ _SURE: Final = 5.0
 
 _SHORTENED: Final = 3
 """Near the most that a token may live, renewals grow shorter; below this part of its first life, a login."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Token:
-    """A token and what is to be done with it."""
-
-    value: str = field(repr=False)
-    lifetime: float = 0.0
-    """Seconds at its first; 0: it does not end, or somebody else minds it."""
-    expires: float | None = None
-    renewable: bool = False
-    ours: bool = False
-    """Whether we logged in for it, and so may revoke it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Login:
-    """One way to log in. `run` gives the login's reply, or a token that somebody else made."""
-
-    method: str
-    run: Callable[[Adapter], Awaitable[Reply | SecretBytes]]
-    remedy: str
-    """What to look at when Vault refuses it."""
-
-    @property
-    def doing(self) -> str:
-        return f"logging in to Vault by {self.method}"
 
 
 class Vault:
@@ -197,7 +170,7 @@ class Vault:
             reply = await calls.renew(self._adapter("renewing the token", held))
         except (Refused, Rejected):
             return None
-        token = self._made(reply.part("auth"), held.lifetime)
+        token = made(reply.part("auth"), self._now(), held.lifetime)
         return token if token.value and token.lifetime <= _SHORTENED * self._left(token) else None
 
     async def _logged_in(self) -> Token:
@@ -211,25 +184,14 @@ class Vault:
         if found is None:
             raise Denied(f"{login.doing}: Vault refuses it", hint=login.remedy)
         if isinstance(found, SecretBytes):
-            return Token(_header(found, login.doing))
+            return Token(header(found, login.doing))
         auth = found.part("auth")
-        token = self._made(auth)
+        token = made(auth, self._now())
         if not token.value:
-            raise _without_token(login.doing, needs_more=bool(auth.get("mfa_requirement")))
+            raise without_token(login.doing, needs_more=bool(auth.get("mfa_requirement")))
         if self._suspected:
             self._sure = token, self._now()
         return token
-
-    def _made(self, auth: Mapping[str, Json], lifetime: float = 0.0) -> Token:
-        value = auth.get("client_token")
-        seconds = number(auth.get("lease_duration"))
-        return Token(
-            value if isinstance(value, str) else "",
-            lifetime=lifetime or seconds,
-            expires=self._now() + seconds if seconds else None,
-            renewable=auth.get("renewable") is True,
-            ours=auth.get("token_type") != "batch",
-        )
 
     def _lasting(self, reply: Reply) -> float:
         """Seconds of a lease, which ends with the token that it was given to."""
@@ -246,7 +208,8 @@ class Vault:
     async def _judged(self, token: Token | None, doing: str) -> SyncError:
         """Why Vault answered 403: it says the same for a token that ended and for a policy that forbids."""
         forbidden = Denied(
-            f"{doing}: permission denied", hint="a policy of the store's token must allow this path"
+            f"{doing}: permission denied",
+            hint="a policy of the store's token must allow it, and path in the store must be right",
         )
         if token is None or self._blind:
             return forbidden
@@ -281,19 +244,3 @@ class Vault:
             if self._login is not None
             else "the store has no auth: give it one",
         )
-
-
-def _header(token: SecretBytes, doing: str) -> str:
-    """A token as a header can hold it: as it stands in the Secret, but for a line break at its end."""
-    text = token.raw.decode("ascii", "replace").strip()
-    if text and text.isprintable() and text.isascii():
-        return text
-    raise Malformed(f"{doing}: the Secret's value is no token", hint="it must be one line of plain text")
-
-
-def _without_token(doing: str, *, needs_more: bool) -> SyncError:
-    if needs_more:
-        return Denied(f"{doing}: Vault wants a second factor", hint="use a login that needs none")
-    return Malformed(
-        f"{doing}: the answer holds no token", hint="does the mount path lead to a login method?"
-    )

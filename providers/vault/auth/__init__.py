@@ -5,7 +5,7 @@ from typing import Final
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.vault.client import Login
+from syncret.providers.kit.vault.tokens import Login
 from syncret.providers.vault.auth import (
     app_role,
     cert,

@@ -1,0 +1,178 @@
+"""What an operator reads of stores and objects when Vault does not play along: what is wrong, what to do."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document
+from syncret.config.settings import Settings
+from syncret.daemon.one_pass import Pass, one_pass
+from syncret.providers.registry import Registry
+from tests.docs.pages import ROOT
+from tests.servers.gate import Gate, gate
+from tests.servers.vault.running import vault
+from tests.vault.support import Mount
+
+pytestmark = pytest.mark.slow
+
+CANARY = "canary-4e1b"
+SDKS = {"aioboto3", "aiobotocore", "azure", "boto3", "botocore", "google", "kubernetes"}
+
+
+@pytest.fixture
+def mount() -> Mount:
+    made = Mount(vault())
+    vault().write(f"{made.path}/data/db", data={"user": CANARY, "port": 5432})
+    return made
+
+
+@pytest.fixture
+async def between() -> AsyncIterator[Gate]:
+    async with gate(vault().url) as made:
+        yield made
+
+
+def external(name: str, key: str, prop: str) -> Document:
+    ref = {"key": key, "property": prop}
+    return {
+        "apiVersion": "external-secrets.io/v1",
+        "kind": "ExternalSecret",
+        "metadata": {"name": name},
+        "spec": {"secretStoreRef": {"name": "s"}, "data": [{"secretKey": "k", "remoteRef": ref}]},
+    }
+
+
+async def synced(folder: Path, token: str, spec: Json, *objects: Document) -> Pass:
+    manifests = folder / "manifests"
+    manifests.mkdir()
+    auth = {"tokenSecretRef": {"name": "login", "key": "token"}}
+    documents: list[Document] = [
+        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login"}, "stringData": {"token": token}},
+        {
+            "apiVersion": "external-secrets.io/v1",
+            "kind": "SecretStore",
+            "metadata": {"name": "s"},
+            "spec": {"provider": {"vault": {"auth": auth} | spec}},
+        },
+        *objects,
+    ]
+    for number, document in enumerate(documents):
+        (manifests / f"{number}.json").write_text(json.dumps(document))
+    settings = Settings(
+        manifests=(os.fspath(manifests),),
+        output_dir=os.fspath(folder / "out"),
+        state_file="",
+        call_attempts=1,
+    )
+    result = await one_pass(settings, Registry())
+    said = json.dumps([document for document in result.resources if document["kind"] != "Secret"])
+    assert not [word for word in (CANARY, token) if word in said + repr(result.failures)]
+    return result
+
+
+def ready(result: Pass, kind: str, name: str) -> tuple[str, str]:
+    [document] = [
+        each for each in result.resources if each["kind"] == kind and each["metadata"]["name"] == name
+    ]
+    [condition] = [each for each in document["status"]["conditions"] if each["type"] == "Ready"]
+    return condition["status"], condition["reason"]
+
+
+def told(result: Pass) -> str:
+    return " ".join(result.failures.values())
+
+
+@pytest.mark.parametrize(
+    ("key", "prop", "expected"),
+    [
+        pytest.param(
+            "db", "port.number", 'cannot find secret data for key: "port.number"', id="into a number"
+        ),
+        pytest.param("db", "absent", 'cannot find secret data for key: "absent"', id="no such property"),
+        pytest.param("../../sys/mounts", "a", "cannot hold the segments", id="a way out"),
+    ],
+)
+async def test_references(mount: Mount, tmp_path: Path, key: str, prop: str, expected: str) -> None:
+    spec = {"server": vault().url, "path": mount.path}
+    result = await synced(tmp_path, vault().token(mount.policy), spec, external("es", key, prop))
+
+    assert expected in told(result)
+    assert ready(result, "ExternalSecret", "es") == ("False", "SecretSyncedError")
+    assert ready(result, "SecretStore", "s") == ("True", "Valid")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected", "reason"),
+    [
+        pytest.param({"server": "http://127.0.0.1:1"}, "refuses connections", "", id="nobody listens"),
+        pytest.param({"server": "vault"}, "write it with https://", "", id="no URL"),
+        pytest.param({"path": "nowhere"}, "and path in the store must be right", "Valid", id="no mount"),
+        pytest.param({"version": "v1"}, "set the store's version", "Valid", id="the other version"),
+    ],
+)
+async def test_stores(mount: Mount, tmp_path: Path, spec: Document, expected: str, reason: str) -> None:
+    full = {"server": vault().url, "path": mount.path} | spec
+    result = await synced(tmp_path, vault().token(mount.policy), full, external("es", "db", "user"))
+
+    assert expected in told(result)
+    assert ready(result, "ExternalSecret", "es") == ("False", "SecretSyncedError")
+    assert ready(result, "SecretStore", "s")[0] == ("True" if reason else "False")
+
+
+async def test_a_token_that_has_expired(mount: Mount, tmp_path: Path) -> None:
+    token = vault().token(mount.policy)
+    vault().write("auth/token/revoke", token=token)
+    spec = {"server": vault().url, "path": mount.path}
+    result = await synced(tmp_path, token, spec, external("es", "db", "user"))
+
+    assert "the token is not valid" in told(result)
+    assert "write a new token into the Secret that the store names" in told(result)
+    assert ready(result, "SecretStore", "s") == ("False", "InvalidProviderConfig")
+
+
+async def test_a_page_where_vault_is_expected(mount: Mount, between: Gate, tmp_path: Path) -> None:
+    spec = {"server": between.url, "path": mount.path}
+    page = web.Response(text=f"<html>{CANARY}", content_type="text/html")
+    with between.failing(lambda _request: page):
+        result = await synced(tmp_path, vault().token(mount.policy), spec, external("es", "db", "user"))
+
+    assert "the answer is HTML, not JSON" in told(result)
+
+
+async def test_one_of_twenty_that_is_forbidden(mount: Mount, tmp_path: Path) -> None:
+    for number in range(20):
+        vault().write(f"{mount.path}/data/key-{number}", data={"user": CANARY})
+    closed = {f"{mount.path}/data/key-7": "deny", f"{mount.path}/*": "read"}
+    token = vault().token(vault().policy(**closed))
+    objects = [external(f"es-{number}", f"key-{number}", "user") for number in range(20)]
+    result = await synced(tmp_path, token, {"server": vault().url, "path": mount.path}, *objects)
+
+    assert len(result.failures) == 1
+    assert "reading key-7: permission denied" in told(result)
+    assert "a policy of the store's token must allow it" in told(result)
+    assert ready(result, "ExternalSecret", "es-7") == ("False", "SecretSyncedError")
+    assert ready(result, "ExternalSecret", "es-8") == ("True", "SecretSynced")
+
+
+def test_a_store_of_vault_brings_in_no_other_client(mount: Mount, tmp_path: Path) -> None:
+    code = """
+import asyncio, json, sys
+from pathlib import Path
+from tests.vault.test_conditions import external, synced
+spec = {"server": sys.argv[2], "path": sys.argv[3]}
+result = asyncio.run(synced(Path(sys.argv[1]), sys.argv[4], spec, external("es", "db", "user")))
+assert not result.failures, result.failures
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+    token = vault().token(mount.policy)
+    command = [sys.executable, "-c", code, str(tmp_path), vault().url, mount.path, token]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+
+    assert not SDKS & set(json.loads(done.stdout))
