@@ -18,7 +18,7 @@ _MEMBER: Final = re.compile(r'["}]')
 _SOLID: Final = re.compile(r"[^\x00-\x20]")
 
 _GO_FLOAT: Final = re.compile(
-    r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf(?:inity)?|nan", re.IGNORECASE
+    r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?|[+-]?inf(?:inity)?|nan", re.IGNORECASE
 )
 _DIGITS: Final = re.compile(r"-?[0-9]*")
 

@@ -1,5 +1,7 @@
 """Properties by gjson paths. The expectations were taken from gjson itself."""
 
+import time
+
 import pytest
 
 from syncret.providers.errors import Malformed
@@ -115,6 +117,12 @@ def test_a_path_has_a_bound(path: str) -> None:
 
     with pytest.raises(Malformed, match="the property"):
         extract.value(document, path)
+
+
+def test_a_long_number_that_is_none_is_read_once() -> None:
+    begin = time.process_time()
+    assert extract.value(b'{"a":' + b"9" * 500_000 + b"x}", "a") == b"0"
+    assert time.process_time() - begin < 1
 
 
 def test_an_escaped_name_is_one_member() -> None:
