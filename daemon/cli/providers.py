@@ -88,17 +88,18 @@ def capabilities(opener: Callable[..., Any]) -> tuple[str, ...]:
     )
 
 
+def note(row: ProviderRow | GeneratorRow) -> str:
+    """What must be said of it."""
+    notes = [] if row.reachable else ["spec only"]
+    return ", ".join(notes if row.maintained else [*notes, "not maintained upstream"])
+
+
 def _provider_cells(row: ProviderRow) -> tuple[str, ...]:
     can = ["yes" if word in row.can else "-" for word in CAPABILITIES.values()]
     batch = str(row.batch) if row.reachable and row.batch > 1 else "-"
-    return row.name, *can, batch, _note(reachable=row.reachable, maintained=row.maintained)
+    return row.name, *can, batch, note(row)
 
 
 def _generator_cells(row: GeneratorRow) -> tuple[str, ...]:
     draws, cleans = ("yes" if each else "-" for each in (row.reachable, row.cleans_up))
-    return row.kind, draws, cleans, _note(reachable=row.reachable, maintained=row.maintained)
-
-
-def _note(*, reachable: bool, maintained: bool) -> str:
-    notes = [] if reachable else ["spec only"]
-    return ", ".join(notes if maintained else [*notes, "not maintained upstream"])
+    return row.kind, draws, cleans, note(row)

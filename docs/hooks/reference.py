@@ -8,8 +8,10 @@ from mkdocs.structure.files import File, Files
 
 from syncret.config.settings import describe
 from syncret.daemon.cli.arguments import parser
+from syncret.daemon.cli.providers import CAPABILITIES, generator_rows, note, provider_rows
 from syncret.daemon.ops.families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
+from syncret.providers.registry import Registry
 
 COMMAND_LINE = """\
 # Command line
@@ -48,6 +50,15 @@ are syncret's words (`vault`, `read`), not the vendors'; what the operator takes
 |---|---|---|---|
 """
 
+PROVIDERS = """\
+# Secret managers and generators
+
+What `syncret providers` prints, taken from the code: a capability is a method that the provider's client
+has, not something declared. *Batch* is how many keys one call reads. Where the note says `spec only`, manifests
+are judged and [simulated](../concepts/simulate.md#other-providers), but the manager cannot be reached.
+
+"""
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that stand in no folder."""
@@ -55,6 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "cli": COMMAND_LINE + "".join(_commands(parser())),
         "settings": SETTINGS + "".join(_settings()),
         "metrics": METRICS + "".join(_metrics()),
+        "providers": PROVIDERS + "".join(_providers(files)),
     }
     for name, text in pages.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
@@ -85,6 +97,22 @@ def _metrics() -> Iterator[str]:
             suffix = "_total" if metric.type == "counter" else ""
             labels = getattr(collector, "_labelnames", ())
             yield _metric(metric.name + suffix, metric.type, labels, metric.documentation)
+
+
+def _providers(files: Files) -> Iterator[str]:
+    registry = Registry()
+    words = tuple(CAPABILITIES.values())
+    yield f"| provider | {' | '.join(words)} | batch | note |\n|---|{'---|' * len(words)}---|---|\n"
+    for row in provider_rows(registry):
+        guide = f"providers/{row.name.lower()}.md"
+        name = f"[{row.name}](../{guide})" if files.get_file_from_path(guide) else row.name
+        can = " | ".join("✓" if word in row.can else "" for word in words)
+        batch = row.batch if row.reachable and row.batch > 1 else ""
+        yield f"| {name} | {can} | {batch} | {note(row)} |\n"
+    yield "\n| generator | draws | cleans up | note |\n|---|---|---|---|\n"
+    for each in generator_rows(registry):
+        draws, cleans = ("✓" if fact else "" for fact in (each.reachable, each.cleans_up))
+        yield f"| {each.kind} | {draws} | {cleans} | {note(each)} |\n"
 
 
 def _metric(name: str, kind: str, labels: Iterable[str], text: str) -> str:

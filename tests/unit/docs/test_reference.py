@@ -9,10 +9,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from mkdocs.structure.files import Files
 
 from syncret.config.settings import describe
 from syncret.daemon.cli.arguments import parser
 from syncret.daemon.cli.completion import commands_of
+from syncret.daemon.cli.main import main
 from syncret.daemon.ops.families import FAMILIES
 from syncret.daemon.ops.status import API_VERSION, ObjectStatus, QueueStatus, Summary
 
@@ -28,6 +30,7 @@ def pages() -> dict[str, str]:
         "cli": "".join(hook._commands(parser())),
         "settings": "".join(hook._settings()),
         "metrics": "".join(hook._metrics()),
+        "providers": "".join(hook._providers(Files([]))),
     }
 
 
@@ -50,6 +53,24 @@ def test_every_setting_has_its_row(pages: dict[str, str]) -> None:
     assert [row.split("`")[1] for row in pages["settings"].splitlines()] == [
         setting.name for setting in describe()
     ]
+
+
+def test_every_provider_and_generator_has_its_row(
+    pages: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page says what the command says."""
+    assert main(["providers", "-o", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    rows = {
+        name.strip("| "): [cell.strip("| ") for cell in cells]
+        for name, *cells in (row.split(" | ") for row in pages["providers"].splitlines() if row)
+    }
+    for row in told["providers"]:
+        *can, batch, _ = rows[row["name"]]
+        assert can.count("✓") == len(row["can"])
+        assert (batch == str(row["batch"])) == (row["reachable"] and row["batch"] > 1)
+    for row in told["generators"]:
+        assert (rows[row["kind"]][0] == "✓") == row["reachable"]
 
 
 def test_every_metric_has_its_row(pages: dict[str, str]) -> None:
