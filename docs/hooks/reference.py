@@ -54,8 +54,8 @@ PROVIDERS = """\
 # Secret managers and generators
 
 What `syncret providers` prints, taken from the code: a capability is a method that the provider's client
-has, not something declared. *Batch* is how many keys one call reads. Where the note says `spec only`, manifests
-are judged and [simulated](../concepts/simulate.md#other-providers), but the manager cannot be reached.
+has, not something declared. *Batch* is how many keys one call reads. Where the note says `spec only`,
+manifests are judged and [simulated](../concepts/simulate.md#other-providers), but nothing is reached.
 
 """
 
