@@ -228,7 +228,8 @@ def _fits(component: Component, key: str) -> bool:
 
 
 def _index(part: str) -> int:
-    return int(part) if part.isascii() and part.isdigit() else -1
+    """gjson's number has 64 bits: of a longer one only the last 64 digits count."""
+    return int(part[-64:]) % (1 << 64) if part.isascii() and part.isdigit() else -1
 
 
 def _array_of(results: list[Result]) -> Result:

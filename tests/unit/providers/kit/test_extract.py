@@ -125,5 +125,10 @@ def test_a_long_number_that_is_none_is_read_once() -> None:
     assert time.process_time() - begin < 1
 
 
+def test_an_index_may_have_any_number_of_digits() -> None:
+    assert extract.value(b"[1,2]", "0" * 5000 + "1") == b"2"
+    assert extract.value(b"[1,2]", "9" * 5000) is None
+
+
 def test_an_escaped_name_is_one_member() -> None:
     assert extract.value(DOCUMENT.encode(), extract.escaped("fav.movie")) == b"Deer Hunter"
