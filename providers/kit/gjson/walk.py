@@ -228,7 +228,7 @@ def _fits(component: Component, key: str) -> bool:
 
 
 def _index(part: str) -> int:
-    """gjson's number has 64 bits: of a longer one only the last 64 digits count."""
+    """A number of 64 bits, as in gjson: of a longer one only the last 64 digits count."""
     return int(part[-64:]) % (1 << 64) if part.isascii() and part.isdigit() else -1
 
 
