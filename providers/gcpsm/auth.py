@@ -15,25 +15,13 @@ from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpWorkloadIdent
 from syncret.providers.kit.credentials import Lease
 from syncret.providers.kit.google import machine
 from syncret.providers.kit.google.defaults import ApplicationDefault
-from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM, Endpoints
+from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey, by_key
-from syncret.providers.kit.google.tokens import (
-    ACCESS_TOKEN,
-    EXCHANGE,
-    TOKEN_TYPE_JWT,
-    Access,
-    Login,
-    bound,
-    impersonated,
-)
+from syncret.providers.kit.google.tokens import Access, Login, impersonated
+from syncret.providers.kit.google.workload import Workload, exchanged_workload
 from syncret.providers.kit.http import Http
 
-ACCOUNT: Final = "iam.gke.io/gcp-service-account"
-"""The annotation of a ServiceAccount that names the one of Google it stands for."""
-
 _LOCATION: Final = re.compile(r"[a-z0-9-]+")
-_SUBJECT_SECONDS: Final = 900
-_NO_CLUSTER: Final = "write clusterName, clusterLocation and clusterProjectID into auth.workloadIdentity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,41 +80,14 @@ async def _by_secret(ref: GcpSecretRef, around: Surroundings) -> Login:
 
 
 async def _as_workload(identity: GcpWorkloadIdentity, project: str, around: Surroundings) -> Lease[Access]:
-    """GKE's way: the pool of the cluster's project exchanges a token of the ServiceAccount."""
-    http, credentials = around.http, around.context.credentials
-    account = identity.service_account_ref
-    annotations = await credentials.account_annotations(account.name, account.namespace)
-
-    async def known(path: str) -> str:
-        return await machine.known(http, around.endpoints, path, hint=_NO_CLUSTER)
-
-    project = identity.cluster_project_id or project
-    location = identity.cluster_location or await known("instance/attributes/cluster-location")
-    name = identity.cluster_name or await known("instance/attributes/cluster-name")
-    pool = f"{project}.svc.id.goog"
-    cluster = f"https://container.googleapis.com/v1/projects/{project}/locations/{location}/clusters/{name}"
-    issued = await credentials.account_token(
-        account.name,
-        audiences=(pool, *account.audiences),
-        seconds=_SUBJECT_SECONDS,
-        namespace=account.namespace,
+    """As the service account that the ServiceAccount stands for; as itself, where it stands for none."""
+    workload = Workload(
+        identity.service_account_ref,
+        identity.cluster_project_id or project,
+        identity.cluster_location or "",
+        identity.cluster_name or "",
     )
-    fields = {
-        "grant_type": EXCHANGE,
-        "subject_token_type": TOKEN_TYPE_JWT,
-        "requested_token_type": ACCESS_TOKEN,
-        "subject_token": issued.token.raw.decode("ascii", "replace"),
-        "audience": f"identitynamespace:{pool}:{cluster}",
-        "scope": CLOUD_PLATFORM,
-    }
-    lease = await bound(
-        http,
-        f"{around.endpoints.secure_token}/v1/identitybindingtoken",
-        fields,
-        doing=f"exchanging the token of ServiceAccount {account.name} at Google",
-        now=around.context.now(),
-    )
-    email = annotations.get(ACCOUNT)
+    lease, email = await exchanged_workload(workload, around.context, around.http, around.endpoints)
     if not email:
-        return lease  # what is granted to the ServiceAccount itself
-    return await impersonated(http, around.endpoints.impersonation(email), lease.value)
+        return lease
+    return await impersonated(around.http, around.endpoints.impersonation(email), lease.value)

@@ -26,11 +26,10 @@ from syncret.providers.kit.google.sources import (
     signed_by,
 )
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Login
+from syncret.providers.kit.google.workload import ACCOUNT, SUBJECT_SECONDS
 from syncret.providers.kit.http import Http
 
-_ANNOTATION: Final = "iam.gke.io/gcp-service-account"
 _OWN_TOKENS: Final = "/var/run/secrets/kubernetes.io"
-_SUBJECT_SECONDS: Final = 900
 _PLACE: Final = "auth.workloadIdentityFederation"
 _IMDS: Final = r"http://(?:metadata\.google\.internal|169\.254\.169\.254|\[fd00:ec2::254\])/latest"
 _AWS_ADDRESSES: Final = {
@@ -93,7 +92,7 @@ async def _configured(
     if not email and spec.service_account_ref is not None:
         ref_account = spec.service_account_ref
         found = await context.credentials.account_annotations(ref_account.name, ref_account.namespace)
-        email = found.get(_ANNOTATION, "")
+        email = found.get(ACCOUNT, "")
     kind = TOKEN_TYPE_AWS if spec.aws_security_credentials else account.subject_token_type or TOKEN_TYPE_JWT
     account = msgspec.structs.replace(
         account,
@@ -153,7 +152,7 @@ def _check_aws(source: CredentialSource) -> None:
 def _of_account(account: ServiceAccountSelector, context: OpenContext) -> SubjectToken:
     async def token() -> str:
         issued = await context.credentials.account_token(
-            account.name, audiences=account.audiences, seconds=_SUBJECT_SECONDS, namespace=account.namespace
+            account.name, audiences=account.audiences, seconds=SUBJECT_SECONDS, namespace=account.namespace
         )
         return issued.token.raw.decode("ascii", "replace")
 

@@ -56,6 +56,10 @@ class Endpoints:
         """Where tokens of a service account are given out."""
         return f"{self.iam_credentials}/v1/projects/-/serviceAccounts/{email}:generateAccessToken"
 
+    def signing(self, email: str) -> str:
+        """Where a service account has JWTs signed."""
+        return f"{self.iam_credentials}/v1/projects/-/serviceAccounts/{email}:signJwt"
+
     def moved(self, url: str) -> str:
         """An address that a credential file names, at where its service is for us."""
         places = {

@@ -16,7 +16,7 @@ _WITHIN: Final = 5.0
 """Seconds. Elsewhere than at Google often nobody answers at all."""
 
 _FLAVOR: Final = {"Metadata-Flavor": "Google"}
-_TOKEN: Final = "instance/service-accounts/default/token"
+_ACCOUNT: Final = "instance/service-accounts/default"
 
 
 def by_machine(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> Login:
@@ -32,11 +32,19 @@ async def known(http: Http, endpoints: Endpoints, path: str, *, hint: str) -> st
     return answer.body.decode("utf-8", "replace").strip()
 
 
+async def identity(http: Http, endpoints: Endpoints, audience: str, *, hint: str) -> str:
+    """A token that says to this audience which account the machine has."""
+    params = {"audience": audience, "format": "full"}
+    doing = "asking the metadata server who this machine is"
+    answer = await _asked(http, endpoints, f"{_ACCOUNT}/identity", params, doing=doing, hint=hint)
+    return answer.body.decode("ascii", "replace").strip()
+
+
 async def _login(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> Lease[Access]:
     answer = await _asked(
         http,
         endpoints,
-        _TOKEN,
+        f"{_ACCOUNT}/token",
         {"scopes": CLOUD_PLATFORM},
         doing="logging in as the machine's service account",
         hint="give the machine (or in GKE the pod) a service account, or write auth into the store",

@@ -14,7 +14,6 @@ from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.vault import open_vault
-from syncret.providers.vault.auth import gcp_workload
 from syncret.providers.vault.auth_spec import VaultAuth, VaultGcp, VaultGcpSecretRef, VaultGcpWorkloadIdentity
 from syncret.providers.vault.spec import VaultSpec
 from tests.support.jwts import jwt, key, private_pem
@@ -23,6 +22,7 @@ from tests.support.served import all_to, served
 
 EMAIL = "app@project.iam.gserviceaccount.com"
 POOL = "project.svc.id.goog"
+GOOGLE = {"Metadata-Flavor": "Google"}
 
 
 def verified(token: str) -> dict[str, Any]:
@@ -54,12 +54,12 @@ class World:
                 return web.Response(status=204)
             case "/computeMetadata/v1/instance/service-accounts/default/identity":
                 assert request.headers["Metadata-Flavor"] == "Google"
-                return web.Response(text=jwt(aud=request.query["audience"], sub="machine"))
+                return web.Response(text=jwt(aud=request.query["audience"], sub="machine"), headers=GOOGLE)
             case "/computeMetadata/v1/instance/attributes/cluster-location":
-                return web.Response(text="europe-west1")
-            case "/v1/token":
+                return web.Response(text="europe-west1", headers=GOOGLE)
+            case "/v1/identitybindingtoken":
                 asked = await request.json()
-                assert verified(asked["subjectToken"])["aud"] == [POOL]
+                assert verified(asked["subject_token"])["aud"] == [POOL]
                 cluster = (
                     "https://container.googleapis.com/v1/projects/project/locations/europe-west1/clusters/one"
                 )
@@ -73,7 +73,7 @@ class World:
         bearer = request.headers["Authorization"]
         if request.path.endswith(":generateAccessToken"):
             assert bearer == "Bearer federated"
-            return web.json_response({"accessToken": "access"})
+            return web.json_response({"accessToken": "access", "expireTime": "2009-02-14T00:31:30Z"})
         assert bearer == "Bearer access"
         return web.json_response({"signedJwt": jwt(**json.loads((await request.json())["payload"]))})
 
@@ -83,8 +83,8 @@ async def world(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     made = World()
     async with served(all_to(made.handle)) as made.url:
         monkeypatch.setenv("GCE_METADATA_HOST", made.url.removeprefix("http://"))
-        monkeypatch.setattr(gcp_workload, "_STS", made.url)
-        monkeypatch.setattr(gcp_workload, "_IAM", made.url)
+        for service in ("SECURETOKEN", "IAMCREDENTIALS"):
+            monkeypatch.setenv(f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{service}", made.url)
         yield made
 
 
@@ -128,7 +128,7 @@ async def test_a_workload_is_exchanged(world: World) -> None:
     found = await login(world, VaultGcp(role="app", project_id="project", workload_identity=identity), given)
 
     assert (found["sub"], found["aud"]) == (EMAIL, "vault/app")
-    assert given.asked == [("app", (POOL,), 600)]
+    assert given.asked == [("app", (POOL,), 900)]
 
 
 @pytest.mark.parametrize(
