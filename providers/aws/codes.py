@@ -60,14 +60,15 @@ _UNAVAILABLE: Final = frozenset(
         "ServiceUnavailableException",
     }
 )
-_MARKED: Final = "marked for deletion"
+_REFUSED_ACT: Final = frozenset({"InvalidRequestException", "InvalidParameterException"})
+_MARKED: Final = ("marked for deletion", "marked deleted")
 """In the text of the one error that means absence without having a code of its own."""
 
 
 def of_code(operation: str, code: str, text: str = "") -> SyncError:
     """The error for one code; `text` is AWS's message, which is looked at and never repeated."""
     told = f"{operation} was refused: {code}"
-    if code in _ABSENT or _MARKED in text:
+    if code in _ABSENT or (code in _REFUSED_ACT and any(words in text for words in _MARKED)):
         return Absent(f"{operation}: {code}")
     if code in _EXPIRED:
         return Expired(told, hint="the credentials have expired: replace them, or give a role instead")

@@ -65,7 +65,7 @@ def _answered(error: BaseException) -> SyncError:
 
 def _short(code: str, status: int) -> str:
     """A code as AWS has them. Where something else answered, its text could stand here, and is not told."""
-    return code if code.isalnum() and not code.isdigit() and len(code) < 80 else f"HTTP {status}"  # noqa: PLR2004
+    return code if code.isalnum() and code[0].isupper() and len(code) < 80 else f"HTTP {status}"  # noqa: PLR2004
 
 
 def _seconds(text: object) -> float | None:
