@@ -64,11 +64,7 @@ def property_of(document: bytes, path: str) -> bytes | None:
         raise Malformed(
             f"unable to unmarshal secret from JSON: {problem}", hint="a property needs a JSON value"
         )
-    if path.find(".") > 0:
-        found = extract.value(document, extract.escaped(path))
-        if found is not None:
-            return found
-    return extract.value(document, path)
+    return extract.named(document, path)
 
 
 def _json(value: object) -> SecretBytes:

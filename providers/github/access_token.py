@@ -1,12 +1,42 @@
 """The generator GithubAccessToken: a token of a GitHub App's installation."""
 
-from typing import Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.contract import Generator
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
+
+if TYPE_CHECKING:  # brings in TLS
+    from syncret.providers.kit.http import Answer
+
+_API: Final = "https://api.github.com"
+_DOING: Final = "asking GitHub for a token"
+_LATE: Final = 10
+"""Seconds that GitHub's clock may be behind ours."""
+
+_LASTS: Final = 300
+_REFUSALS: Final[dict[int, tuple[type[SyncError], str, str]]] = {
+    HTTPStatus.UNAUTHORIZED: (
+        Denied,
+        "the App is not known by this key",
+        "does the private key belong to appID, and is the clock right?",
+    ),
+    HTTPStatus.FORBIDDEN: (Denied, "the App may not do this", "is its installation suspended?"),
+    HTTPStatus.NOT_FOUND: (
+        Malformed,
+        "there is no such installation of the App",
+        "check installID, appID and url",
+    ),
+    HTTPStatus.UNPROCESSABLE_ENTITY: (
+        Denied,
+        "the installation does not have these repositories or permissions",
+        "grant them to the App, or ask for less",
+    ),
+}
 
 
 class GithubPrivateKey(Model):
@@ -36,4 +66,57 @@ class GithubAccessTokenSpec(Model):
     """Such as `contents: read`; none: all that the App has."""
 
 
-ACCESS_TOKEN: Final = Generator(SpecType("GithubAccessToken", GithubAccessTokenSpec))
+class _Issued(msgspec.Struct):
+    token: str
+
+
+async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generated:
+    """A token of the installation. It ends by itself within the hour; there is nothing to clean up."""
+    from syncret.providers.kit import jwt
+    from syncret.providers.kit.http import Http, json_body, segments  # brings in asyncio and TLS
+
+    ref = spec.auth.private_key.secret_ref
+    key = jwt.private_key((await context.credentials.secret_key(ref.name, ref.key)).raw)
+    if key is None:
+        raise Malformed(
+            f'key "{ref.key}" of Secret "{ref.name}" holds no RSA private key in PEM',
+            hint="store the file just as GitHub gave it",
+        )
+    moment = int(context.now())
+    claims = {"iss": spec.app_id, "iat": moment - _LATE, "exp": moment + _LASTS}
+    wanted: dict[str, Any] = {}
+    if spec.permissions:
+        wanted["permissions"] = spec.permissions
+    if spec.repositories:
+        wanted["repositories"] = spec.repositories
+    async with Http(spec.url or _API, now=context.now) as http:
+        answer = await http.request(
+            "POST",
+            f"/app/installations/{segments(spec.install_id)}/access_tokens",
+            doing=_DOING,
+            headers={
+                "Authorization": f"Bearer {jwt.signed(key, claims)}",
+                "Accept": "application/vnd.github.v3+json",
+            },
+            body=json_body(wanted) if wanted else None,
+            accept=_REFUSALS,
+        )
+    if answer.status in _REFUSALS:
+        raise _refusal(answer, context.now())
+    return Generated({"token": SecretBytes(answer.decode(_Issued).token.encode())})
+
+
+def _refusal(answer: "Answer", now: float) -> SyncError:
+    """Why there is no token. GitHub says «forbidden» to those who ask too often, too."""
+    if answer.status == HTTPStatus.FORBIDDEN:
+        after = answer.headers.get("retry-after", "")
+        if not after and answer.headers.get("x-ratelimit-remaining") == "0":
+            reset = answer.headers.get("x-ratelimit-reset", "")
+            after = str(max(0, int(reset) - int(now))) if reset.isdecimal() else "60"
+        if after.isdecimal():
+            return Throttled(f"{_DOING}: GitHub allows fewer calls", retry_after=float(after))
+    error, problem, hint = _REFUSALS[answer.status]
+    return error(f"{_DOING}: {problem} (HTTP {answer.status})", hint=hint)
+
+
+ACCESS_TOKEN: Final = Generator(SpecType("GithubAccessToken", GithubAccessTokenSpec), generate=generate)

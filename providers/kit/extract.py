@@ -17,3 +17,12 @@ def value(document: bytes, path: str) -> bytes | None:
 def escaped(name: str) -> str:
     """The path that means one member of just this name, whatever dots it has."""
     return name.replace(".", "\\.")
+
+
+def named(document: bytes, path: str) -> bytes | None:
+    """The member that has the whole path for a name, whatever dots it has; or else what the path leads to."""
+    if path.find(".") > 0:
+        found = value(document, escaped(path))
+        if found is not None:
+            return found
+    return value(document, path)

@@ -1,6 +1,5 @@
 """Logs in as a service account whose key file is at hand: a signed assertion for an access token."""
 
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -10,7 +9,7 @@ import msgspec
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit import jwt
 from syncret.providers.kit.credentials import Lease
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.tokens import Access, Login, granted
@@ -49,12 +48,7 @@ class ServiceAccountKey:
 
     def signed(self, claims: Mapping[str, Json]) -> str:
         """A JWT with these claims."""
-        from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-        from cryptography.hazmat.primitives.hashes import SHA256
-
-        header = {"alg": "RS256", "typ": "JWT", "kid": self._kid}
-        content = f"{_packed(header)}.{_packed(claims)}"
-        return f"{content}.{_encoded(self._key.sign(content.encode(), PKCS1v15(), SHA256()))}"
+        return jwt.signed(self._key, claims, kid=self._kid)
 
     def __repr__(self) -> str:
         return f"<ServiceAccountKey {self.email}>"
@@ -79,30 +73,9 @@ async def _login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -
 
 
 def _read(document: SecretBytes) -> "tuple[_KeyFile | None, RSAPrivateKey | None]":
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
     try:
         file = msgspec.json.decode(document.raw, type=_KeyFile)
-        if file.type != _TYPE:
-            return None, None
-        key = load_pem_private_key(file.private_key.encode(), None)
-    except (
-        msgspec.MsgspecError,
-        UnicodeDecodeError,
-        RecursionError,
-        ValueError,
-        TypeError,
-        UnsupportedAlgorithm,
-    ):
+        pem = file.private_key.encode()
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None, None
-    return file, key if isinstance(key, RSAPrivateKey) else None
-
-
-def _packed(document: Mapping[str, Json]) -> str:
-    return _encoded(gojson.marshal(dict(document)).encode())
-
-
-def _encoded(data: bytes) -> str:
-    return urlsafe_b64encode(data).decode().rstrip("=")
+    return (file, jwt.private_key(pem)) if file.type == _TYPE else (None, None)

@@ -12,6 +12,7 @@ class Ability(StrEnum):
     """What a provider may lack. Whoever lacks one says why: the suite skips nothing without a reason."""
 
     READ = "reading"
+    ABSENCE = "telling absence"
     PROPERTY = "properties"
     VERSION = "versions"
     MAP = "reading as a map"

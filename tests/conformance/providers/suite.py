@@ -133,6 +133,10 @@ class ProviderSuite:
 
     async def test_absence_is_an_answer(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ)
+        if Ability.ABSENCE in harness.lacks:
+            with pytest.raises(Malformed):
+                await read(client, RemoteRef(harness.key("absent")))
+        needs(harness, Ability.ABSENCE)
         assert await read(client, RemoteRef(harness.key("absent"))) is None
 
     @pytest.mark.parametrize(
@@ -187,11 +191,11 @@ class ProviderSuite:
         }
 
     async def test_an_absent_map_is_an_answer(self, harness: Harness, client: Client) -> None:
-        needs(harness, Ability.READ, Ability.MAP)
+        needs(harness, Ability.READ, Ability.MAP, Ability.ABSENCE)
         assert await fields(client, RemoteRef(harness.key("absent"))) is None
 
     async def test_a_batch_answers_key_by_key(self, harness: Harness, client: Client) -> None:
-        needs(harness, Ability.READ)
+        needs(harness, Ability.READ, Ability.ABSENCE)
         one, two = harness.whole("one"), harness.whole("two")
         await harness.seed(Entry(harness.key("a"), one), Entry(harness.key("b"), two))
         keys = [RemoteKey(harness.key(name)) for name in ("a", "absent", "b")]

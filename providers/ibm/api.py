@@ -1,0 +1,95 @@
+"""Secrets Manager's REST API (version 2), as far as this provider uses it."""
+
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from syncret.config.fields import Json
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.ibm.refs import Place
+from syncret.providers.kit import gojson
+from syncret.providers.kit.credentials import Expiring
+from syncret.providers.kit.http import Answer, Http, segments
+
+_EXPECTED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+
+
+class _Secret(msgspec.Struct):
+    secret_type: str
+
+
+class _Error(msgspec.Struct):
+    code: str = ""
+
+
+class _Failure(msgspec.Struct):
+    errors: list[_Error]
+
+
+class Api:
+    """The secrets of one instance."""
+
+    def __init__(self, http: Http, tokens: Expiring[SecretBytes]) -> None:
+        self._http = http
+        self._tokens = tokens
+
+    async def read(self, place: Place) -> dict[str, Json]:
+        """All fields of a secret, its value among them. Raises Malformed where there is none."""
+        if place.is_id:
+            path = f"/api/v2/secrets/{segments(place.name)}"
+        else:
+            where = segments("secret_groups", place.group, "secret_types", place.type, "secrets", place.name)
+            path = f"/api/v2/{where}"
+        answer = await self._call(path, doing=f"reading {place.name}")
+        if answer.status in _EXPECTED:
+            raise _refusal(answer, place)
+        answer.decode(_Secret)  # says what it is instead, where it is no secret
+        return gojson.unmarshal_object(answer.body)
+
+    async def logged_in(self) -> None:
+        """Raises SyncError where there is no login."""
+        await self._tokens.get()
+
+    async def _call(self, path: str, *, doing: str) -> Answer:
+        async def call(token: SecretBytes) -> Answer:
+            headers = {
+                "Authorization": f"Bearer {token.raw.decode('ascii', 'replace')}",
+                "Accept": "application/json",
+            }
+            return await self._http.request("GET", path, doing=doing, headers=headers, accept=_EXPECTED)
+
+        return await self._tokens.use(call)
+
+    def __repr__(self) -> str:
+        return f"<Api {self._http.base}>"
+
+
+def _refusal(answer: Answer, place: Place) -> Denied | Malformed:
+    if answer.status == HTTPStatus.FORBIDDEN:
+        return Denied(
+            f"{answer.doing}: permission denied",
+            hint="grant the store's identity the role SecretsReader on the instance or the secret group",
+        )
+    if not _told(answer):
+        return Malformed(
+            f"{answer.doing}: HTTP {answer.status}, but not from Secrets Manager",
+            hint="does serviceUrl lead to the instance's endpoint, without a path?",
+        )
+    if answer.status == HTTPStatus.NOT_FOUND:
+        return Malformed(
+            f"secret {place.name} does not exist",
+            hint="check its id"
+            if place.is_id
+            else f"check the secret group {place.group}, the type {place.type} and the name",
+        )
+    return Malformed(f"{answer.doing}: Secrets Manager finds the request invalid", hint="check the key")
+
+
+def _told(answer: Answer) -> bool:
+    """Whether Secrets Manager itself has answered."""
+    try:
+        return bool(msgspec.json.decode(answer.body, type=_Failure).errors)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False

@@ -1,0 +1,110 @@
+"""Who a store is to IBM Cloud: an API key, or a trusted profile that a token of this container stands for."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+import msgspec
+
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef
+from syncret.providers.kit.credentials import Lease, token_file
+from syncret.providers.kit.http import Answer, Http, form_body
+
+Login: TypeAlias = Callable[[], Awaitable[Lease[SecretBytes]]]
+"""Gets a new access token. Raises SyncError."""
+
+TOKEN_FILE: Final = "/var/run/secrets/tokens/vault-token"
+"""Where IBM's own documentation mounts the token that a trusted profile takes."""
+
+_ENDPOINT: Final = "https://iam.cloud.ibm.com"
+_PATH: Final = "/identity/token"
+_GRANTS: Final = "urn:ibm:params:oauth:grant-type"
+_CODE: Final = re.compile(r"BXNIM[0-9]{4}E")
+_REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+class _Given(msgspec.Struct):
+    access_token: str
+    expires_in: int
+
+
+class _Failure(msgspec.Struct, rename="camel"):
+    error_code: str = ""
+
+
+async def login(auth: IbmAuth, http: Http, context: OpenContext) -> Login:
+    """What the spec says. The token of a container is read anew for each login: it is short-lived."""
+    if auth.container_auth is not None:
+        return partial(_by_container, auth.container_auth, http, context.now)
+    if auth.secret_ref is not None:
+        return partial(_by_key, await _api_key(auth.secret_ref, context), auth.secret_ref, http, context.now)
+    raise Malformed("missing auth method", hint="write secretRef or containerAuth")
+
+
+async def _api_key(ref: IbmSecretRef, context: OpenContext) -> SecretBytes:
+    selector = ref.secret_api_key_secret_ref
+    stored = await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
+    key = stored.raw.strip()
+    if not key:
+        raise Malformed(f'key "{selector.key}" of Secret "{selector.name}" is empty', hint="store an API key")
+    return SecretBytes(key)
+
+
+async def _by_key(
+    key: SecretBytes, ref: IbmSecretRef, http: Http, now: Callable[[], float]
+) -> Lease[SecretBytes]:
+    fields = {
+        "grant_type": f"{_GRANTS}:apikey",
+        "apikey": key.raw.decode("utf-8", "replace"),
+        "response_type": "cloud_iam",
+    }
+    return await _granted(
+        http,
+        ref.iam_endpoint,
+        fields,
+        now,
+        hint="was the API key deleted or locked, or is it another account's?",
+    )
+
+
+async def _by_container(auth: IbmContainerAuth, http: Http, now: Callable[[], float]) -> Lease[SecretBytes]:
+    token = token_file(auth.token_location or TOKEN_FILE, what="compute resource token")
+    fields = {
+        "grant_type": f"{_GRANTS}:cr-token",
+        "cr_token": token.raw.decode("utf-8", "replace"),
+        "profile_name": auth.profile,
+    }
+    hint = "is the trusted profile linked to this compute resource, and is the token's audience iam?"
+    return await _granted(http, auth.iam_endpoint, fields, now, hint=hint)
+
+
+async def _granted(
+    http: Http, endpoint: str | None, fields: Mapping[str, str], now: Callable[[], float], *, hint: str
+) -> Lease[SecretBytes]:
+    url = (endpoint or _ENDPOINT).rstrip("/").removesuffix(_PATH) + _PATH
+    doing = "logging in to IBM Cloud IAM"
+    answer = await http.request(
+        "POST",
+        url,
+        doing=doing,
+        headers={"Accept": "application/json"},
+        body=form_body(fields),
+        accept=_REFUSED,
+    )
+    if answer.status in _REFUSED:
+        raise Denied(f"{doing}: the login is refused ({_reason(answer)})", hint=hint)
+    given = answer.decode(_Given)
+    return Lease(SecretBytes(given.access_token.encode()), now() + given.expires_in)
+
+
+def _reason(answer: Answer) -> str:
+    """IAM's own code. What else it says could be anything."""
+    try:
+        code = msgspec.json.decode(answer.body, type=_Failure).error_code
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        code = ""
+    return code if _CODE.fullmatch(code) else f"HTTP {answer.status}"

@@ -1,0 +1,53 @@
+"""Serves one store from Secrets Manager."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.ibm.payloads import Fields, fields_of, value_of
+from syncret.providers.ibm.refs import place_of
+
+if TYPE_CHECKING:  # brings in asyncio and TLS
+    from syncret.providers.ibm.api import Api
+
+
+class IbmClient:
+    """Reads and probes. It neither finds nor pushes, and has no batches.
+
+    A secret that does not exist is an error, as the operator has it, and never absence: no `deletionPolicy`
+    acts on it.
+    """
+
+    def __init__(self, api: "Api") -> None:
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<IbmClient {self._api!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """One secret is one call, with its metadata, and whatever type is written before its id."""
+        try:
+            place = place_of(ref.key)
+        except Malformed:
+            return RemoteKey(ref.key)  # `fetch` tells it
+        return RemoteKey(place.name if place.is_id else ref.key)
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Fields | SyncError]:
+        found: dict[RemoteKey, Fields | SyncError] = {}
+        for key in keys:
+            try:
+                found[key] = Fields(await self._api.read(place_of(key.key)))
+            except (Denied, Malformed) as error:
+                found[key] = error  # of this key alone
+        return found
+
+    def value(self, payload: Fields, ref: RemoteRef) -> SecretBytes | None:
+        return value_of(payload, ref)
+
+    def fields(self, payload: Fields, ref: RemoteRef) -> SecretMap | None:
+        return fields_of(payload, ref)
+
+    async def probe(self) -> Readiness:
+        await self._api.logged_in()
+        return "ready"

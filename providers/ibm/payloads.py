@@ -1,0 +1,160 @@
+"""The fields of a secret, and the values in them: which ones, its type says."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, cast
+
+from syncret.config.fields import Json
+from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Malformed
+from syncret.providers.ibm.refs import ARBITRARY, TYPES, Place, place_of
+from syncret.providers.kit import extract, gojson
+from syncret.providers.kit.goprint import printed
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What Secrets Manager told of one secret."""
+
+    by_name: Mapping[str, Json] = field(repr=False)
+
+
+class _Shape(NamedTuple):
+    """How a type is read: `value` without a property, `members` as a map (name there, field here)."""
+
+    value: str = ""
+    members: Mapping[str, str] = {}
+    optional: tuple[str, ...] = ()
+    """Fields that are empty where a secret has none of them, so that a TLS Secret has all its keys."""
+
+
+_CERTIFICATE: Final = {"certificate": "certificate", "private_key": "private_key"}
+_CHAIN: Final = {**_CERTIFICATE, "intermediate": "intermediate"}
+_SHAPES: Final[Mapping[str, _Shape]] = {
+    ARBITRARY: _Shape("payload", {ARBITRARY: "payload"}),
+    "username_password": _Shape(members={"username": "username", "password": "password"}),
+    "iam_credentials": _Shape("api_key", {"apikey": "api_key"}),
+    "service_credentials": _Shape("credentials", {"credentials": "credentials"}),
+    "imported_cert": _Shape(members=_CHAIN, optional=("intermediate", "private_key")),
+    "public_cert": _Shape(members=_CHAIN),
+    "private_cert": _Shape(members=_CERTIFICATE),
+}
+_DOCUMENTS: Final[Mapping[str, str]] = {"kv": "data", "custom_credentials": "credentials_content"}
+"""Types whose value is a JSON object, and the field that holds it."""
+
+_FREE: Final = {*_DOCUMENTS.values(), "credentials", "custom_metadata", "parameters"}
+"""Fields whose members are the author's own."""
+
+
+def value_of(payload: Fields, ref: RemoteRef) -> SecretBytes:
+    """The value, or a field of it. Raises Malformed where there is none."""
+    place = place_of(ref.key)
+    if place.type in _DOCUMENTS:
+        return _document(payload, place, ref)
+    shape, fields = _SHAPES[place.type], _present(payload)
+    if not shape.value and not ref.property:
+        raise Malformed(
+            f"remoteRef.property required for secret type {place.type}",
+            hint=f"write {', '.join(shape.members.values())}, or use dataFrom.extract",
+        )
+    name, secret = (shape.value, place.name) if shape.value else (ref.property, ref.key)
+    if name not in fields:
+        if name in shape.optional:
+            return SecretBytes(b"")
+        raise _lacking(name, secret, payload, place)
+    found = fields[name]
+    if isinstance(found, str):
+        return SecretBytes(found.encode())
+    if name == shape.value and isinstance(found, dict):
+        return SecretBytes(gojson.marshal(found).encode())
+    raise Malformed(
+        f"key {name} of secret {secret} is no text", hint="use dataFrom.extract with metadataPolicy"
+    )
+
+
+def fields_of(payload: Fields, ref: RemoteRef) -> SecretMap:
+    """The value by fields; with `metadata`, all that is told of the secret beside them."""
+    place = place_of(ref.key)
+    fields = {name: SecretBytes(printed(value).encode()) for name, value in _present(payload).items()}
+    result = dict(fields) if ref.metadata else {}
+    if place.type in _DOCUMENTS:
+        result.update(_members(_document(payload, place, ref)))
+        return result
+    shape = _SHAPES[place.type]
+    for name, source in shape.members.items():
+        if source not in fields and source not in shape.optional:
+            raise _lacking(source, place.name, payload, place)
+        result[name] = fields.get(source, SecretBytes(b""))
+    return result
+
+
+def _document(payload: Fields, place: Place, ref: RemoteRef) -> SecretBytes:
+    """The JSON object that is the value, or what a property of it leads to."""
+    found = payload.by_name.get(_DOCUMENTS[place.type])
+    if payload.by_name.get("secret_type") != place.type or not isinstance(found, dict):
+        raise Malformed(
+            f"unable to extract the fetched secret {place.name} of type {place.type}",
+            hint=_other_type(payload, place),
+        )
+    document = gojson.marshal(found).encode()
+    if not ref.property:
+        return SecretBytes(document)
+    member = extract.named(document, ref.property)
+    if member is None:
+        raise Malformed(f"key {ref.property} does not exist in secret {ref.key}")
+    return SecretBytes(member)
+
+
+def _members(document: SecretBytes) -> Iterator[tuple[str, SecretBytes]]:
+    problem = ""
+    try:
+        members = gojson.unmarshal_object(document.raw)
+    except Malformed as error:
+        members, problem = {}, error.message
+    if problem:
+        raise Malformed(
+            f"unable to unmarshal secret from JSON: {problem}",
+            hint="a property of extract leads to a JSON object",
+        )
+    for name, value in members.items():
+        yield name, SecretBytes(gojson.byte_value(value))
+
+
+def _present(payload: Fields) -> dict[str, Json]:
+    """The fields that say something, as IBM's own client for Go has them: the operator shows them so."""
+    return {
+        name: value if name in _FREE else _dated(name, value)
+        for name, value in payload.by_name.items()
+        if value is not None and (name in _DOCUMENTS.values() or value not in ([], {}))
+    }
+
+
+def _dated(name: str, value: Json) -> Json:
+    """Moments in UTC with milliseconds."""
+    if isinstance(value, dict):
+        members = cast("Mapping[str, Json]", value)
+        return {key: _dated(key, member) for key, member in members.items() if member is not None}
+    if not isinstance(value, str) or not _is_moment(name):
+        return value
+    try:
+        moment = datetime.fromisoformat(value).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return value
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def _is_moment(name: str) -> bool:
+    return name.endswith(("_at", "_date", "_rfc3339", "_on", "_time")) or name in {"not_before", "not_after"}
+
+
+def _lacking(name: str, secret: str, payload: Fields, place: Place) -> Malformed:
+    return Malformed(f"key {name} does not exist in secret {secret}", hint=_other_type(payload, place))
+
+
+def _other_type(payload: Fields, place: Place) -> str:
+    """What to write, where the secret is of another type than the key says."""
+    kind = payload.by_name.get("secret_type")
+    if kind in TYPES and kind != place.type:
+        return f"it is of type {kind}: write that before its name"
+    return "it has expired" if payload.by_name.get("state_description") == "destroyed" else ""

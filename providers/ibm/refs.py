@@ -1,0 +1,54 @@
+"""What a key names: `[group/][type/]name`, where the name may be the secret's id."""
+
+import re
+from typing import Final, NamedTuple
+
+from syncret.providers.errors import Malformed
+
+ARBITRARY: Final = "arbitrary"
+
+TYPES: Final = (
+    ARBITRARY,
+    "username_password",
+    "iam_credentials",
+    "service_credentials",
+    "imported_cert",
+    "public_cert",
+    "private_cert",
+    "kv",
+    "custom_credentials",
+)
+
+_ID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32}")
+_WITH_TYPE: Final = 2
+_WITH_GROUP: Final = 3
+
+
+class Place(NamedTuple):
+    """One secret. Its type is the caller's word: that of an id shows when it is read."""
+
+    group: str
+    type: str
+    name: str
+
+    @property
+    def is_id(self) -> bool:
+        return _ID.fullmatch(self.name) is not None
+
+
+def place_of(key: str) -> Place:
+    """The parts of a key; without a type it is an arbitrary secret. Raises Malformed."""
+    parts = key.split("/")
+    place = Place("", ARBITRARY, key)
+    if len(parts) == _WITH_TYPE:
+        place = Place("", *parts)
+    elif len(parts) == _WITH_GROUP:
+        place = Place(*parts)
+    if place.type not in TYPES:
+        raise Malformed(f"unknown secret type {place.type}", hint=f"write one of {', '.join(TYPES)}")
+    if not place.is_id and not place.group:
+        raise Malformed(
+            "failed to fetch the secret, secret group name is missing",
+            hint="write group/type/name, or type/id",
+        )
+    return place

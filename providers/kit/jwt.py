@@ -1,0 +1,42 @@
+"""Tokens that are signed here with an RSA key (RS256), for vendors that take them as a proof of who asks."""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from syncret.config.fields import Json
+from syncret.providers.kit import gojson
+
+if TYPE_CHECKING:  # slow to import
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+
+def private_key(pem: bytes) -> "RSAPrivateKey | None":
+    """The key in a PEM document; None where it holds none, or one of another kind or with a password."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        key = load_pem_private_key(pem, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    return key if isinstance(key, RSAPrivateKey) else None
+
+
+def signed(key: "RSAPrivateKey", claims: Mapping[str, Json], *, kid: str = "") -> str:
+    """A JWT with these claims; `kid` tells the verifier which key it is, where there are several."""
+    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    header = {"alg": "RS256", "typ": "JWT", **({"kid": kid} if kid else {})}
+    content = f"{_packed(header)}.{_packed(claims)}"
+    return f"{content}.{_encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
+
+
+def _packed(document: Mapping[str, Json]) -> str:
+    return _encoded(gojson.marshal(dict(document)).encode())
+
+
+def _encoded(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,42 @@
+"""IBM's own clients, used as their documentation shows, against another address."""
+
+import asyncio
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from tests.servers.ibm.server import Ibm
+
+# IBM's clients are typed in part only; checked as Any they read as in their documentation.
+authenticators: Any = import_module("ibm_cloud_sdk_core.authenticators")
+sm: Any = import_module("ibm_secrets_manager_sdk.secrets_manager_v2")
+ApiException: Any = import_module("ibm_cloud_sdk_core").ApiException
+
+Sdk = Any
+"""An object of IBM's."""
+
+
+def client(cloud: Ibm, authenticator: Sdk = None) -> Sdk:
+    if authenticator is None:
+        authenticator = authenticators.IAMAuthenticator(cloud.service("sdk"), url=cloud.url)
+    service = sm.SecretsManagerV2(authenticator=authenticator)
+    service.set_service_url(cloud.url)
+    return service
+
+
+async def run(script: Callable[[], None]) -> None:
+    """The clients block, so they run beside the loop that serves them."""
+    await asyncio.to_thread(script)
+
+
+@contextmanager
+def refused(status: int, code: str = "") -> Generator[None, None, None]:
+    """The call fails with this status, and this code of Secrets Manager's."""
+    with pytest.raises(ApiException) as caught:
+        yield
+    assert caught.value.status_code == status
+    if code:
+        assert caught.value.http_response.json()["errors"][0]["code"] == code
