@@ -1,14 +1,22 @@
 """The token of a store: one login for everybody, renewed, replaced when it is gone, revoked at the end."""
 
 import asyncio
+import time
+from base64 import b64encode
 from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import RemoteKey
+from syncret.config.settings import Settings
+from syncret.daemon.backends.contract import Change, ChangeKind
+from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.sessions import Sessions
+from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied
+from syncret.providers.registry import Registry
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.spec import VaultSpec
 from tests.servers.gate import Gate, gate
@@ -34,7 +42,7 @@ def calls(between: Gate, what: str) -> int:
     return sum(each.path.endswith(what) for each in between.passed)
 
 
-class Clock:
+class HandClock:
     def __init__(self) -> None:
         self.now = NOW
 
@@ -52,7 +60,7 @@ async def test_many_callers_share_one_login(mount: Mount, between: Gate) -> None
 
 async def test_a_token_is_renewed_before_it_ends(mount: Mount, between: Gate) -> None:
     auth, given = mount.app_role()
-    clock = Clock()
+    clock = HandClock()
     async with opened(mount.spec(auth, url=between.url), context(given, now=clock)) as client:
         for _ in range(3):
             clock.now += 19.5 * 60
@@ -63,7 +71,7 @@ async def test_a_token_is_renewed_before_it_ends(mount: Mount, between: Gate) ->
 
 async def test_near_the_end_of_all_renewals_there_is_another_login(mount: Mount, between: Gate) -> None:
     auth, given = mount.app_role(token_ttl="20m", token_max_ttl="20m")
-    clock = Clock()
+    clock = HandClock()
     async with opened(mount.spec(auth, url=between.url), context(given, now=clock)) as client:
         clock.now += 19.5 * 60
         await read(client, "db")
@@ -141,7 +149,7 @@ async def test_a_token_that_ended_is_told_from_a_policy_that_forbids(mount: Moun
 async def test_a_policy_that_forbids_costs_no_logins(mount: Mount, between: Gate) -> None:
     auth, given = mount.app_role()
     auth_blind, given_blind = mount.app_role(token_no_default_policy=True)
-    clock = Clock()
+    clock = HandClock()
     for each, secrets in ((auth, given), (auth_blind, given_blind)):
         spec = mount.spec(each, url=between.url)
         elsewhere = type(spec)(server=spec.server, path="secret", auth=each)
@@ -156,7 +164,7 @@ async def test_a_policy_that_forbids_costs_no_logins(mount: Mount, between: Gate
 
 async def test_batch_tokens_are_neither_renewed_nor_revoked(mount: Mount, between: Gate) -> None:
     auth, given = mount.app_role(token_type="batch")
-    clock = Clock()
+    clock = HandClock()
     async with opened(mount.spec(auth, url=between.url), context(given, now=clock)) as client:
         await read(client, "db")
         clock.now += 19.5 * 60
@@ -188,3 +196,37 @@ async def test_leases_of_what_was_read_are_renewed_while_the_store_is_in_use(bet
         with between.failing(watch):
             await read(client, f"{engine}/db")
             await asyncio.wait_for(renewed.wait(), 5)
+
+
+async def test_a_new_token_in_the_secret_is_taken_up_by_the_session(mount: Mount) -> None:
+    first, second = vault().token(mount.policy), vault().token(mount.policy)
+    cluster = MemoryCluster(now=time.time)
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "t", "namespace": "default"},
+        "stringData": {"token": first},
+    }
+    ref = (await cluster.create(secret)).ref
+    auth = {"tokenSecretRef": {"name": "t", "key": "token"}}
+    stored = await cluster.create(
+        {
+            "apiVersion": "external-secrets.io/v1",
+            "kind": "SecretStore",
+            "metadata": {"name": "s", "namespace": "default"},
+            "spec": {"provider": {"vault": {"server": vault().url, "path": mount.path, "auth": auth}}},
+        }
+    )
+    wanted = RemoteRef("db", "user")
+    async with Sessions(Registry(), cluster, Settings(), clock=Clock(time.time())) as sessions:
+        before = await sessions.session(stored, "default").read([wanted])
+        vault().write("auth/token/revoke", token=first)
+        found = await cluster.get(ref)
+        assert found is not None
+        document = found.document
+        document["data"]["token"] = b64encode(second.encode()).decode()
+        changed = await cluster.update(document)
+        sessions.notice(Change(ChangeKind.MODIFIED, changed))
+        after = await sessions.session(stored, "default").read([wanted])
+
+    assert before == after == {wanted: SecretBytes(b"ada")}
