@@ -1,4 +1,4 @@
-"""JSON Web Tokens: signed and really verified, RS256 only."""
+"""JSON Web Tokens: signed with RS256, and really verified with it or PS256."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -9,6 +9,11 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+_PADDINGS: dict[str, padding.AsymmetricPadding] = {
+    "RS256": padding.PKCS1v15(),
+    "PS256": padding.PSS(padding.MGF1(hashes.SHA256()), padding.PSS.DIGEST_LENGTH),
+}
 
 
 class BadToken(Exception):
@@ -35,7 +40,7 @@ def signed(claims: Mapping[str, Any], key: rsa.RSAPrivateKey, *, kid: str) -> st
 
 
 def verified(token: str, key_of: Callable[[str], rsa.RSAPublicKey | None], *, now: float) -> dict[str, Any]:
-    """The claims, if a known key signed them and they hold now."""
+    """The claims, if a known key signed them and they hold now. A key is known by name or thumbprint."""
     parts = token.split(".")
     if len(parts) != 3:
         raise BadToken("not a JWT")
@@ -44,12 +49,13 @@ def verified(token: str, key_of: Callable[[str], rsa.RSAPublicKey | None], *, no
         signature = _decode(parts[2])
     except ValueError:
         raise BadToken("not a JWT") from None
-    key = key_of(header.get("kid", ""))
-    if header.get("alg") != "RS256" or key is None:
+    key = key_of(header.get("kid") or header.get("x5t#S256") or header.get("x5t") or "")
+    form = _PADDINGS.get(header.get("alg"))
+    if form is None or key is None:
         raise BadToken("signed by an unknown key")
     try:
         content = f"{parts[0]}.{parts[1]}".encode()
-        key.verify(signature, content, padding.PKCS1v15(), hashes.SHA256())
+        key.verify(signature, content, form, hashes.SHA256())
     except InvalidSignature:
         raise BadToken("the signature is wrong") from None
     if not claims["iat"] - 300 <= now < claims["exp"]:

@@ -1,0 +1,152 @@
+"""Who a store is to Azure: an application with a secret or certificate, a machine, or a workload."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
+from syncret.providers.azurekv.spec import AzureKvSpec
+from syncret.providers.contract import Credentials, OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.azure.entra import (
+    AUDIENCE,
+    Application,
+    Login,
+    by_certificate,
+    by_secret,
+    by_token,
+)
+from syncret.providers.kit.azure.machine import by_machine
+from syncret.providers.kit.azure.signing import ClientCertificate
+from syncret.providers.kit.credentials import Lease, token_file
+from syncret.providers.kit.http import Http
+
+CLIENT_ID: Final = "azure.workload.identity/client-id"
+TENANT_ID: Final = "azure.workload.identity/tenant-id"
+"""The annotations of a ServiceAccount that say which application it stands for."""
+
+_HOUR: Final = 3600
+
+
+async def login(spec: AzureKvSpec, authority: str, resource: str, http: Http, context: OpenContext) -> Login:
+    """As `authType` says. Raises SyncError for what can be known before the first login."""
+    match spec.auth_type:
+        case "ManagedIdentity":
+            return partial(by_machine, http, os.environ, resource, spec.identity_id or "", context.now)
+        case "ServicePrincipal":
+            return await _principal(spec, authority, resource, http, context)
+        case "WorkloadIdentity":
+            if spec.service_account_ref is None:
+                return as_pod(http, os.environ, authority, resource, context)
+            client, tenant = await _workload(spec, spec.service_account_ref, context.credentials)
+            application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
+            return as_workload(http, application, spec.service_account_ref, context)
+
+
+def as_pod(
+    http: Http, environment: Mapping[str, str], authority: str, resource: str, context: OpenContext
+) -> Login:
+    """As the daemon's own pod, in the variables and the file that Azure's webhook puts into it."""
+    names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE")
+    client, tenant, path = (environment.get(name, "") for name in names)
+    if not (client and tenant and path):
+        raise Malformed(
+            "missing environment variables. AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_FEDERATED_TOKEN_FILE "
+            "must be set",
+            hint="label the daemon's pod azure.workload.identity/use=true, or write serviceAccountRef",
+        )
+    application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
+
+    async def login() -> Lease[SecretBytes]:
+        token = token_file(path, what="federated token")
+        return await by_token(http, application, token, context.now)
+
+    return login
+
+
+def as_workload(
+    http: Http, application: Application, account: ServiceAccountSelector, context: OpenContext
+) -> Login:
+    """As a ServiceAccount, of which each login gets a token of its own."""
+
+    async def login() -> Lease[SecretBytes]:
+        issued = await context.credentials.account_token(
+            account.name,
+            audiences=(AUDIENCE, *account.audiences),
+            seconds=_HOUR,
+            namespace=account.namespace,
+        )
+        return await by_token(http, application, issued.token, context.now)
+
+    return login
+
+
+async def text_of(selector: SecretKeySelector, credentials: Credentials) -> str:
+    """An ID or a password, without the line break that files end with."""
+    found = await credentials.secret_key(selector.name, selector.key, selector.namespace)
+    return found.raw.decode("utf-8", "replace").strip()
+
+
+async def _principal(
+    spec: AzureKvSpec, authority: str, resource: str, http: Http, context: OpenContext
+) -> Login:
+    ref = spec.auth_secret_ref
+    if not spec.tenant_id:
+        raise Malformed("missing tenantID in store config", hint="write tenantId into the store")
+    if ref.client_id is None or (ref.client_secret is None and ref.client_certificate is None):
+        raise Malformed(
+            "missing accessKeyID/secretAccessKey in store config",
+            hint="write authSecretRef.clientId, and clientSecret or clientCertificate",
+        )
+    if ref.client_secret is not None and ref.client_certificate is not None:
+        raise Malformed(
+            "both clientSecret and clientCredentials set", hint="keep clientSecret or clientCertificate"
+        )
+    application = Application(
+        authority=authority,
+        tenant=spec.tenant_id,
+        client_id=await text_of(ref.client_id, context.credentials),
+        resource=resource,
+    )
+    if ref.client_secret is not None:
+        secret = SecretBytes((await text_of(ref.client_secret, context.credentials)).encode())
+        return partial(by_secret, http, application, secret, context.now)
+    selector = ref.client_certificate or SecretKeySelector()
+    document = await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
+    place = f'key "{selector.key}" of Secret "{selector.name}"'
+    certificate = ClientCertificate(document, place)
+    return partial(by_certificate, http, application, certificate, context.now)
+
+
+async def _workload(
+    spec: AzureKvSpec, account: ServiceAccountSelector, credentials: Credentials
+) -> tuple[str, str]:
+    """Client ID and tenant ID: from Secrets, the store, or the annotations of the ServiceAccount."""
+    annotations = await credentials.account_annotations(account.name, account.namespace)
+    ref = spec.auth_secret_ref
+    client = await text_of(ref.client_id, credentials) if ref.client_id else ""
+    tenant = await text_of(ref.tenant_id, credentials) if ref.tenant_id else ""
+    client = _one(client, annotations.get(CLIENT_ID, ""), "multiple clientID found", "secretRef")
+    written = tenant or spec.tenant_id or ""
+    annotated = "" if spec.use_azure_sdk and written else annotations.get(TENANT_ID, "")
+    tenant = _one(
+        written, annotated, "multiple tenantID found", "secretRef, 'spec.provider.azurekv.tenantId'"
+    )
+    tenant = tenant or os.environ.get("AZURE_TENANT_ID", "")
+    if not client:
+        raise Malformed(
+            "missing clientID: either serviceAccountRef or service account annotation "
+            f"'{CLIENT_ID}' is missing",
+            hint=f"annotate ServiceAccount {account.name}, or write authSecretRef.clientId",
+        )
+    if not tenant:
+        raise Malformed("missing tenantID in store config", hint="write tenantId into the store")
+    return client, tenant
+
+
+def _one(written: str, annotated: str, problem: str, places: str) -> str:
+    """What both say or one does; two that differ have no rule for which counts."""
+    if written and annotated and written != annotated:
+        raise Malformed(f"{problem}. Check {places} and serviceAccountRef", hint="keep one of them")
+    return written or annotated

@@ -1,0 +1,99 @@
+"""Serves one store from a vault."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
+from syncret.providers.azurekv.payloads import fields_of, value_of
+from syncret.providers.azurekv.writing import Writing
+from syncret.providers.contract import (
+    FindQuery,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit import goregexp
+
+if TYPE_CHECKING:  # brings in asyncio and TLS
+    from syncret.providers.azurekv.api import Api, Item
+
+
+class AzureKvClient:
+    """Reads, finds, pushes, deletes and probes. It has no batches: Key Vault has none."""
+
+    converts_keys = False
+
+    def __init__(self, api: "Api") -> None:
+        self._api = api
+        self._writing = Writing(api)
+
+    def __repr__(self) -> str:
+        return f"<AzureKvClient {self._api!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """`NAME` and `secret/NAME` are one; a value and its tags come in one answer."""
+        try:
+            return RemoteKey(place_of(ref.key).key, ref.version)
+        except Malformed:
+            return RemoteKey(ref.key, ref.version)  # `fetch` says what is wrong with it
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Found | SyncError]:
+        found: dict[RemoteKey, Found | SyncError] = {}
+        for key in keys:
+            payload: Found | SyncError | None
+            try:
+                payload = await self._api.get(place_of(key.key), key.version)
+            except (Denied, Malformed) as error:
+                payload = error  # of this key alone
+            if payload is not None:
+                found[key] = payload
+        return found
+
+    def value(self, payload: Found, ref: RemoteRef) -> SecretBytes | None:
+        return value_of(payload, ref)
+
+    def fields(self, payload: Found, ref: RemoteRef) -> SecretMap | None:
+        return fields_of(payload, ref)
+
+    async def find(self, query: FindQuery) -> SecretMap:
+        """Enabled secrets that fit name and tags. A path beside these is passed over, as by the operator."""
+        if query.path is not None and query.name is None and not query.tags:
+            raise Malformed("Key Vault has no folders", hint="write find.name.regexp or find.tags")
+        matches = goregexp.compile(query.name or "").search
+        names = [
+            item.name
+            async for item in self._api.list()
+            if item.enabled and _has(item, query.tags or ()) and matches(item.name)
+        ]
+        from syncret.providers.kit.together import each  # see above
+
+        found = await each(self._read, names, doing="azurekv find")
+        return {name: value for name, value in found if value is not None}
+
+    async def push(self, item: PushItem) -> None:
+        await self._writing.push(item)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        await self._writing.delete(target)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        return await self._api.get(place_of(target.remote_key)) is not None
+
+    async def probe(self) -> Readiness:
+        await self._api.logged_in()
+        return "ready"
+
+    async def _read(self, name: str) -> SecretBytes | None:
+        """None for a secret that was deleted since it was listed."""
+        found = await self._api.get(Place(SECRET, name))
+        return None if found is None else found.value
+
+
+def _has(item: "Item", tags: Sequence[tuple[str, str]]) -> bool:
+    held = item.tags or {}
+    return all(held.get(key) == value for key, value in tags)

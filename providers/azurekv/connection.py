@@ -1,0 +1,70 @@
+"""Puts together what serves one store: HTTP, a login, and a client on both."""
+
+import os
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from syncret.providers.azurekv.api import VERSION, Api
+from syncret.providers.azurekv.auth import login
+from syncret.providers.azurekv.client import AzureKvClient
+from syncret.providers.azurekv.spec import AzureKvSpec
+from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.azure.clouds import CLOUDS, Cloud
+from syncret.providers.kit.credentials import Expiring
+from syncret.providers.kit.http import Http
+
+_RESOURCE: Final = re.compile(r'\b(?:resource|scope)="(https://[^"/]+)/?(?:\.default)?"')
+
+
+@asynccontextmanager
+async def opened_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
+    """A client that is logged in. Raises SyncError."""
+    cloud = cloud_of(spec)
+    async with Http(spec.vault_url, now=context.now) as http:
+        resource = cloud.vault or await _challenged(http)
+        tokens = Expiring(await login(spec, cloud.authority, resource, http, context), now=context.now)
+        await tokens.get()
+        yield AzureKvClient(Api(http, tokens))
+
+
+def cloud_of(spec: AzureKvSpec) -> Cloud:
+    """The cloud that a store says it is in. Raises Malformed for one that is no more."""
+    if spec.use_azure_sdk and spec.environment_type == "GermanCloud":
+        raise Malformed(
+            "Azure Germany was discontinued on October 29, 2021",
+            hint="use AzureStackCloud with customCloudConfig, or move to the public cloud",
+        )
+    usual, custom = CLOUDS[spec.environment_type], spec.custom_cloud_config
+    if custom is None:
+        return usual.reached_from(os.environ)
+    vault = custom.key_vault_endpoint or ""
+    if not vault and custom.key_vault_dns_suffix:
+        vault = f"https://{custom.key_vault_dns_suffix.lstrip('.')}"
+    return Cloud(
+        authority=custom.active_directory_endpoint.rstrip("/"),
+        vault=vault.rstrip("/") or usual.vault,
+    )
+
+
+async def _challenged(http: Http) -> str:
+    """The resource that the vault itself wants tokens for.
+
+    Only one that the vault's own name ends with: tokens of another could be used elsewhere. Raises
+    Malformed.
+    """
+    doing = "asking the vault which tokens it takes"
+    answer = await http.request(
+        "GET", "/secrets", doing=doing, params=VERSION, accept=(HTTPStatus.UNAUTHORIZED,)
+    )
+    found = _RESOURCE.search(answer.headers.get("www-authenticate", ""))
+    vault, hint = urlsplit(http.base).hostname or "", "write customCloudConfig.keyVaultEndpoint"
+    if answer.status != HTTPStatus.UNAUTHORIZED or found is None:
+        raise Malformed(f"{doing}: it does not say so", hint=hint)
+    if not vault.endswith(f".{urlsplit(found[1]).hostname}"):
+        raise Malformed(f"{doing}: it names another service than its own", hint=hint)
+    return found[1]

@@ -1,0 +1,107 @@
+"""What a vault holds: secrets, keys and certificates, by names that say which."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+
+MANAGED_BY: Final = "managed-by"
+MANAGER: Final = "external-secrets"
+
+_NAME: Final = re.compile(r"[0-9A-Za-z-]{1,127}")
+
+
+class Kind(NamedTuple):
+    """One sort of object: its prefix in keys, what people call it, and its place in URLs."""
+
+    prefix: str
+    noun: str
+    path: str
+
+
+SECRET: Final = Kind("secret", "secret", "secrets")
+KEY: Final = Kind("key", "key", "keys")
+CERTIFICATE: Final = Kind("cert", "certificate", "certificates")
+
+_KINDS: Final = {kind.prefix: kind for kind in (SECRET, KEY, CERTIFICATE)}
+
+
+class Place(NamedTuple):
+    """Which object a key means."""
+
+    kind: Kind
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The key in full."""
+        return f"{self.kind.prefix}/{self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.kind.noun} {self.name}"
+
+
+def place_of(key: str) -> Place:
+    """The object of a key: `secret/NAME`, `key/NAME`, `cert/NAME`, or `NAME` for a secret.
+
+    Raises Malformed.
+    """
+    prefix, *rest = key.split("/")
+    name = rest[0] if rest else prefix
+    kind = _KINDS.get(prefix) if rest else SECRET
+    if kind is None:
+        raise Malformed(
+            f"unknown Azure Keyvault object Type for {name}",
+            hint=f"{prefix!r} is none: write secret/{name}, key/{name} or cert/{name}",
+        )
+    if not _NAME.fullmatch(name):
+        raise Malformed(
+            f"{name!r} cannot be the name of a {kind.noun}",
+            hint="names in Key Vault are letters, digits and - only, 127 at most",
+        )
+    return Place(kind, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Moments in seconds since the epoch, as far as the vault tells them."""
+
+    expires: int | None = None
+    created: int | None = None
+    updated: int | None = None
+    not_before: int | None = None
+
+    def shown(self) -> dict[str, str]:
+        """As they stand among the tags."""
+        named = {
+            "attribute.expires": self.expires,
+            "attribute.created": self.created,
+            "attribute.updated": self.updated,
+            "attribute.notBefore": self.not_before,
+        }
+        return {
+            name: f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%dT%H:%M:%SZ}"
+            for name, moment in named.items()
+            if moment is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One version of one object: its value (JSON for a key, CER for a certificate), and what is beside it."""
+
+    place: Place
+    value: SecretBytes
+    version: str = ""
+    tags: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    dates: Dates = Dates()
+    content_type: str | None = None
+
+    @property
+    def owned(self) -> bool:
+        """Whether it carries our mark."""
+        return self.tags.get(MANAGED_BY) == MANAGER

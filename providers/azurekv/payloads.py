@@ -1,0 +1,89 @@
+"""Values of what was read: a secret's text, a key as JSON, a certificate, or the tags of any of them."""
+
+from syncret.config.fields import Json
+from syncret.providers.azurekv.objects import CERTIFICATE, SECRET, Found
+from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import extract, gojson
+
+
+def value_of(found: Found, ref: RemoteRef) -> SecretBytes:
+    """The value, the property of it, or a tag. Raises Malformed where there is no such thing."""
+    if ref.metadata:
+        return _tag(found, ref.property)
+    if found.place.kind is CERTIFICATE or not ref.property:
+        return found.value  # a certificate has no properties
+    return SecretBytes(_property(found.value.raw, ref.property, ref.key))
+
+
+def fields_of(found: Found, ref: RemoteRef) -> SecretMap:
+    """The members of a secret that is a JSON object, or its tags, each with the secret's name before it."""
+    if found.place.kind is not SECRET:
+        noun = found.place.kind.noun
+        raise Malformed(
+            f"cannot get use dataFrom to get {noun} secret", hint=f"read a {noun} by data[].remoteRef"
+        )
+    if ref.metadata and ref.property:
+        return {f"{ref.key}_{ref.property}": _tag(found, ref.property)}
+    if ref.metadata:
+        return _tags(found)
+    value = value_of(found, ref)
+    problem = ""
+    try:
+        return {key: SecretBytes(member) for key, member in gojson.to_secret_map(value.raw).items()}
+    except Malformed as error:
+        problem = error.message
+    raise Malformed(
+        f"error unmarshalling json data: {problem}", hint="extract takes a value that is a JSON object"
+    )
+
+
+def _tag(found: Found, name: str) -> SecretBytes:
+    """A tag, a path into a tag that holds JSON, or all tags as JSON; moments count as tags."""
+    tags = {**found.tags, **found.dates.shown()}
+    if not name:
+        told: dict[str, Json] = {key: value for key, value in tags.items() if value is not None}
+        return SecretBytes(gojson.marshal(told).encode())
+    if name in tags:
+        return SecretBytes((tags[name] or "").encode())
+    first, _, rest = name.partition(".")
+    if not rest or first not in tags:
+        raise Malformed(f"tag {name} does not exist", hint=f"look at the tags of {found.place}")
+    text = tags[first]
+    return SecretBytes(b"" if text is None else _property(text.encode(), rest, name))
+
+
+def _tags(found: Found) -> SecretMap:
+    """All tags. One that holds a JSON object of strings becomes an entry for each of its members."""
+    name = found.place.name
+    told = {f"{name}_{key}": text for key, text in found.dates.shown().items()}
+    for key, text in found.tags.items():
+        if text is None:
+            continue
+        members = _strings(text)
+        if members is None:
+            told[f"{name}_{key}"] = text
+        else:
+            told |= {f"{name}_{key}_{member}": value for member, value in members.items()}
+    return {key: SecretBytes(text.encode()) for key, text in told.items()}
+
+
+def _strings(text: str) -> dict[str, str] | None:
+    """The members of a JSON object of strings; None for any other text."""
+    try:
+        members = gojson.unmarshal_object(text)
+    except Malformed:
+        return None
+    strings = {key: "" if value is None else value for key, value in members.items()}
+    told = {key: value for key, value in strings.items() if isinstance(value, str)}
+    return told if len(told) == len(strings) else None
+
+
+def _property(document: bytes, path: str, key: str) -> bytes:
+    """What the path leads to or, where it leads nowhere, the member of just this name, dots and all."""
+    found = extract.value(document, path)
+    if found is None and "." in path:
+        found = extract.value(document, extract.escaped(path))
+    if found is None:
+        raise Malformed(f"property {path} does not exist in key {key}")
+    return found

@@ -1,0 +1,162 @@
+"""Gets access tokens at Microsoft Entra ID: for a secret, a certificate, or a token of another issuer."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final, TypeAlias
+from uuid import uuid4
+
+import msgspec
+
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.azure.signing import ClientCertificate
+from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.http import Answer, Http, form_body, segments
+
+AUDIENCE: Final = "api://AzureADTokenExchange"
+"""What a token must be for that Entra shall exchange."""
+
+_ADFS: Final = "adfs"
+"""The tenant's name where AD FS gives out tokens in place of Entra: some Azure Stacks."""
+
+_ASSERTION: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+_ASSERTION_SECONDS: Final = 600
+_REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+_CODES: Final = {
+    50034: "there is no such application in this tenant: check client ID and tenant ID",
+    53003: "a policy of conditional access forbids it",
+    70021: "no federated credential of the application fits issuer, subject and audience of the token",
+    90002: "there is no such tenant: check the tenant ID and the cloud",
+    500011: "the tenant does not know this service: check the cloud, or is it another tenant's vault?",
+    700016: "there is no such application in this tenant: check client ID and tenant ID",
+    700024: "the signed token does not hold now: is the machine's clock right?",
+    700027: "the application does not know this certificate: upload it, or replace an expired one",
+    700211: "no federated credential of the application has this issuer",
+    700212: "no federated credential of the application has this audience",
+    700213: "no federated credential of the application has this subject",
+    900023: "the tenant ID is neither an ID nor a domain",
+    7000112: "the application is disabled",
+    7000215: "the client secret is wrong: is it the secret's value, and not its ID?",
+    7000222: "the client secret has expired: add a new one to the application",
+}
+_WORDS: Final = {
+    "invalid_client": "client ID and its secret, certificate or token do not fit",
+    "invalid_request": "check tenant ID and client ID",
+    "invalid_scope": "the service has another name in this cloud: check environmentType",
+    "unauthorized_client": "the application is disabled, or of another tenant",
+}
+
+Login: TypeAlias = Callable[[], Awaitable[Lease[SecretBytes]]]
+"""Gets a new access token. Raises SyncError."""
+
+
+class _Given(msgspec.Struct):
+    access_token: str
+    expires_in: int | str = 3600
+    """Endpoints of machines send it as text."""
+
+
+class _Failure(msgspec.Struct):
+    error: str = ""
+    error_codes: list[int] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """Who logs in, where, and for which service (`https://vault.azure.net`)."""
+
+    authority: str
+    tenant: str
+    client_id: str
+    resource: str
+
+    @property
+    def url(self) -> str:
+        """The token endpoint."""
+        if self.tenant == _ADFS:
+            return f"{self.authority.removesuffix(f'/{_ADFS}')}/{_ADFS}/oauth2/token"
+        return f"{self.authority}/{segments(self.tenant)}/oauth2/v2.0/token"
+
+
+async def by_secret(
+    http: Http, application: Application, secret: SecretBytes, now: Callable[[], float]
+) -> Lease[SecretBytes]:
+    """With a client secret."""
+    return await _asked(http, application, {"client_secret": secret.raw.decode("utf-8", "replace")}, now)
+
+
+async def by_certificate(
+    http: Http, application: Application, certificate: ClientCertificate, now: Callable[[], float]
+) -> Lease[SecretBytes]:
+    """With a token that the application signs for itself."""
+    moment = int(now())
+    claims = {
+        "aud": application.url,
+        "iss": application.client_id,
+        "sub": application.client_id,
+        "jti": str(uuid4()),
+        "iat": moment,
+        "nbf": moment,
+        "exp": moment + _ASSERTION_SECONDS,
+    }
+    signed = certificate.signed(claims, legacy=application.tenant == _ADFS)
+    return await _asked(http, application, _asserted(signed), now)
+
+
+async def by_token(
+    http: Http, application: Application, token: SecretBytes, now: Callable[[], float]
+) -> Lease[SecretBytes]:
+    """With a token of an issuer that the application trusts: federation."""
+    return await _asked(http, application, _asserted(token.raw.decode("ascii", "replace")), now)
+
+
+def lease(answer: Answer, now: float) -> Lease[SecretBytes]:
+    """The token in the usual answer of RFC 6749. Raises Malformed."""
+    given = answer.decode(_Given)
+    seconds = str(given.expires_in)
+    if not (seconds.isascii() and seconds.isdecimal()):
+        raise Malformed(f"{answer.doing}: the token's end is no number", hint="what stands between?")
+    return Lease(SecretBytes(given.access_token.encode()), now + int(seconds))
+
+
+def bearer(token: SecretBytes) -> dict[str, str]:
+    """The header that a request sends."""
+    return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace')}"}
+
+
+def _asserted(assertion: str) -> Mapping[str, str]:
+    return {"client_assertion_type": _ASSERTION, "client_assertion": assertion}
+
+
+async def _asked(
+    http: Http, application: Application, proof: Mapping[str, str], now: Callable[[], float]
+) -> Lease[SecretBytes]:
+    fields = {
+        "grant_type": "client_credentials",
+        "client_id": application.client_id,
+        "scope": f"{application.resource}/.default",
+        **proof,
+    }
+    doing = f"logging in as application {application.client_id}"
+    answer = await http.request("POST", application.url, doing=doing, body=form_body(fields), accept=_REFUSED)
+    if answer.status in _REFUSED:
+        raise _refusal(answer)
+    return lease(answer, now())
+
+
+def _refusal(answer: Answer) -> SyncError:
+    """Only Entra's numbers and words of RFC 6749 are told: the text could hold anything."""
+    try:
+        told = msgspec.json.decode(answer.body, type=_Failure)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Denied(f"{answer.doing}: Microsoft Entra ID refuses (HTTP {answer.status})")
+    for code in told.error_codes:
+        if code in _CODES:
+            return Denied(f"{answer.doing}: Microsoft Entra ID refuses (AADSTS{code})", hint=_CODES[code])
+    number = f"AADSTS{told.error_codes[0]}" if told.error_codes else f"HTTP {answer.status}"
+    return Denied(
+        f"{answer.doing}: Microsoft Entra ID refuses ({number})",
+        hint=_WORDS.get(told.error, "look the number up at https://login.microsoftonline.com/error"),
+    )

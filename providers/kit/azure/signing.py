@@ -1,0 +1,98 @@
+"""The certificate of an application, which proves who it is by signing."""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from syncret.config.fields import Json
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import gojson
+
+if TYPE_CHECKING:  # slow to import
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.x509 import Certificate
+
+_PEM: Final = b"-----BEGIN"
+
+
+class ClientCertificate:
+    """A certificate with its RSA key: PEM blocks in any order, or PKCS#12 without a password.
+
+    Raises Malformed for what is neither; `place` is where it was read.
+    """
+
+    def __init__(self, document: SecretBytes, place: str) -> None:
+        found = _pem(document.raw) if _PEM in document.raw else _pkcs12(document.raw)
+        if found is None:
+            raise Malformed(
+                f"{place} holds no certificate with its RSA key",
+                hint="store both as PEM blocks, or as PKCS#12 without a password",
+            )
+        self._certificate, self._key = found
+
+    def signed(self, claims: Mapping[str, Json], *, legacy: bool = False) -> str:
+        """A JWT with these claims; a legacy one is for AD FS, which knows older algorithms only."""
+        from cryptography.hazmat.primitives.asymmetric.padding import MGF1, PSS, PKCS1v15
+        from cryptography.hazmat.primitives.hashes import SHA1, SHA256
+
+        if legacy:
+            thumbprint = _encoded(self._certificate.fingerprint(SHA1()))  # noqa: S303  # names the certificate
+            header: Mapping[str, Json] = {"alg": "RS256", "typ": "JWT", "x5t": thumbprint}
+            padding: PKCS1v15 | PSS = PKCS1v15()
+        else:
+            thumbprint = _encoded(self._certificate.fingerprint(SHA256()))
+            header = {"alg": "PS256", "typ": "JWT", "x5t#S256": thumbprint}
+            padding = PSS(MGF1(SHA256()), PSS.DIGEST_LENGTH)
+        content = f"{_packed(header)}.{_packed(claims)}"
+        return f"{content}.{_encoded(self._key.sign(content.encode(), padding, SHA256()))}"
+
+
+def _pem(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
+    """The certificate that fits the key: others beside it are those of authorities."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from cryptography.x509 import load_pem_x509_certificates
+
+    try:
+        certificates = load_pem_x509_certificates(document)
+        key = load_pem_private_key(_key_block(document), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    if not isinstance(key, RSAPrivateKey):
+        return None
+    for certificate in certificates:
+        if certificate.public_key() == key.public_key():
+            return certificate, key
+    return None
+
+
+def _key_block(document: bytes) -> bytes:
+    """The one block that is no certificate: the reader of keys takes the first block for a key."""
+    for block in document.split(_PEM)[1:]:
+        if b"PRIVATE KEY-----" in block.split(b"\n", 1)[0]:
+            return _PEM + block
+    return b""
+
+
+def _pkcs12(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization.pkcs12 import load_key_and_certificates
+
+    try:
+        key, certificate, _others = load_key_and_certificates(document, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    if certificate is None or not isinstance(key, RSAPrivateKey):
+        return None
+    return certificate, key
+
+
+def _packed(document: Mapping[str, Json]) -> str:
+    return _encoded(gojson.marshal(dict(document)).encode())
+
+
+def _encoded(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")

@@ -1,0 +1,43 @@
+"""Many calls of one kind, a few of them at the same time: for managers that have no call for several keys."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, TypeVar
+
+from syncret.providers.errors import SyncError
+
+T = TypeVar("T")
+
+_AT_ONCE: Final = 8
+
+
+async def each(
+    function: Callable[[str], Awaitable[T]], keys: Iterable[str], *, doing: str
+) -> list[tuple[str, T]]:
+    """The results for all keys, in their order, each key once. The first failure ends the rest.
+
+    `doing` names the tasks: `vault search`.
+    """
+    waiting = list(dict.fromkeys(keys))
+    results: dict[str, T] = {}
+    rest = iter(waiting)
+
+    async def work() -> None:
+        for key in rest:
+            results[key] = await function(key)
+
+    failure: SyncError | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for worker in range(min(_AT_ONCE, len(waiting))):
+                group.create_task(work(), name=f"{doing} {worker}")
+    except* SyncError as errors:
+        failure = _first(errors)
+    if failure is not None:
+        raise failure
+    return [(key, results[key]) for key in waiting]
+
+
+def _first(errors: BaseExceptionGroup[SyncError]) -> SyncError:
+    first = errors.exceptions[0]
+    return first if isinstance(first, SyncError) else _first(first)

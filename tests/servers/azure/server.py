@@ -1,0 +1,98 @@
+"""Azure, as far as a client of Key Vault meets it, on free ports of loopback: plain, and with TLS.
+
+async with azure() as cloud:
+    application = cloud.member("reader", secret="s3cret")
+"""
+
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from tests.servers.azure.directory import Application, Directory
+from tests.servers.azure.errors import Challenge, VaultError
+from tests.servers.azure.key_vault import KeyVault
+from tests.servers.azure.machine import Machine
+from tests.servers.azure.registry import Registry
+from tests.support.served import served
+from tests.support.tls import Authority
+
+Fault: TypeAlias = Callable[[web.Request], web.StreamResponse | None]
+"""What a request is answered in the server's place; None lets it pass."""
+
+
+class Azure:
+    """The running server, and what stands behind it: all services are at one address."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.directory = Directory(now)
+        self.vault = KeyVault(self.directory, now)
+        self.machine = Machine(self.directory)
+        self.registry = Registry(self.directory)
+        self.url = ""
+        self.secure_url = ""
+        """With TLS, as Azure's own clients and container registries insist."""
+        self.authority = Authority()
+        self.bundle = ""
+        """The file that holds it, for those who trust by file."""
+        self._fault: Fault = lambda _request: None
+
+    @property
+    def host(self) -> str:
+        """Of the address with TLS."""
+        return self.secure_url.removeprefix("https://")
+
+    def member(self, name: str, *, secret: str = "") -> Application:
+        """An application that may do everything in the vault and the registry."""
+        made = self.directory.register(name, secret=secret)
+        self.vault.members.add(made.client_id)
+        self.registry.members.add(made.client_id)
+        return made
+
+    @contextmanager
+    def failing(self, fault: Fault) -> Generator[None, None, None]:
+        """Every request asks this first, for as long as the block lasts."""
+        before, self._fault = self._fault, fault
+        try:
+            yield
+        finally:
+            self._fault = before
+
+    def app(self) -> web.Application:
+        @web.middleware
+        async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
+            answer = self._fault(request)
+            if answer is None:
+                try:
+                    answer = await handler(request)
+                except Challenge as error:
+                    answer = error.response(self.vault.challenge(request))
+                except VaultError as error:
+                    answer = error.response()
+            if request.secure:
+                answer.force_close()  # Azure's clients would keep connections open beyond their test
+            return answer
+
+        app = web.Application(client_max_size=64 * 2**20, middlewares=[edge])
+        rooms = (self.vault, self.registry, self.machine, self.directory)
+        for room in rooms:
+            app.router.add_routes(room.routes())
+        return app
+
+
+@asynccontextmanager
+async def azure(now: Callable[[], float] = time.time) -> AsyncGenerator[Azure, None]:
+    """Azure with one empty vault."""
+    cloud = Azure(now)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tls = cloud.authority.server(folder)
+        (folder / "ca.pem").write_bytes(cloud.authority.pem)
+        cloud.bundle = str(folder / "ca.pem")
+        async with served(cloud.app()) as cloud.url, served(cloud.app(), tls) as cloud.secure_url:
+            yield cloud
