@@ -30,7 +30,7 @@ class _Shape(NamedTuple):
 
 
 _CERTIFICATE: Final = {"certificate": "certificate", "private_key": "private_key"}
-_CHAIN: Final = {**_CERTIFICATE, "intermediate": "intermediate"}
+_CHAIN: Final = {"certificate": "certificate", "intermediate": "intermediate", "private_key": "private_key"}
 _SHAPES: Final[Mapping[str, _Shape]] = {
     ARBITRARY: _Shape("payload", {ARBITRARY: "payload"}),
     "username_password": _Shape(members={"username": "username", "password": "password"}),

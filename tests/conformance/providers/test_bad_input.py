@@ -17,12 +17,15 @@ from tests.support.tls import Authority
 
 CANARY = "canary-4e1b"
 TOKEN = "canary-token-77d0"
+KEY = f"{CANARY[:6]}-key"
 
 
-async def synced(spec: Json, folder: Path, *, provider: str = "webhook", extract: bool = False) -> Pass:
+async def synced(
+    spec: Json, folder: Path, *, provider: str = "webhook", extract: bool = False, key: str = KEY
+) -> Pass:
     manifests = folder / "manifests"
     manifests.mkdir()
-    ref: Document = {"key": f"{CANARY[:6]}-key", "property": "a"}
+    ref: Document = {"key": key, "property": "a"}
     entry: Document = {"dataFrom": [{"extract": ref}]}
     if not extract:
         entry = {"data": [{"secretKey": "k", "remoteRef": ref}]}

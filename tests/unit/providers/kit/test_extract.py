@@ -132,3 +132,16 @@ def test_an_index_may_have_any_number_of_digits() -> None:
 
 def test_an_escaped_name_is_one_member() -> None:
     assert extract.value(DOCUMENT.encode(), extract.escaped("fav.movie")) == b"Deer Hunter"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        pytest.param("fav.movie", b"Deer Hunter", id="a name with a dot"),
+        pytest.param("name.last", b"Anderson", id="a member of a member"),
+        pytest.param("age", b"37", id="a name"),
+        pytest.param("fav.none", None, id="neither"),
+    ],
+)
+def test_named(path: str, expected: bytes | None) -> None:
+    assert extract.named(DOCUMENT.encode(), path) == expected
