@@ -27,6 +27,14 @@ def client(cloud: Ibm, authenticator: Sdk = None) -> Sdk:
     return service
 
 
+def created(service: Sdk, prototype: Sdk) -> dict[str, Any]:
+    """A new secret, as it is answered with."""
+    response = service.create_secret(secret_prototype=prototype)
+    assert response.get_status_code() == 201
+    made: dict[str, Any] = response.get_result()
+    return made
+
+
 async def run(script: Callable[[], None]) -> None:
     """The clients block, so they run beside the loop that serves them."""
     await asyncio.to_thread(script)
