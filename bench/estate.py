@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 from urllib.request import urlopen
 
+SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108  # a file system to measure on
 SYNCRET: Final = str(Path(sys.executable).with_name("syncret"))
 INSTALLED: Final = (
     sys.executable,

@@ -17,7 +17,7 @@ from pathlib import Path
 from select import select
 from typing import Final
 
-from bench.estate import Estate, estate, worker
+from bench.estate import SHARED_MEMORY, Estate, estate, worker
 from bench.figures import Figure
 from syncret.config.settings import Settings
 from syncret.daemon.cli.main import NEW_OBJECTS
@@ -27,7 +27,6 @@ from syncret.providers.registry import Registry
 OBJECTS: Final = 10_000
 GOAL: Final = 0.6
 TURN: Final = 0.25
-SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108  # a file system to measure on
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:

@@ -1,11 +1,12 @@
 """Ten thousand changes to one object within a second: how often it is reconciled, and what wins."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from bench.estate import Estate, daemon, estate
+from bench.estate import SHARED_MEMORY, Estate, daemon, estate
 from bench.figures import Figure
 
 CHANGES: Final = 10_000
@@ -17,7 +18,8 @@ METRIC: Final = "externalsecret_sync_calls_total"
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     """A daemon on a host; its one manifest is replaced again and again by a writer in a hurry."""
     changes = 100 if smoke else CHANGES
-    with estate(1, folder) as host, daemon(host, "fsync=false") as running:
+    parent = SHARED_MEMORY if SHARED_MEMORY.is_dir() else folder  # few disks take ten thousand files a second
+    with estate(1, parent) as host, daemon(host, "fsync=false") as running:
         before = running.count(METRIC)
         seconds = _replace(host, changes)
         newest = host.outputs / "team-000" / "app-00000" / f"key-{changes - 1}"
@@ -36,15 +38,19 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
 
 
 def _replace(host: Estate, changes: int) -> float:
-    """Evenly over a second, as far as the disk can follow."""
-    manifest = host.manifests / "team-000.yaml"
-    hidden = host.manifests / ".next"
-    text = manifest.read_text()
+    """Evenly over a second, as far as the disk can follow; bare system calls, so that it can."""
+    manifest, hidden = (os.fsencode(host.manifests / name) for name in ("team-000.yaml", ".next"))
+    text = (host.manifests / "team-000.yaml").read_text()
+    versions = [
+        text.replace("secretKey: username", f"secretKey: key-{number}").encode() for number in range(changes)
+    ]
     begin = time.perf_counter()
-    for number in range(changes):
-        hidden.write_text(text.replace("secretKey: username", f"secretKey: key-{number}"))
-        hidden.replace(manifest)
-        ahead = begin + (number + 1) / changes - time.perf_counter()
+    for number, version in enumerate(versions, 1):
+        descriptor = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.write(descriptor, version)
+        os.close(descriptor)
+        os.rename(hidden, manifest)  # noqa: PTH104  # as cheap as can be
+        ahead = begin + number / changes - time.perf_counter()
         if ahead > 0.002:  # noqa: PLR2004  # shorter sleeps oversleep
             time.sleep(ahead)
     return time.perf_counter() - begin

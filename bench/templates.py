@@ -17,7 +17,7 @@ from typing import Final, cast
 
 import msgspec
 
-from bench.estate import Estate, estate, worker
+from bench.estate import SHARED_MEMORY, Estate, estate, worker
 from bench.figures import Figure
 from bench.typical import DATA, GROUPS
 from syncret.config.resources.external_secret import Rewrite
@@ -40,7 +40,6 @@ WARM_UP: Final = 10
 TURN: Final = 0.02
 """Seconds of one side."""
 
-SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108  # a file system to measure on
 TEMPLATE: Final = """\
   target:
     template:
