@@ -4,8 +4,8 @@ spec        what a store says                auth        who the store is to Azu
 api         the REST calls                   refusals    what the vault says when it refuses
 objects     places and what stands there     payloads    values in what was fetched
 client      reads and finds                  writing     pushes and deletes
-material    keys and certificates to import  acr         the generator
-connection  all of it, put together
+material    keys and certificates to import  connection  all of it, put together
+acr         the generator                    registry    the tokens it gets
 """
 
 from collections.abc import AsyncGenerator

@@ -4,7 +4,10 @@ from typing import Final, Literal
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, SecretKeySelector, ServiceAccountSelector
-from syncret.providers.contract import Generator
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+
+_USER: Final = b"00000000-0000-0000-0000-000000000000"
+"""What registries at Azure are told in place of a user name, where the password is a token."""
 
 
 class AcrServicePrincipalRef(Model):
@@ -54,4 +57,14 @@ class AcrAccessTokenSpec(Model):
     ] = "PublicCloud"
 
 
-ACR: Final = Generator(SpecType("ACRAccessToken", AcrAccessTokenSpec))
+async def generate(spec: AcrAccessTokenSpec, context: OpenContext) -> Generated:
+    """A login for the registry. The token ends by itself; there is nothing to clean up."""
+    from syncret.providers.azurekv.registry import registry_token  # brings in asyncio and TLS
+    from syncret.providers.kit.http import Http
+
+    async with Http(f"https://{spec.registry}", now=context.now) as http:
+        password = await registry_token(spec, http, context)
+    return Generated({"username": SecretBytes(_USER), "password": password})
+
+
+ACR: Final = Generator(SpecType("ACRAccessToken", AcrAccessTokenSpec), generate=generate)

@@ -1,0 +1,114 @@
+"""Tokens of a container registry: for one of Entra, then, if asked, for one scope alone."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+import msgspec
+
+from syncret.providers.azurekv.acr import AcrAccessTokenSpec
+from syncret.providers.azurekv.auth import CLIENT_ID, TENANT_ID, as_pod, as_workload, text_of
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.azure.clouds import CLOUDS
+from syncret.providers.kit.azure.entra import Application, Login, by_secret
+from syncret.providers.kit.azure.machine import by_machine
+from syncret.providers.kit.http import Http, form_body
+
+T = TypeVar("T")
+
+_REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+class _Refresh(msgspec.Struct):
+    refresh_token: str
+
+
+class _Access(msgspec.Struct):
+    access_token: str
+
+
+async def registry_token(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> SecretBytes:
+    """A refresh token, or with a scope an access token. The base of `http` is the registry."""
+    lease = await (await _login(spec, http, context))()
+    fields = {"tenant": spec.tenant_id, "access_token": lease.value.raw.decode("ascii", "replace")}
+    refresh = (await _asked(http, "exchange", "access_token", spec, fields, _Refresh)).refresh_token
+    if not spec.scope:
+        return SecretBytes(refresh.encode())
+    fields = {"scope": spec.scope, "refresh_token": refresh}
+    return SecretBytes(
+        (await _asked(http, "token", "refresh_token", spec, fields, _Access)).access_token.encode()
+    )
+
+
+async def _login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> Login:
+    """The first way that the spec names counts; all ask for a token of the resource manager."""
+    cloud = CLOUDS[spec.environment_type].reached_from(os.environ)
+    if not cloud.management:
+        raise Malformed(
+            "ACRAccessToken does not know the endpoints of an AzureStackCloud",
+            hint="choose the environmentType that the registry is in",
+        )
+    auth = spec.auth
+    if auth.service_principal is not None:
+        ref = auth.service_principal.secret_ref
+        if ref.client_id is None or ref.client_secret is None or not spec.tenant_id:
+            raise Malformed(
+                "a service principal needs tenantId, clientId and clientSecret",
+                hint="write tenantId, and both selectors into auth.servicePrincipal.secretRef",
+            )
+        application = Application(
+            authority=cloud.authority,
+            tenant=spec.tenant_id,
+            client_id=await text_of(ref.client_id, context.credentials),
+            resource=cloud.management,
+        )
+        secret = SecretBytes((await text_of(ref.client_secret, context.credentials)).encode())
+        return partial(by_secret, http, application, secret, context.now)
+    if auth.managed_identity is not None:
+        identity = auth.managed_identity.identity_id
+        return partial(by_machine, http, os.environ, cloud.management, identity, context.now)
+    if auth.workload_identity is None:
+        raise Malformed(
+            "unexpected configuration: auth names no way to log in",
+            hint="write servicePrincipal, managedIdentity or workloadIdentity",
+        )
+    account = auth.workload_identity.service_account_ref
+    if account is None:
+        return as_pod(http, os.environ, cloud.authority, cloud.management, context)
+    annotations = await context.credentials.account_annotations(account.name, account.namespace)
+    for name in (CLIENT_ID, TENANT_ID):
+        if not annotations.get(name):
+            raise Malformed(
+                f"service account is missing annotation: {name}",
+                hint=f"annotate ServiceAccount {account.name}",
+            )
+    application = Application(
+        authority=cloud.authority,
+        tenant=annotations[TENANT_ID],
+        client_id=annotations[CLIENT_ID],
+        resource=cloud.management,
+    )
+    return as_workload(http, application, account, context)
+
+
+async def _asked(
+    http: Http,
+    path: str,
+    grant: str,
+    spec: AcrAccessTokenSpec,
+    fields: Mapping[str, str],
+    model: type[T],
+) -> T:
+    """What the registry gives for a form."""
+    body = form_body({"grant_type": grant, "service": spec.registry, **fields})
+    doing = f"asking registry {spec.registry} for a token"
+    answer = await http.request("POST", f"/oauth2/{path}", doing=doing, body=body, accept=_REFUSED)
+    if answer.status in _REFUSED:
+        raise Denied(
+            f"{doing}: it refuses (HTTP {answer.status})",
+            hint="grant the identity AcrPull or AcrPush on it; does the registry belong to the tenant?",
+        )
+    return answer.decode(model)

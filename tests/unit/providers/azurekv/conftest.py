@@ -1,0 +1,33 @@
+"""Azure for each test, at the tests' own clock."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.servers.azure.server import Azure, azure
+from tests.servers.azure.variables import variables
+from tests.support.opened import Given
+from tests.unit.providers.azurekv.stores import SECRET, Clock
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def cloud(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Azure]:
+    """This process is told that Azure is here."""
+    for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "IDENTITY_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    async with azure(clock) as cloud:
+        for name, value in variables(cloud).items():
+            monkeypatch.setenv(name, value)
+        yield cloud
+
+
+@pytest.fixture
+def given(cloud: Azure) -> Given:
+    """A Secret `login` with client ID and secret of an application that may do everything."""
+    application = cloud.member("app", secret=SECRET)
+    return Given(secrets={"login": {"id": application.client_id.encode(), "secret": SECRET.encode()}})

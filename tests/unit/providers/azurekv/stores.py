@@ -1,0 +1,83 @@
+"""What tests of this provider open, seed and read."""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from syncret.config.fields import SecretKeySelector
+from syncret.providers.azurekv import open_azurekv
+from syncret.providers.azurekv.client import AzureKvClient
+from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
+from syncret.providers.contract import RemoteRef, SecretMap
+from syncret.providers.errors import SyncError
+from tests.servers.azure.directory import TENANT
+from tests.servers.azure.objects import Version
+from tests.servers.azure.server import Azure
+from tests.support.opened import NOW, Given, context
+
+SECRET: Final = "canary-client-secret"
+OURS: Final = {"managed-by": "external-secrets"}
+
+
+def key(name: str) -> SecretKeySelector:
+    """One of the Secret `login`."""
+    return SecretKeySelector(name="login", key=name)
+
+
+BY_SECRET: Final = AzureSecretRef(client_id=key("id"), client_secret=key("secret"))
+
+
+@dataclass
+class Clock:
+    """Stands still until a test moves it."""
+
+    time: float = NOW
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def opened(
+    cloud: Azure,
+    given: Given,
+    clock: Clock,
+    **spec: Any,  # noqa: ANN401  # fields of the spec
+) -> AbstractAsyncContextManager[AzureKvClient]:
+    """A client of the vault; by client secret unless told otherwise."""
+    fields: dict[str, Any] = {
+        "vault_url": f"{cloud.url}/",
+        "tenant_id": TENANT,
+        "auth_secret_ref": BY_SECRET,
+        **spec,
+    }
+    return open_azurekv(AzureKvSpec(**fields), context(given, now=clock))
+
+
+def seed(
+    cloud: Azure, name: str, value: str, tags: dict[str, str] | None = None, **attributes: int
+) -> Version:
+    """Another version of a secret, put there by others."""
+    body = {"tags": tags or {}, "attributes": attributes}
+    return cloud.vault.add(f"secrets/{name}", {"value": value}, body)
+
+
+async def read(client: AzureKvClient, ref: RemoteRef) -> bytes | None:
+    """One value; None where it is absent."""
+    key = client.remote_key(ref)
+    payload = (await client.fetch([key])).get(key)
+    if isinstance(payload, SyncError):
+        raise payload
+    value = None if payload is None else client.value(payload, ref)
+    return None if value is None else value.raw
+
+
+async def extract(client: AzureKvClient, ref: RemoteRef) -> dict[str, bytes]:
+    key = client.remote_key(ref)
+    payload = (await client.fetch([key]))[key]
+    if isinstance(payload, SyncError):
+        raise payload
+    return raw(client.fields(payload, ref) or {})
+
+
+def raw(found: SecretMap) -> dict[str, bytes]:
+    return {key: value.raw for key, value in found.items()}

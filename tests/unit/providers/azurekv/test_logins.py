@@ -1,0 +1,372 @@
+"""Every way to log in to Azure, on a server that verifies what it is given; clouds; how tokens are held."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from cryptography.hazmat.primitives.serialization import PrivateFormat
+
+from syncret.config.fields import ServiceAccountSelector
+from syncret.providers.azurekv.connection import cloud_of
+from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef, CustomCloud
+from syncret.providers.contract import IssuedToken, RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.kit.azure.clouds import CLOUDS
+from tests.servers.azure.directory import HOUR, OTHER_TENANT, TENANT, VAULT, Application, Trust
+from tests.servers.azure.files import certificate, pem, pfx
+from tests.servers.azure.machine import HEADER
+from tests.servers.azure.server import Azure
+from tests.servers.google.logins import Issuer
+from tests.support.opened import NOW, Given
+from tests.unit.providers.azurekv.stores import SECRET, Clock, key, opened, read, seed
+
+ISSUER = Issuer("https://cluster.example", frozenset())
+SUBJECT = "system:serviceaccount:default:app"
+AUDIENCE = "api://AzureADTokenExchange"
+ACCOUNT = ServiceAccountSelector(name="app", audiences=("more",))
+CLIENT, ANNOTATED_TENANT = "azure.workload.identity/client-id", "azure.workload.identity/tenant-id"
+BY_CERTIFICATE = AzureSecretRef(client_id=key("id"), client_certificate=key("certificate"))
+NOBODY = AzureSecretRef()
+PATH = "/subscriptions/1/resourcegroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/web"
+
+
+async def reads(cloud: Azure, given: Given, clock: Clock, **spec: Any) -> bytes | None:  # noqa: ANN401  # fields
+    """The value of the secret `db`, read by one who logs in like this."""
+    seed(cloud, "db", "one")
+    async with opened(cloud, given, clock, **spec) as client:
+        return await read(client, RemoteRef("db"))
+
+
+# -- tokens
+async def test_one_login_serves_all_who_come(cloud: Azure, given: Given, clock: Clock) -> None:
+    seed(cloud, "db", "one")
+    async with opened(cloud, given, clock) as client:
+        cloud.directory.expire_tokens()
+        answers = await asyncio.gather(*(client.fetch([RemoteKey("db")]) for _ in range(100)))
+
+    assert all(not isinstance(answer[RemoteKey("db")], SyncError) for answer in answers)
+    assert len(cloud.directory.logins) == 2
+
+
+async def test_a_token_is_renewed_before_its_end(cloud: Azure, given: Given, clock: Clock) -> None:
+    seed(cloud, "db", "one")
+    async with opened(cloud, given, clock) as client:
+        clock.time += HOUR - 120
+        await read(client, RemoteRef("db"))
+        before = len(cloud.directory.logins)
+        clock.time += 90
+        await read(client, RemoteRef("db"))
+
+    assert (before, len(cloud.directory.logins)) == (1, 2)
+
+
+async def test_a_vault_of_another_tenant_says_so(cloud: Azure, given: Given, clock: Clock) -> None:
+    cloud.vault.tenant = OTHER_TENANT
+    with pytest.raises(Denied, match="does not accept the token") as caught:
+        await reads(cloud, given, clock)
+
+    assert OTHER_TENANT in caught.value.hint
+    assert len(cloud.directory.logins) == 2, "another login was tried, once"
+
+
+# -- service principals
+@pytest.mark.parametrize(
+    ("tenant", "secret", "told"),
+    [
+        pytest.param(TENANT, b"wrong", "AADSTS7000215", id="wrong secret"),
+        pytest.param(TENANT, b"old", "AADSTS7000222", id="expired secret"),
+        pytest.param(OTHER_TENANT, SECRET.encode(), "AADSTS700016", id="another tenant"),
+        pytest.param("11111111-1111-4111-8111-111111111111", b"x", "AADSTS90002", id="no such tenant"),
+    ],
+)
+async def test_logins_that_are_refused(
+    cloud: Azure, given: Given, clock: Clock, tenant: str, secret: bytes, told: str
+) -> None:
+    [application] = cloud.directory.applications.values()
+    application.expired.add("old")
+    given.secrets["login"] = {**given.secrets["login"], "secret": secret}
+    with pytest.raises(Denied, match=told) as caught:
+        await reads(cloud, given, clock, tenant_id=tenant)
+
+    assert caught.value.hint
+    assert SECRET not in str(vars(caught.value))
+
+
+async def test_a_login_page_is_no_login(cloud: Azure, given: Given, clock: Clock) -> None:
+    page = "<html>canary"
+    with (
+        cloud.failing(
+            lambda request: web.Response(text=page, status=400) if "oauth2" in request.path else None
+        ),
+        pytest.raises(Denied, match="HTTP 400") as caught,
+    ):
+        await reads(cloud, given, clock)
+
+    assert "canary" not in str(vars(caught.value))
+
+
+@pytest.mark.parametrize("form", ["PKCS8", "PKCS1", "PKCS12"])
+async def test_client_certificates(cloud: Azure, given: Given, clock: Clock, form: str) -> None:
+    [application] = cloud.directory.applications.values()
+    made = certificate("web")
+    application.certificates.append(made)
+    forms = {
+        "PKCS8": pem(made, "web"),
+        "PKCS1": pem(made, "web", PrivateFormat.TraditionalOpenSSL),
+        "PKCS12": pfx(made, "web"),
+    }
+    given.secrets["login"] = {**given.secrets["login"], "certificate": forms[form]}
+
+    assert await reads(cloud, given, clock, auth_secret_ref=BY_CERTIFICATE) == b"one"
+    assert await reads(cloud, given, clock, auth_secret_ref=BY_CERTIFICATE, tenant_id="adfs") == b"one"
+    application.certificates.clear()
+    with pytest.raises(Denied, match="AADSTS700027"):
+        await reads(cloud, given, clock, auth_secret_ref=BY_CERTIFICATE)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(b"canary", id="neither"),
+        pytest.param(b"-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----\n", id="broken"),
+        pytest.param(pem(certificate("web"), "another"), id="they do not fit"),
+        pytest.param(pem(certificate("web"), "web").partition(b"-----BEGIN PRIVATE")[0], id="no key"),
+    ],
+)
+async def test_what_is_no_client_certificate(
+    cloud: Azure, given: Given, clock: Clock, document: bytes
+) -> None:
+    given.secrets["login"] = {**given.secrets["login"], "certificate": document}
+    with pytest.raises(Malformed, match='key "certificate" of Secret "login" holds no certificate') as caught:
+        await reads(cloud, given, clock, auth_secret_ref=BY_CERTIFICATE)
+
+    assert "canary" not in str(vars(caught.value)) + repr(caught.value.__context__)
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        pytest.param({"tenant_id": None}, "missing tenantID in store config", id="tenant"),
+        pytest.param({"auth_secret_ref": NOBODY}, "missing accessKeyID/secretAccessKey", id="nothing"),
+        pytest.param(
+            {"auth_secret_ref": AzureSecretRef(client_id=key("id"))},
+            "missing accessKeyID/secretAccessKey",
+            id="no proof",
+        ),
+        pytest.param(
+            {
+                "auth_secret_ref": AzureSecretRef(
+                    client_id=key("id"), client_secret=key("id"), client_certificate=key("id")
+                )
+            },
+            "both clientSecret and clientCredentials set",
+            id="both",
+        ),
+    ],
+)
+async def test_incomplete_principals(
+    cloud: Azure, given: Given, clock: Clock, spec: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(Malformed, match=told):
+        await reads(cloud, given, clock, **spec)
+
+
+# -- managed identities
+async def test_managed_identities(cloud: Azure, clock: Clock) -> None:
+    cloud.machine.own, cloud.machine.others[PATH] = cloud.member("machine"), cloud.member("web")
+    web_client = cloud.machine.others[PATH].client_id
+    for identity in (None, web_client, PATH):
+        spec = {"auth_type": "ManagedIdentity", "identity_id": identity, "tenant_id": None}
+        assert await reads(cloud, Given(), clock, **spec) == b"one"
+    assert cloud.directory.logins == [cloud.machine.own.client_id, web_client, web_client]
+
+    with pytest.raises(Malformed, match="no such identity here") as caught:
+        await reads(cloud, Given(), clock, auth_type="ManagedIdentity", identity_id="another")
+    assert "another" in caught.value.hint
+
+
+async def test_managed_identities_of_app_services(
+    cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDENTITY_ENDPOINT", f"{cloud.url}/msi/token")
+    monkeypatch.setenv("IDENTITY_HEADER", HEADER)
+    cloud.machine.own, cloud.machine.others[PATH] = cloud.member("machine"), cloud.member("web")
+
+    assert await reads(cloud, Given(), clock, auth_type="ManagedIdentity", identity_id=PATH) == b"one"
+    assert cloud.directory.logins == [cloud.machine.others[PATH].client_id]
+
+
+async def test_no_machine_at_azure(cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", "http://127.0.0.1:1")
+    with pytest.raises(Unavailable) as caught:
+        await reads(cloud, Given(), clock, auth_type="ManagedIdentity")
+
+    assert "identity" in caught.value.hint
+
+
+# -- workloads
+@pytest.fixture
+def workload(cloud: Azure) -> Application:
+    """Trusts the ServiceAccount `app`."""
+    made = cloud.member("workload")
+    made.trusts.append(Trust(ISSUER, SUBJECT))
+    return made
+
+
+def issued() -> IssuedToken:
+    text = ISSUER.token(SUBJECT, AUDIENCE, "more", now=NOW)
+    return IssuedToken(SecretBytes(text.encode()), NOW + 600)
+
+
+def account(**annotations: str) -> Given:
+    return Given(annotations={"app": annotations}, tokens={"app": issued()})
+
+
+WORKLOAD: dict[str, Any] = {"auth_type": "WorkloadIdentity", "service_account_ref": ACCOUNT}
+
+
+async def test_a_service_account_that_is_annotated(cloud: Azure, clock: Clock, workload: Application) -> None:
+    given = account(**{CLIENT: workload.client_id, ANNOTATED_TENANT: TENANT})
+    found = await reads(cloud, given, clock, **WORKLOAD, tenant_id=None, auth_secret_ref=NOBODY)
+
+    assert found == b"one"
+    assert given.asked == [("app", (AUDIENCE, "more"), 3600)]
+    assert cloud.directory.logins == [workload.client_id]
+
+
+async def test_ids_from_secrets_and_the_environment(
+    cloud: Azure, clock: Clock, workload: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = account()
+    given.secrets["login"] = {"id": workload.client_id.encode(), "tenant": TENANT.encode() + b"\n"}
+    ref = AzureSecretRef(client_id=key("id"), tenant_id=key("tenant"))
+    assert await reads(cloud, given, clock, **WORKLOAD, tenant_id=None, auth_secret_ref=ref) == b"one"
+
+    monkeypatch.setenv("AZURE_TENANT_ID", TENANT)
+    ref = AzureSecretRef(client_id=key("id"))
+    assert await reads(cloud, given, clock, **WORKLOAD, tenant_id=None, auth_secret_ref=ref) == b"one"
+
+
+@pytest.mark.parametrize(
+    ("annotations", "spec", "told"),
+    [
+        pytest.param({}, {"auth_secret_ref": NOBODY}, "missing clientID", id="no client"),
+        pytest.param(
+            {CLIENT: "c"}, {"auth_secret_ref": NOBODY, "tenant_id": None}, "missing tenantID", id="no tenant"
+        ),
+        pytest.param({CLIENT: "another"}, {}, "multiple clientID found", id="two clients"),
+        pytest.param({ANNOTATED_TENANT: "another"}, {}, "multiple tenantID found", id="two tenants"),
+    ],
+)
+async def test_incomplete_workloads(
+    cloud: Azure, given: Given, clock: Clock, annotations: dict[str, str], spec: dict[str, Any], told: str
+) -> None:
+    given.annotations["app"] = annotations
+    with pytest.raises(Malformed, match=told):
+        await reads(cloud, given, clock, **{**WORKLOAD, **spec})
+
+
+async def test_the_pod_of_the_daemon(
+    cloud: Azure, clock: Clock, workload: Application, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec = {"auth_type": "WorkloadIdentity", "tenant_id": None, "auth_secret_ref": NOBODY}
+    with pytest.raises(Malformed, match="missing environment variables"):
+        await reads(cloud, Given(), clock, **spec)
+
+    file = tmp_path / "token"
+    file.write_bytes(issued().token.raw + b"\n")
+    variables = {"CLIENT_ID": workload.client_id, "TENANT_ID": TENANT, "FEDERATED_TOKEN_FILE": str(file)}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"AZURE_{name}", value)
+    assert await reads(cloud, Given(), clock, **spec) == b"one"
+
+
+async def test_a_workload_that_nobody_trusts(cloud: Azure, clock: Clock, workload: Application) -> None:
+    workload.trusts[0].subject = "another"
+    with pytest.raises(Denied, match="AADSTS70021") as caught:
+        await reads(cloud, account(**{CLIENT: workload.client_id}), clock, **WORKLOAD, auth_secret_ref=NOBODY)
+
+    assert "federated credential" in caught.value.hint
+
+
+# -- clouds
+@pytest.mark.parametrize(
+    ("environment", "authority", "vault"),
+    [
+        pytest.param("PublicCloud", "https://login.microsoftonline.com", VAULT, id="public"),
+        pytest.param(
+            "USGovernmentCloud",
+            "https://login.microsoftonline.us",
+            "https://vault.usgovcloudapi.net",
+            id="us",
+        ),
+        pytest.param("ChinaCloud", "https://login.chinacloudapi.cn", "https://vault.azure.cn", id="china"),
+        pytest.param(
+            "GermanCloud", "https://login.microsoftonline.de", "https://vault.microsoftazure.de", id="germany"
+        ),
+    ],
+)
+def test_clouds(environment: Any, authority: str, vault: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401  # a literal
+    monkeypatch.delenv("AZURE_AUTHORITY_HOST", raising=False)
+    found = cloud_of(AzureKvSpec(vault_url="https://v", environment_type=environment))
+
+    assert (found.authority, found.vault) == (authority, vault)
+
+
+def test_the_environment_moves_the_public_cloud_only() -> None:
+    there = {"AZURE_AUTHORITY_HOST": "login.example/"}
+
+    assert CLOUDS["PublicCloud"].reached_from(there).authority == "https://login.example"
+    assert CLOUDS["ChinaCloud"].reached_from(there) == CLOUDS["ChinaCloud"]
+
+
+def test_germany_is_no_more() -> None:
+    with pytest.raises(Malformed, match="discontinued"):
+        cloud_of(AzureKvSpec(vault_url="https://v", environment_type="GermanCloud", use_azure_sdk=True))
+
+
+@pytest.mark.parametrize(
+    ("custom", "vault"),
+    [
+        pytest.param({"key_vault_endpoint": "https://vault.local/"}, "https://vault.local", id="endpoint"),
+        pytest.param({"key_vault_dns_suffix": ".vault.local"}, "https://vault.local", id="suffix"),
+        pytest.param({}, "", id="the vault is asked"),
+    ],
+)
+def test_clouds_of_ones_own(custom: dict[str, str], vault: str) -> None:
+    config = CustomCloud(active_directory_endpoint="https://login.local/", **custom)
+    found = cloud_of(
+        AzureKvSpec(vault_url="https://v", environment_type="AzureStackCloud", custom_cloud_config=config)
+    )
+
+    assert (found.authority, found.vault) == ("https://login.local", vault)
+
+
+async def test_a_vault_is_asked_for_its_service(cloud: Azure, given: Given, clock: Clock) -> None:
+    own: dict[str, Any] = {
+        "environment_type": "AzureStackCloud",
+        "use_azure_sdk": True,
+        "custom_cloud_config": CustomCloud(active_directory_endpoint=cloud.url),
+    }
+    with pytest.raises(Malformed, match="another service than its own"):
+        await reads(cloud, given, clock, **own)
+    resource = "https://0.1"
+    cloud.directory.resources.add(resource)
+
+    def challenge(request: web.Request) -> web.StreamResponse | None:
+        if "Authorization" in request.headers or request.path != "/secrets":
+            return None
+        header = f'Bearer authorization="{cloud.url}/{TENANT}", resource="{resource}"'
+        return web.Response(status=401, headers={"WWW-Authenticate": header})
+
+    with cloud.failing(challenge), pytest.raises(Denied, match="does not accept"):
+        await reads(cloud, given, clock, **own)
+    assert {token.audience for token in cloud.directory.tokens.values()} == {resource}
+
+    known = {
+        **own,
+        "custom_cloud_config": CustomCloud(active_directory_endpoint=cloud.url, key_vault_endpoint=VAULT),
+    }
+    assert await reads(cloud, given, clock, **known) == b"one"
