@@ -18,6 +18,7 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import goregexp
+from syncret.providers.kit.together import each
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.azurekv.api import Api, Item
@@ -70,8 +71,6 @@ class AzureKvClient:
             async for item in self._api.list()
             if item.enabled and _has(item, query.tags or ()) and matches(item.name)
         ]
-        from syncret.providers.kit.together import each  # see above
-
         found = await each(self._read, names, doing="azurekv find")
         return {name: value for name, value in found if value is not None}
 

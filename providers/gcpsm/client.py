@@ -19,13 +19,12 @@ from syncret.providers.gcpsm.payloads import Beside, Payload, value_of
 from syncret.providers.gcpsm.writing import Writing
 from syncret.providers.kit import gojson, goregexp
 from syncret.providers.kit.google.refusals import Unusable
+from syncret.providers.kit.together import each
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.gcpsm.api import Api, Secret
 
 _LATEST: Final = "latest"
-_AT_ONCE: Final = 8
-"""How many values one search reads at the same time: Google has no call that reads several."""
 
 
 class GcpSmClient:
@@ -83,7 +82,9 @@ class GcpSmClient:
             names = [secret.id for secret in listed if _has(secret, query.tags)]
         else:
             raise Malformed("unexpected find operator", hint="write find.name.regexp or find.tags")
-        return await self._read_all([name for name in names if name.startswith(path)])
+        within = [name for name in names if name.startswith(path)]
+        found = await each(self._latest, within, doing="gcpsm find")
+        return {name: payload for name, payload in found if isinstance(payload, SecretBytes)}
 
     async def push(self, item: PushItem) -> None:
         await self._writing.push(item)
@@ -110,32 +111,9 @@ class GcpSmClient:
         newest = await self._api.newest_enabled(key.key)
         return await self._api.access(key.key, newest or _LATEST)
 
-    async def _read_all(self, names: Sequence[str]) -> SecretMap:
-        """The latest values. A secret that has none yet is left out; one that cannot be read ends it."""
-        found: dict[str, SecretBytes] = {}
-        failed: list[SyncError] = []
-        left = iter(names)
-
-        async def read() -> None:
-            for name in left:
-                if failed:
-                    return
-                try:
-                    payload = await self._fetch(RemoteKey(name))
-                except SyncError as error:
-                    failed.append(error)
-                    return
-                if isinstance(payload, SecretBytes):
-                    found[name] = payload
-
-        from asyncio import TaskGroup  # see above
-
-        async with TaskGroup() as group:
-            for number in range(min(_AT_ONCE, len(names))):
-                group.create_task(read(), name=f"gcpsm find {number}")
-        if failed:
-            raise failed[0]
-        return {name: found[name] for name in names if name in found}
+    async def _latest(self, name: str) -> Payload | None:
+        """None for a secret that has no version yet."""
+        return await self._fetch(RemoteKey(name))
 
 
 def _has(secret: "Secret", tags: Sequence[tuple[str, str]]) -> bool:

@@ -1,6 +1,5 @@
 """Many calls of one kind, a few of them at the same time: for managers that have no call for several keys."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeVar
 
@@ -9,6 +8,7 @@ from syncret.providers.errors import SyncError
 T = TypeVar("T")
 
 _AT_ONCE: Final = 8
+"""More would be a burst that managers throttle."""
 
 
 async def each(
@@ -18,6 +18,8 @@ async def each(
 
     `doing` names the tasks: `vault search`.
     """
+    from asyncio import TaskGroup  # slow to import, and a spec is judged without it
+
     waiting = list(dict.fromkeys(keys))
     results: dict[str, T] = {}
     rest = iter(waiting)
@@ -28,7 +30,7 @@ async def each(
 
     failure: SyncError | None = None
     try:
-        async with asyncio.TaskGroup() as group:
+        async with TaskGroup() as group:
             for worker in range(min(_AT_ONCE, len(waiting))):
                 group.create_task(work(), name=f"{doing} {worker}")
     except* SyncError as errors:

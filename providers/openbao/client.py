@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import goregexp
+from syncret.providers.kit.together import each
 from syncret.providers.kit.vault import payloads
 from syncret.providers.kit.vault.payloads import Payload
 
@@ -51,7 +52,7 @@ class OpenBaoClient:
         folder = f"{query.path.strip('/')}/" if query.path else ""
         keys = await self._entries.below(folder, recursive=False)
         names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]
-        found = await self._entries.each(self._payload, names)
+        found = await each(self._payload, names, doing="openbao search")
         return {
             key.removeprefix(folder): SecretBytes(payload.document())
             for key, payload in found

@@ -15,6 +15,7 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import goregexp
+from syncret.providers.kit.together import each
 from syncret.providers.kit.vault import payloads
 from syncret.providers.kit.vault.payloads import Payload
 
@@ -73,7 +74,7 @@ class VaultClient:
             keys = [key for key in keys if wanted(key)]
         elif query.tags:
             keys = await self._tagged(keys, query.tags)
-        found = await self._entries.each(lambda key: self._payload(RemoteKey(key)), keys)
+        found = await each(lambda key: self._payload(RemoteKey(key)), keys, doing="vault search")
         return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
 
     async def push(self, item: PushItem) -> None:
@@ -114,7 +115,7 @@ class VaultClient:
         return None if known is None else Payload(known)
 
     async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]]) -> list[str]:
-        known = await self._entries.each(self._entries.metadata, keys)
+        known = await each(self._entries.metadata, keys, doing="vault search")
         return [
             key
             for key, metadata in known

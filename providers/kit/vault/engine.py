@@ -1,25 +1,20 @@
 """A key-value engine behind a Vault client: entries, their metadata, and what is below a path."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object, member
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.together import each
 from syncret.providers.kit.vault.places import Engine, Version, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, number
 
 if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
     from syncret.providers.kit.vault.client import Vault
 
-T = TypeVar("T")
-
 _SYSTEM: Final = ("created_time", "current_version", "delete_version_after")
-_AT_ONCE: Final = 8
-"""Requests of one search that run side by side."""
-
 _DEEPEST: Final = 64
 """Folders within folders. Vault has no bound of its own."""
 
@@ -72,7 +67,7 @@ class KeyValues:
         keys: list[str] = []
         folders = [path]
         for _ in range(_DEEPEST):
-            listed = await self.each(self._listed, folders)
+            listed = await each(self._listed, folders, doing="vault search")
             folders.clear()
             for folder, names in listed:
                 keys += [folder + name for name in names if not (recursive and name.endswith("/"))]
@@ -94,38 +89,11 @@ class KeyValues:
         version = member(found.data, "options").get("version")
         return str(found.data.get("type")), "v2" if version == "2" else "v1"
 
-    @staticmethod
-    async def each(function: Callable[[str], Awaitable[T]], keys: Iterable[str]) -> list[tuple[str, T]]:
-        """The results for all keys, a few at a time. The first failure ends the rest."""
-        waiting = list(dict.fromkeys(keys))
-        results: dict[str, T] = {}
-        rest = iter(waiting)
-
-        async def work() -> None:
-            for key in rest:
-                results[key] = await function(key)
-
-        failure: SyncError | None = None
-        try:
-            async with asyncio.TaskGroup() as group:
-                for worker in range(min(_AT_ONCE, len(waiting))):
-                    group.create_task(work(), name=f"vault search {worker}")
-        except* SyncError as errors:
-            failure = _first(errors)
-        if failure is not None:
-            raise failure
-        return [(key, results[key]) for key in waiting]
-
     async def _listed(self, folder: str) -> list[str]:
         path = self.engine.metadata_path(folder)
         found = await self.vault.call("GET", path, doing=f"listing {folder or '/'}", query={"list": "true"})
         names: Any = [] if isinstance(found, Absent) else (found.data or {}).get("keys")
         return [name for name in cast("list[object]", names or []) if isinstance(name, str)]
-
-
-def _first(errors: BaseExceptionGroup[SyncError]) -> SyncError:
-    first = errors.exceptions[0]
-    return first if isinstance(first, SyncError) else _first(first)
 
 
 def _object(value: Json, key: str) -> Document | None:
