@@ -48,7 +48,7 @@ class AzureKvSpec(Model):
     ] = "PublicCloud"
     custom_cloud_config: CustomCloud | None = None
     use_azure_sdk: Defaulted[bool] = msgspec.field(default=False, name="useAzureSDK")
-    """Chosen between two client libraries; here it only permits `customCloudConfig`."""
+    """Chose between two client libraries; here it permits `customCloudConfig`, and refuses GermanCloud."""
 
 
 def check(spec: AzureKvSpec, scope: Scope) -> Iterator[Problem]:

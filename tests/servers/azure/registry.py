@@ -11,6 +11,8 @@ from aiohttp import web
 
 from tests.servers.azure.directory import MANAGEMENT, Directory
 
+CATALOG = "registry:catalog:*"
+
 
 class Registry:
     """Exchanges tokens of Entra for refresh tokens, and these for access tokens."""
@@ -25,7 +27,22 @@ class Registry:
         self._directory = directory
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.post("/oauth2/exchange", self._exchange), web.post("/oauth2/token", self._token)]
+        return [
+            web.post("/oauth2/exchange", self._exchange),
+            web.post("/oauth2/token", self._token),
+            web.get("/acr/v1/_catalog", self._catalog),
+        ]
+
+    async def _catalog(self, request: web.Request) -> web.Response:
+        """The names of all repositories: a call that takes an access token of its own scope."""
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if self.access_tokens.get(token) == CATALOG:
+            return web.json_response({"repositories": ["app", "web"]})
+        realm = f"{request.scheme}://{request.host}/oauth2/token"
+        challenge = f'Bearer realm="{realm}",service="{request.host}",scope="{CATALOG}"'
+        refused = _refused(401, "UNAUTHORIZED", "authentication required")
+        refused.headers["WWW-Authenticate"] = challenge
+        return refused
 
     async def _exchange(self, request: web.Request) -> web.Response:
         fields = await self._fields(request)

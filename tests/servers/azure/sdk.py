@@ -14,6 +14,7 @@ from tests.servers.azure.server import Azure
 # Checked as Any they read as in their documentation.
 certificates: Any = import_module("azure.keyvault.certificates")
 exceptions: Any = import_module("azure.core.exceptions")
+containerregistry: Any = import_module("azure.containerregistry")
 identity: Any = import_module("azure.identity")
 keys: Any = import_module("azure.keyvault.keys")
 secrets: Any = import_module("azure.keyvault.secrets")
