@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from syncret.providers.aws.api import Absent, Forbidden
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.fetching import one_by_one
 
 Answers: TypeAlias = dict[str, SecretBytes | SyncError]
 """By name; what does not exist is not in it."""
@@ -17,15 +18,14 @@ Answers: TypeAlias = dict[str, SecretBytes | SyncError]
 
 async def each(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]]) -> Answers:
     """One call a name. Raises what would be the same for all: no answer, or too many calls."""
-    answers: Answers = {}
-    for name in names:
+
+    async def known(name: str) -> SecretBytes | None:
         try:
-            answers[name] = await one(name)
+            return await one(name)
         except Absent:
-            continue
-        except (Denied, Malformed) as error:
-            answers[name] = error
-    return answers
+            return None
+
+    return await one_by_one(names, known)
 
 
 class Batches:

@@ -16,6 +16,7 @@ from syncret.providers.contract import (
 from syncret.providers.crd.whitelist import Allowed
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import extract, gojson, goregexp
+from syncret.providers.kit.fetching import one_by_one
 
 if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
     from syncret.providers.kit.kube import Kube
@@ -57,16 +58,7 @@ class CrdClient:
         return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, bytes | SyncError]:
-        found: dict[RemoteKey, bytes | SyncError] = {}
-        for key in keys:
-            try:
-                document = await self._get(key.key)
-            except SyncError as error:
-                found[key] = error
-            else:
-                if document is not None:
-                    found[key] = _json(document)
-        return found
+        return await one_by_one(keys, self._object)
 
     def value(self, payload: bytes, ref: RemoteRef) -> SecretBytes | None:
         return SecretBytes(self._taken(payload, ref))
@@ -110,12 +102,13 @@ class CrdClient:
         group, version = self._served.group, self._served.version
         return f"{group}/{version}" if group else version
 
-    async def _get(self, key: str) -> Document | None:
-        named = self._name(key)
+    async def _object(self, key: RemoteKey) -> bytes | None:
+        named = self._name(key.key)
         if not self._allowed.naming(named.name, named.namespace if self._scope.cluster else ""):
-            raise _denied(key)
-        doing = f"reading {self._served.kind} {key}"
-        return await self._kube.get(self._path(named), doing=doing)
+            raise _denied(key.key)
+        doing = f"reading {self._served.kind} {key.key}"
+        document = await self._kube.get(self._path(named), doing=doing)
+        return None if document is None else _json(document)
 
     def _taken(self, payload: bytes, ref: RemoteRef) -> bytes:
         named = self._name(ref.key)

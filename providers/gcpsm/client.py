@@ -13,11 +13,12 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.gcpsm.filters import filter_text
 from syncret.providers.gcpsm.payloads import Beside, Payload, value_of
 from syncret.providers.gcpsm.writing import Writing
 from syncret.providers.kit import gojson, goregexp
+from syncret.providers.kit.fetching import one_by_one
 from syncret.providers.kit.google.refusals import Unusable
 from syncret.providers.kit.together import each
 
@@ -45,16 +46,7 @@ class GcpSmClient:
         return f"<GcpSmClient {self._api!r}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        found: dict[RemoteKey, Payload | SyncError] = {}
-        for key in keys:
-            payload: Payload | SyncError | None
-            try:
-                payload = await self._fetch(key)
-            except (Denied, Malformed) as error:
-                payload = error  # of this key alone
-            if payload is not None:
-                found[key] = payload
-        return found
+        return await one_by_one(keys, self._fetch)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)

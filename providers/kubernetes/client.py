@@ -17,6 +17,7 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import goregexp
+from syncret.providers.kit.fetching import one_by_one
 from syncret.providers.kubernetes import push
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
 
@@ -45,16 +46,7 @@ class KubernetesClient:
         return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Secret | SyncError]:
-        found: dict[RemoteKey, Secret | SyncError] = {}
-        for key in keys:
-            try:
-                document = await self._kube.get(self._path(key.key), doing=self._doing("reading", key.key))
-            except SyncError as error:
-                found[key] = error
-            else:
-                if document is not None:
-                    found[key] = secret_of(document)
-        return found
+        return await one_by_one(keys, self._secret)
 
     def value(self, payload: Secret, ref: RemoteRef) -> SecretBytes | None:
         return SecretBytes(value(payload, ref))
@@ -124,6 +116,10 @@ class KubernetesClient:
             "client is not allowed to get secrets",
             hint=f'grant get on secrets in namespace "{self._namespace}", by a Role and a RoleBinding',
         )
+
+    async def _secret(self, key: RemoteKey) -> Secret | None:
+        document = await self._kube.get(self._path(key.key), doing=self._doing("reading", key.key))
+        return None if document is None else secret_of(document)
 
     def _path(self, name: str = "", namespace: str = "") -> str:
         from syncret.providers.kit.kube import place

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import goregexp
+from syncret.providers.kit.fetching import one_by_one
 from syncret.providers.kit.together import each
 from syncret.providers.kit.vault import payloads
 from syncret.providers.kit.vault.payloads import Payload
@@ -26,16 +27,7 @@ class OpenBaoClient:
         return f"<OpenBaoClient {self._entries.engine}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        found: dict[RemoteKey, Payload | SyncError] = {}
-        for key in keys:
-            try:
-                payload = await self._payload(key.key, self._version(key.version))
-            except (Denied, Malformed) as error:  # of this key alone; no answer is the whole call's failure
-                found[key] = error
-                continue
-            if payload is not None:
-                found[key] = payload
-        return found
+        return await one_by_one(keys, self._versioned)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         """A property is the name of a member: OpenBao's provider follows no paths."""
@@ -73,6 +65,9 @@ class OpenBaoClient:
                 hint=f"set version in the store to {version}",
             )
         return "ready"
+
+    async def _versioned(self, key: RemoteKey) -> Payload | None:
+        return await self._payload(key.key, self._version(key.version))
 
     async def _payload(self, key: str, version: str = "") -> Payload | None:
         data = (await self._entries.read(key, version)).data

@@ -13,8 +13,9 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import goregexp
+from syncret.providers.kit.fetching import one_by_one
 from syncret.providers.kit.together import each
 from syncret.providers.kit.vault import payloads
 from syncret.providers.kit.vault.payloads import Payload
@@ -43,16 +44,7 @@ class VaultClient:
         return f"<VaultClient {self._entries.engine}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        found: dict[RemoteKey, Payload | SyncError] = {}
-        for key in keys:
-            try:
-                payload = await self._payload(key)
-            except (Denied, Malformed) as error:  # of this key alone; no answer is the whole call's failure
-                found[key] = error
-                continue
-            if payload is not None:
-                found[key] = payload
-        return found
+        return await one_by_one(keys, self._payload)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         return payloads.value(payload, ref.property)

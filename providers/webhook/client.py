@@ -16,6 +16,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.fetching import one_by_one
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, tells_property
 
@@ -50,8 +51,7 @@ class WebhookClient:
         return RemoteKey(ref.key, ref.version, ref.metadata, asked)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Answered | SyncError]:
-        found = {key: await self._one(key) for key in keys}
-        return {key: answer for key, answer in found.items() if answer is not None}
+        return await one_by_one(keys, self._one)
 
     def value(self, payload: Answered, ref: RemoteRef) -> SecretBytes | None:
         with _about(ref):
@@ -79,26 +79,20 @@ class WebhookClient:
         await self._api.send("DELETE", told, doing=doing, accept=(NOT_FOUND,))
 
     async def exists(self, target: RemoteTarget) -> bool:
-        return isinstance(await self._one(RemoteKey(target.remote_key), raising=True), Answered)
+        return await self._one(RemoteKey(target.remote_key)) is not None
 
     async def probe(self) -> Readiness:
         """Whether the server takes connections: what a request would answer, only a key can tell."""
         return await self._api.reachable()
 
-    async def _one(self, key: RemoteKey, *, raising: bool = False) -> Answered | SyncError | None:
-        told = self._told(key.key, key.version, key.property)
-        try:
-            answer = await self._api.send(
-                self._spec.method or "GET",
-                told,
-                doing=f"reading key {key.key}",
-                body=self._spec.body,
-                accept=(NOT_FOUND,),
-            )
-        except SyncError as error:
-            if raising:
-                raise
-            return error
+    async def _one(self, key: RemoteKey) -> Answered | None:
+        answer = await self._api.send(
+            self._spec.method or "GET",
+            self._told(key.key, key.version, key.property),
+            doing=f"reading key {key.key}",
+            body=self._spec.body,
+            accept=(NOT_FOUND,),
+        )
         return None if answer.status == NOT_FOUND else Answered(answer.body)
 
     def _path(self, ref: RemoteRef) -> str:

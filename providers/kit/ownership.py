@@ -1,0 +1,34 @@
+"""The mark of what was pushed: whatever does not carry it is somebody else's, and neither changed nor deleted.
+
+It is the mark of the External Secrets Operator: either takes over what the other has pushed.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from syncret.providers.errors import Denied, Malformed
+
+MANAGED_BY: Final = "managed-by"
+MANAGER: Final = "external-secrets"
+MARK: Final[Mapping[str, str]] = {MANAGED_BY: MANAGER}
+"""As a tag, a label or metadata of an entry, whatever the manager has."""
+
+
+def is_ours(tags: Mapping[str, str | None] | None) -> bool:
+    """Whether what stands beside an entry marks it."""
+    return tags is not None and tags.get(MANAGED_BY) == MANAGER
+
+
+def foreign(problem: str, key: str, kind: str) -> Denied:
+    """Why an entry is left alone that somebody else made; `kind` is what carries the mark: a tag, a label."""
+    hint = f"push to another remoteKey, or hand {key} over with the {kind} {MANAGED_BY}={MANAGER}"
+    return Denied(problem, hint=hint)
+
+
+def check_tags(tags: Mapping[str, str]) -> None:
+    """Raises Malformed where an author writes the mark himself."""
+    if MANAGED_BY in tags:
+        raise Malformed(
+            f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
+            hint="it is set by itself, and marks what may be overwritten",
+        )
