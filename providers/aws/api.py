@@ -3,15 +3,10 @@
 The SDK itself is imported by `syncret.providers.aws.sdk` alone, and that only when a store is opened.
 """
 
-from typing import Any, Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from syncret.providers.errors import Denied, Malformed
-
-MANAGED_BY: Final = "managed-by"
-OWNER: Final = "external-secrets"
-"""The tag that marks what may be overwritten and deleted. ESO's own: either takes over from the other."""
-
-NOT_OURS: Final = "secret not managed by external-secrets"
 
 
 class Absent(Malformed):
@@ -34,12 +29,7 @@ class Api(Protocol):
         ...
 
 
-def not_ours(key: str) -> Malformed:
-    """Why an entry is left alone that somebody else made."""
-    return Malformed(NOT_OURS, hint=f"{key} has no tag {MANAGED_BY}={OWNER}: push to another key, or tag it")
-
-
-def tag_list(tags: dict[str, str]) -> list[dict[str, str]]:
+def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     """Tags as AWS takes them."""
     return [{"Key": key, "Value": value} for key, value in tags.items()]
 

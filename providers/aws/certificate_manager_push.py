@@ -3,11 +3,12 @@
 from typing import Any, Final, NamedTuple
 
 from syncret.providers.aws import push_specs
-from syncret.providers.aws.api import MANAGED_BY, OWNER, Absent, Api, tag_list, tag_map
+from syncret.providers.aws.api import Absent, Api, tag_list, tag_map
 from syncret.providers.aws.push_specs import Tagged
 from syncret.providers.contract import PushItem
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
+from syncret.providers.kit.ownership import MANAGED_BY, MANAGER, MARK, foreign, is_ours
 
 _REMOTE_KEY: Final = "external-secrets-remote-key"
 _RESERVED: Final = frozenset({MANAGED_BY, _REMOTE_KEY})
@@ -52,7 +53,7 @@ class CertificateManagerWriter:
         arn = await self._arn(key)
         there = await self._certificate(arn) if arn else None
         if arn is None or there is None:
-            marks = {MANAGED_BY: OWNER, _REMOTE_KEY: key}
+            marks = {**MARK, _REMOTE_KEY: key}
             answer = await self._api.call("import_certificate", Tags=tag_list(marks), **bundle.input())
             arn = self._arns[key] = str(answer["CertificateArn"])
         elif not bundle.stands_in(there):
@@ -65,10 +66,8 @@ class CertificateManagerWriter:
         if arn is None:
             return
         try:
-            if (await self._tags(arn)).get(MANAGED_BY) != OWNER:
-                raise Malformed(
-                    "certificate not managed by external-secrets", hint=f"tag it {MANAGED_BY}={OWNER} again"
-                )
+            if not is_ours(await self._tags(arn)):
+                raise foreign("certificate not managed by external-secrets", arn, "tag")
             await self._api.call("delete_certificate", CertificateArn=arn)
         except Absent:
             pass  # gone already
@@ -85,7 +84,7 @@ class CertificateManagerWriter:
         parameters: dict[str, object] = {
             "ResourceTypeFilters": ["acm:certificate"],
             "TagFilters": [
-                {"Key": MANAGED_BY, "Values": [OWNER]},
+                {"Key": MANAGED_BY, "Values": [MANAGER]},
                 {"Key": _REMOTE_KEY, "Values": [key]},
             ],
         }

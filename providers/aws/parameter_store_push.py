@@ -8,11 +8,12 @@ from base64 import b64encode
 from typing import Any, Final
 
 from syncret.providers.aws import push_specs
-from syncret.providers.aws.api import MANAGED_BY, OWNER, Absent, Api, not_ours, surplus, tag_list, tag_map
+from syncret.providers.aws.api import Absent, Api, surplus, tag_list, tag_map
 from syncret.providers.aws.push_specs import ParameterPush
 from syncret.providers.contract import PushItem
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
+from syncret.providers.kit.ownership import foreign, is_ours
 
 _KIND: Final = "Parameter"
 
@@ -35,8 +36,8 @@ class ParameterStoreWriter:
             await self._api.call("put_parameter", Tags=tags, Overwrite=False, **_put(name, value, options))
             return
         tags_there = await self._tags(name)
-        if tags_there.get(MANAGED_BY) != OWNER:
-            raise not_ours(name)
+        if not is_ours(tags_there):
+            raise foreign("secret not managed by external-secrets", name, "tag")
         if stored != value:
             await self._api.call("put_parameter", Overwrite=True, **_put(name, value, options))
         if options.tags:
@@ -45,7 +46,7 @@ class ParameterStoreWriter:
     async def delete(self, name: str) -> None:
         """Delete a parameter of ours. What is not ours stays."""
         try:
-            if (await self._tags(name)).get(MANAGED_BY) != OWNER:
+            if not is_ours(await self._tags(name)):
                 return
             await self._api.call("delete_parameter", Name=name)
         except Absent:

@@ -5,11 +5,11 @@ from typing import Literal, TypeVar
 import msgspec
 
 from syncret.config.fields import Json, Model
-from syncret.providers.aws.api import MANAGED_BY, OWNER
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_metadata
+from syncret.providers.kit.ownership import MANAGED_BY, MANAGER, MARK, check_tags
 
-DESCRIPTION = f"secret '{MANAGED_BY}:{OWNER}'"
+DESCRIPTION = f"secret '{MANAGED_BY}:{MANAGER}'"
 
 
 class Tagged(Model, forbid_unknown_fields=True):
@@ -19,7 +19,7 @@ class Tagged(Model, forbid_unknown_fields=True):
 
     def all_tags(self) -> dict[str, str]:
         """With the mark."""
-        return {**self.tags, MANAGED_BY: OWNER}
+        return {**self.tags, **MARK}
 
 
 class PolicySource(Model, forbid_unknown_fields=True):
@@ -80,11 +80,7 @@ T = TypeVar("T", bound=Tagged)
 def options(metadata: Json, model: type[T]) -> T:
     """The options of one push. Raises Malformed."""
     found = push_metadata.spec_of(metadata, model) or model()
-    if MANAGED_BY in found.tags:
-        raise Malformed(
-            f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
-            hint="it is set by itself, and marks what may be overwritten",
-        )
+    check_tags(found.tags)
     return found
 
 

@@ -5,12 +5,13 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from syncret.providers.aws import push_specs, secrets_manager_extras
-from syncret.providers.aws.api import MANAGED_BY, OWNER, Absent, Api, not_ours, tag_list, tag_map
+from syncret.providers.aws.api import Absent, Api, tag_list, tag_map
 from syncret.providers.aws.push_specs import SecretPush
 from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import Credentials, PushItem, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import properties
+from syncret.providers.kit.ownership import foreign, is_ours
 
 _FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"
 """The token of the first version: two who create the same secret at once create it once."""
@@ -37,8 +38,8 @@ class SecretsManagerWriter:
         if there is None:
             await self._create(name, item, options)
             return
-        if not _ours(there):
-            raise not_ours(name)
+        if not is_ours(tag_map(there.get("Tags"))):
+            raise foreign("secret not managed by external-secrets", name, "tag")
         if there.get("DeletedDate"):
             raise Malformed(
                 "the secret is scheduled for deletion",
@@ -60,7 +61,7 @@ class SecretsManagerWriter:
     async def delete(self, name: str, property_: str) -> None:
         """Delete a secret of ours as the store says, or one property. What is not ours stays."""
         there = await self._described(name)
-        if there is None or there.get("DeletedDate") or not _ours(there):
+        if there is None or there.get("DeletedDate") or not is_ours(tag_map(there.get("Tags"))):
             return
         stored = await self._stored(name) if property_ else None
         if stored is not None:
@@ -120,10 +121,6 @@ class SecretsManagerWriter:
 
     async def _put(self, name: str, token: str, value: Mapping[str, object]) -> None:
         await self._api.call("put_secret_value", SecretId=name, ClientRequestToken=token, **value)
-
-
-def _ours(described: Mapping[str, Any]) -> bool:
-    return tag_map(described.get("Tags")).get(MANAGED_BY) == OWNER
 
 
 def _formed(form: str, raw: bytes) -> object:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from syncret.config.fields import Model
 from syncret.providers.contract import PushItem, RemoteTarget
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.payloads import property_of
 from syncret.providers.kit import properties
+from syncret.providers.kit.ownership import MARK, foreign, is_ours
 from syncret.providers.kit.push_metadata import spec_of
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.gcpsm.api import Api, Secret
-
-MANAGED_BY: Final = "managed-by"
-MANAGER: Final = "external-secrets"
 
 _LATEST: Final = "latest"
 _LARGEST: Final = 64 * 1024
@@ -60,7 +58,8 @@ class Writing:
             await self._api.create(name, self._created(spec))
             await self._api.add(name, new)
             return
-        _own(secret)
+        if not is_ours(secret.labels):
+            raise foreign(f"secret {name} is not managed by external secrets", name, "label")
         found = await self._api.access(name, _LATEST)
         old = None if found is None else found.raw
         new = _value(item, old)
@@ -72,7 +71,7 @@ class Writing:
     async def delete(self, target: RemoteTarget) -> None:
         """The secret, or a property of it; with its last property the secret goes."""
         secret = await self._api.get(target.remote_key)
-        if secret is None or not _owned(secret):
+        if secret is None or not is_ours(secret.labels):
             return
         if target.property:
             found = await self._api.access(target.remote_key, _LATEST)
@@ -96,7 +95,7 @@ class Writing:
 
     async def _beside(self, secret: "Secret", spec: PushSpec) -> None:
         kept = secret.labels or {} if spec.merge_policy == "Merge" else {}
-        labels = {**spec.labels, **kept, MANAGED_BY: MANAGER}
+        labels = {**spec.labels, **kept, **MARK}
         wanted: dict[str, Any] = {}
         if labels != (secret.labels or {}):
             wanted["labels"] = labels
@@ -108,7 +107,7 @@ class Writing:
             await self._api.change(secret, wanted)
 
     def _created(self, spec: PushSpec) -> Mapping[str, Any]:
-        fields: dict[str, Any] = {"labels": {**spec.labels, MANAGED_BY: MANAGER}}
+        fields: dict[str, Any] = {"labels": {**spec.labels, **MARK}}
         if spec.annotations:
             fields["annotations"] = spec.annotations
         if spec.topics:
@@ -149,15 +148,3 @@ def _fitting(value: bytes, name: str) -> bytes:
             f"the value for {name} is larger than 64 KiB", hint="Secret Manager keeps no larger ones"
         )
     return value
-
-
-def _owned(secret: "Secret") -> bool:
-    return (secret.labels or {}).get(MANAGED_BY) == MANAGER
-
-
-def _own(secret: "Secret") -> None:
-    if not _owned(secret):
-        raise Denied(
-            f"secret {secret.id} is not managed by external secrets",
-            hint=f"push to another remoteKey, or hand it over with the label {MANAGED_BY}={MANAGER}",
-        )

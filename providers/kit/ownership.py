@@ -1,4 +1,4 @@
-"""The mark of what was pushed: whatever does not carry it is somebody else's, and neither changed nor deleted.
+"""The mark of what was pushed: what does not carry it is somebody else's, and neither changed nor deleted.
 
 It is the mark of the External Secrets Operator: either takes over what the other has pushed.
 """

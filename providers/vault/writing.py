@@ -6,17 +6,16 @@ over. In version 2 every write names the version that it replaces. A write in be
 the push is tried again on what it finds.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from syncret.config.meta import Document, is_object
 from syncret.providers.contract import PushItem, RemoteTarget
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
+from syncret.providers.kit.ownership import MARK, foreign, is_ours
 from syncret.providers.kit.vault.engine import Entry, KeyValues
 from syncret.providers.kit.vault.replies import Absent
 
-_MARK: Final = ("managed-by", "external-secrets")
 _METADATA: Final = "custom_metadata"
 
 
@@ -31,14 +30,8 @@ class Pen:
         """Store the value, or one property of it."""
         key = item.remote_key
         entry = await self._entries.read(key)
-        metadata: Mapping[str, str] = {}
-        if entry.data is not None:
-            metadata = await self._entries.metadata(key) or {}
-            if not _is_ours(metadata):
-                raise Denied(
-                    "secret not managed by external-secrets",
-                    hint=f"delete {key} in Vault, or give it the custom metadata {'='.join(_MARK)}",
-                )
+        if entry.data is not None and not is_ours(await self._entries.metadata(key)):
+            raise foreign("secret not managed by external-secrets", key, "custom metadata")
         old = self._own(entry)
         new = {**old, item.property: _text(item)} if item.property else _members(item)
         if entry.data is not None and _same(new, old):
@@ -56,7 +49,7 @@ class Pen:
         """Remove the entry, or one property; the last one takes the entry along. What is not ours stays."""
         key = target.remote_key
         entry = await self._entries.read(key)
-        if entry.data is None or not _is_ours(await self._entries.metadata(key) or {}):
+        if entry.data is None or not is_ours(await self._entries.metadata(key)):
             return
         old = self._own(entry)
         rest = {name: value for name, value in old.items() if name != target.property}
@@ -83,18 +76,13 @@ class Pen:
         found = await self._entries.vault.call("GET", path, doing=doing)
         there = {} if isinstance(found, Absent) else found.data or {}
         custom: Document = there.get(_METADATA) or {}
-        await self._entries.vault.write(path, {_METADATA: {**custom, **dict([_MARK])}}, doing=doing)
+        await self._entries.vault.write(path, {_METADATA: {**custom, **MARK}}, doing=doing)
 
     async def _write(self, key: str, data: Document, entry: Entry) -> None:
         body: Document = {"data": data, "options": {"cas": entry.version}}
         if not self._engine.versioned:
-            body = {**data, _METADATA: dict([_MARK])}
+            body = {**data, _METADATA: dict(MARK)}
         await self._entries.vault.write(self._engine.value_path(key), body, doing=f"writing {key}")
-
-
-def _is_ours(metadata: Mapping[str, str]) -> bool:
-    name, value = _MARK
-    return metadata.get(name) == value
 
 
 def _same(one: Document, other: Document) -> bool:
