@@ -369,8 +369,11 @@ class ProviderSuite:
         needs(harness, Ability.READ, ability)
         secret = harness.whole(CANARY)
         await harness.seed(Entry(harness.key("a"), secret))
+        key = RemoteRef(harness.key("a")).remote_key()
         with harness.broken(fault), pytest.raises(expected) as caught:
-            await read(client, RemoteRef(harness.key("a")))
+            found = (await reader(client).fetch([key])).get(key)
+            assert isinstance(found, Denied), "no answer, or too many calls, is raised: the engine acts on it"
+            raise found
 
         assert not [word for word in (CANARY, *harness.canaries) if word in chain(caught.value)]
         assert await read(client, RemoteRef(harness.key("a"))) == secret, "it recovers"
