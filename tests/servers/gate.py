@@ -1,14 +1,15 @@
 """Stands between a client and a real server: counts what passes, and fails on demand."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
-from typing import NamedTuple, TypeAlias
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import aiohttp
 from aiohttp import web
 from yarl import URL
 
+from tests.support.faults import Faulty
 from tests.support.served import served
 
 _OF_A_HOP = {"connection", "content-length", "host", "keep-alive", "transfer-encoding"}
@@ -21,31 +22,18 @@ class Passed(NamedTuple):
     path: str
 
 
-Fault: TypeAlias = Callable[[web.Request], web.StreamResponse | None]
-"""What a request is answered in the server's place; None lets it pass."""
-
-
-class Gate:
+class Gate(Faulty):
     """The way to one server."""
 
     def __init__(self, upstream: str, session: aiohttp.ClientSession) -> None:
+        super().__init__()
         self.url = ""
         self.upstream = upstream
         self.passed: list[Passed] = []
         self._session = session
-        self._fault: Fault = lambda _request: None
-
-    @contextmanager
-    def failing(self, fault: Fault) -> Generator[None, None, None]:
-        """Every request asks this first, for as long as the block lasts."""
-        before, self._fault = self._fault, fault
-        try:
-            yield
-        finally:
-            self._fault = before
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        answer = self._fault(request)
+        answer = self.fault(request)
         if answer is not None:
             return answer
         self.passed.append(Passed(request.method, request.rel_url.raw_path))

@@ -66,7 +66,7 @@ class NtlmApi:
 
     def __init__(self, user: str, domain: str, password: str) -> None:
         self._key = messages.response_key(user, domain, password)
-        self._let_in: set[int] = set()
+        self._let_in: set[asyncio.Transport | None] = set()
         self.handshakes = 0
 
     def app(self) -> web.Application:
@@ -76,7 +76,7 @@ class NtlmApi:
 
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.read()
-        connection = id(request.transport)
+        connection = request.transport
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         if scheme != "NTLM":
             if connection in self._let_in:

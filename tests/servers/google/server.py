@@ -6,9 +6,8 @@ async with google() as cloud:
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import TypeAlias
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -18,25 +17,23 @@ from tests.servers.google.identity import Identity
 from tests.servers.google.logins import Logins
 from tests.servers.google.metadata import Machine
 from tests.servers.google.secret_manager import SecretManager
+from tests.support.faults import Faulty
 from tests.support.served import served
 
 REGIONS = ("us-east1",)
 
-Fault: TypeAlias = Callable[[web.Request], web.StreamResponse | None]
-"""What a request is answered in the server's place; None lets it pass."""
 
-
-class Google:
+class Google(Faulty):
     """The running servers, and what stands behind them."""
 
     def __init__(self, now: Callable[[], float], regions: Sequence[str]) -> None:
+        super().__init__()
         self.identity = Identity(now)
         self.logins = Logins(self.identity)
         self.machine = Machine(self.identity)
         self.managers = {place: SecretManager(self.identity, now, place) for place in ("", *regions)}
         self.urls: Mapping[str, str] = {}
         """Of Secret Manager, by location; at the global one are the token endpoints too."""
-        self._fault: Fault = lambda _request: None
 
     @property
     def url(self) -> str:
@@ -52,19 +49,10 @@ class Google:
         """The one of global secrets."""
         return self.managers[""]
 
-    @contextmanager
-    def failing(self, fault: Fault) -> Generator[None, None, None]:
-        """Every request asks this first, for as long as the block lasts."""
-        before, self._fault = self._fault, fault
-        try:
-            yield
-        finally:
-            self._fault = before
-
     def app(self, place: str) -> web.Application:
         @web.middleware
         async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
-            answer = self._fault(request)
+            answer = self.fault(request)
             if answer is not None:
                 return answer
             try:
