@@ -12,7 +12,7 @@ from syncret.providers.aws.api import Absent, Api, surplus, tag_list, tag_map
 from syncret.providers.aws.push_specs import ParameterPush
 from syncret.providers.contract import PushItem
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit import gojson, texts
 from syncret.providers.kit.ownership import foreign, is_ours
 
 _KIND: Final = "Parameter"
@@ -27,7 +27,7 @@ class ParameterStoreWriter:
     async def push(self, name: str, item: PushItem) -> None:
         """Store a value. Raises Malformed for a parameter that is not ours."""
         options = push_specs.options(item.metadata, ParameterPush)
-        value = push_specs.text(_value(item, options), "Parameter Store holds text: use SecretsManager")
+        value = texts.pushed(_value(item, options), "Parameter Store holds text: use SecretsManager")
         if not value:
             raise Malformed("the value is empty", hint="Parameter Store holds no empty values")
         stored = await self._stored(name)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit import extract, gojson
+from syncret.providers.kit import extract
 
 
 def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
@@ -26,14 +26,7 @@ def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
 
 def fields(payload: SecretBytes, ref: RemoteRef) -> SecretMap:
     """The members of a value that is a JSON object."""
-    raw = value(payload, ref).raw
-    try:
-        return {key: SecretBytes(member) for key, member in gojson.to_secret_map(raw).items()}
-    except Malformed as error:
-        raise Malformed(
-            f"unable to unmarshal secret {ref.key}: {error.message}",
-            hint="extract takes a value that is a JSON object",
-        ) from None
+    return extract.members(value(payload, ref).raw, f"unable to unmarshal secret {ref.key}")
 
 
 def complete(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:

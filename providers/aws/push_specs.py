@@ -5,8 +5,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from syncret.config.fields import Json, Model
-from syncret.providers.errors import Malformed
-from syncret.providers.kit import push_metadata
+from syncret.providers.kit import push_metadata, texts
 from syncret.providers.kit.ownership import MANAGED_BY, MANAGER, MARK, check_tags
 
 DESCRIPTION = f"secret '{MANAGED_BY}:{MANAGER}'"
@@ -54,7 +53,7 @@ class SecretPush(Tagged, forbid_unknown_fields=True):
         """The value as it is sent: binary, unless a string is wished. Raises Malformed."""
         if self.secret_push_format != "string":
             return {"SecretBinary": raw}
-        return {"SecretString": text(raw, "push it with secretPushFormat: binary")}
+        return {"SecretString": texts.pushed(raw, "push it with secretPushFormat: binary")}
 
 
 class Tier(Model, forbid_unknown_fields=True):
@@ -82,12 +81,3 @@ def options(metadata: Json, model: type[T]) -> T:
     found = push_metadata.spec_of(metadata, model) or model()
     check_tags(found.tags)
     return found
-
-
-def text(raw: bytes, hint: str) -> str:
-    """A value that is stored as text. Raises Malformed where it is none."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        problem = "the value is binary, and only text can be stored so"
-    raise Malformed(problem, hint=hint)

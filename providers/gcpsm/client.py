@@ -17,7 +17,7 @@ from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.gcpsm.filters import filter_text
 from syncret.providers.gcpsm.payloads import Beside, Payload, value_of
 from syncret.providers.gcpsm.writing import Writing
-from syncret.providers.kit import gojson, goregexp
+from syncret.providers.kit import extract, goregexp
 from syncret.providers.kit.fetching import one_by_one
 from syncret.providers.kit.google.refusals import Unusable
 from syncret.providers.kit.together import each
@@ -52,16 +52,7 @@ class GcpSmClient:
         return value_of(payload, ref)
 
     def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
-        value = value_of(payload, ref)
-        problem = ""
-        try:
-            return {key: SecretBytes(member) for key, member in gojson.to_secret_map(value.raw).items()}
-        except Malformed as error:
-            problem = error.message
-        raise Malformed(
-            f"unable to unmarshal secret from JSON: {problem}",
-            hint="extract takes a value that is a JSON object",
-        )
+        return extract.members(value_of(payload, ref).raw, "unable to unmarshal secret from JSON")
 
     async def find(self, query: FindQuery) -> SecretMap:
         path = query.path or ""

@@ -1,5 +1,7 @@
 """Takes a property out of a value by its path, as most providers do for `remoteRef.property`."""
 
+from syncret.providers.contract import SecretBytes, SecretMap
+from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
 
 
@@ -26,3 +28,13 @@ def named(document: bytes, path: str) -> bytes | None:
         if found is not None:
             return found
     return value(document, path)
+
+
+def members(document: bytes, failure: str) -> SecretMap:
+    """The members of a JSON object: strings bare, all else as it stands. `failure` begins the error."""
+    problem = ""
+    try:
+        return {key: SecretBytes(member) for key, member in gojson.to_secret_map(document).items()}
+    except Malformed as error:
+        problem = error.message
+    raise Malformed(f"{failure}: {problem}", hint="extract takes a value that is a JSON object")

@@ -7,13 +7,13 @@ from typing import Final
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import Http, Tls
+from syncret.providers.kit.texts import text
 from syncret.providers.kit.trust import authorities
 from syncret.providers.kit.vault import calls
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.engine import KeyValues
 from syncret.providers.kit.vault.places import Engine
 from syncret.providers.kit.vault.replies import Reply
-from syncret.providers.kit.vault.selectors import text
 from syncret.providers.kit.vault.tokens import Login
 from syncret.providers.kit.vault.wire import Adapter, Wire
 from syncret.providers.openbao.client import OpenBaoClient

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.kit.http import Http, Timeouts, Tls
+from syncret.providers.kit.texts import text
 from syncret.providers.kit.trust import authorities
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.consistency import Index
 from syncret.providers.kit.vault.engine import KeyValues
 from syncret.providers.kit.vault.places import Engine
-from syncret.providers.kit.vault.selectors import text
 from syncret.providers.kit.vault.wire import Wire
 from syncret.providers.vault import auth
 from syncret.providers.vault.auth import cert

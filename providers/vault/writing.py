@@ -11,12 +11,13 @@ from typing import Final
 from syncret.config.meta import Document, is_object
 from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit import gojson, texts
 from syncret.providers.kit.ownership import MARK, foreign, is_ours
 from syncret.providers.kit.vault.engine import Entry, KeyValues
 from syncret.providers.kit.vault.replies import Absent
 
 _METADATA: Final = "custom_metadata"
+_BASE64: Final = "push it in base64: template the value with b64enc"
 
 
 class Pen:
@@ -33,7 +34,9 @@ class Pen:
         if entry.data is not None and not is_ours(await self._entries.metadata(key)):
             raise foreign("secret not managed by external-secrets", key, "custom metadata")
         old = self._own(entry)
-        new = {**old, item.property: _text(item)} if item.property else _members(item)
+        new = (
+            {**old, item.property: texts.pushed(item.value.raw, _BASE64)} if item.property else _members(item)
+        )
         if entry.data is not None and _same(new, old):
             return
         if item.property and type(old.get(item.property, "")) is not str:  # a kept number is a sort of text
@@ -92,17 +95,6 @@ def _same(one: Document, other: Document) -> bool:
 
 def _held(data: Document) -> str:
     return gojson.marshal(gojson.unmarshal(gojson.marshal(data)))
-
-
-def _text(item: PushItem) -> str:
-    try:
-        return item.value.raw.decode()
-    except UnicodeDecodeError:
-        pass
-    raise Malformed(
-        "the value is not UTF-8 text, and Vault holds nothing else",
-        hint="push it in base64: template the value with b64enc",
-    )
 
 
 def _members(item: PushItem) -> Document:

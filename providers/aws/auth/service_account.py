@@ -8,12 +8,10 @@ from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.aws import sdk
 from syncret.providers.aws.auth.renewed import Renewed, lease
 from syncret.providers.contract import OpenContext
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Denied
 from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.irsa import web_identity
 
-_ROLE: Final = "eks.amazonaws.com/role-arn"
-_AUDIENCE: Final = "eks.amazonaws.com/audience"
-_DEFAULT_AUDIENCE: Final = "sts.amazonaws.com"
 _SESSION: Final = "external-secrets-provider-aws"
 """As ESO names it: trust policies may ask for it."""
 
@@ -22,25 +20,14 @@ def service_account(account: ServiceAccountSelector, region: str, context: OpenC
     """Credentials of the account's role. Account and token are asked for at each draw."""
 
     async def draw() -> Lease[ReadOnlyCredentials]:
-        credentials = context.credentials
-        annotations = await credentials.account_annotations(account.name, account.namespace)
-        role = annotations.get(_ROLE)
-        if not role:
-            raise Malformed(
-                f'an IAM role must be associated with service account "{account.name}"',
-                hint=f"annotate it with {_ROLE}",
-            )
-        audiences = (annotations.get(_AUDIENCE) or _DEFAULT_AUDIENCE, *account.audiences)
-        issued = await credentials.account_token(
-            account.name, audiences=audiences, namespace=account.namespace
-        )
+        role, token = await web_identity(account, context)
         async with sdk.opened("sts", region, sdk.session(sdk.NOBODY)) as sts:
             try:
                 answer = await sts.call(
                     "assume_role_with_web_identity",
                     RoleArn=role,
                     RoleSessionName=_SESSION,
-                    WebIdentityToken=issued.token.raw.decode(),
+                    WebIdentityToken=token.raw.decode(),
                 )
             except Denied as error:
                 raise Denied(

@@ -12,18 +12,16 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
+from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import sigv4
 from syncret.providers.kit.credentials import token_file
 from syncret.providers.kit.http import Body, Http, form_body
-from syncret.providers.kit.vault.selectors import text
+from syncret.providers.kit.irsa import WebIdentity, web_identity
+from syncret.providers.kit.texts import text
 from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
 
-_ROLE: Final = "eks.amazonaws.com/role-arn"
-_AUDIENCE: Final = "eks.amazonaws.com/audience"
-_STS_AUDIENCE: Final = "sts.amazonaws.com"
 _SESSION: Final = "external-secrets-provider-vault"
 _API: Final = "2011-06-15"
 _NAMES: Final = "{https://sts.amazonaws.com/doc/2011-06-15/}"
@@ -97,12 +95,13 @@ def sts_url(region: str) -> str:
 
 async def _first(method: VaultIam, region: str, context: OpenContext, http: Http) -> Keys:
     if method.jwt is not None and method.jwt.service_account_ref is not None:
-        return await _of_account(method.jwt.service_account_ref, region, context, http)
+        identity = await web_identity(method.jwt.service_account_ref, context)
+        return await _by_web_identity(http, region, identity)
     if method.secret_ref is not None:
         return await _of_secret(method.secret_ref, context)
     token, role = os.environ.get("AWS_WEB_IDENTITY_TOKEN_FILE"), os.environ.get("AWS_ROLE_ARN")
     if token and role:
-        return await _by_web_identity(http, region, role, token_file(token).raw.decode())
+        return await _by_web_identity(http, region, WebIdentity(role, token_file(token)))
     pod = os.environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
     if pod:
         return await _of_pod(http, pod)
@@ -110,21 +109,6 @@ async def _first(method: VaultIam, region: str, context: OpenContext, http: Http
         "no AWS authentication method found: expected either IRSA or Pod Identity",
         hint="write auth.iam.secretRef or auth.iam.jwt, or give the daemon's ServiceAccount a role in AWS",
     )
-
-
-async def _of_account(account: ServiceAccountSelector, region: str, context: OpenContext, http: Http) -> Keys:
-    annotations = await context.credentials.account_annotations(account.name, account.namespace)
-    role = annotations.get(_ROLE)
-    if not role:
-        raise Malformed(
-            f"an IAM role must be associated with service account {account.name}",
-            hint=f"annotate it: {_ROLE}",
-        )
-    audiences = (annotations.get(_AUDIENCE) or _STS_AUDIENCE, *account.audiences)
-    issued = await context.credentials.account_token(
-        account.name, audiences=audiences, namespace=account.namespace
-    )
-    return await _by_web_identity(http, region, role, issued.token.raw.decode())
 
 
 async def _of_secret(ref: VaultIamSecretRef, context: OpenContext) -> Keys:
@@ -138,13 +122,13 @@ async def _of_secret(ref: VaultIamSecretRef, context: OpenContext) -> Keys:
     )
 
 
-async def _by_web_identity(http: Http, region: str, role: str, token: str) -> Keys:
+async def _by_web_identity(http: Http, region: str, identity: WebIdentity) -> Keys:
     wanted = {
         "Action": "AssumeRoleWithWebIdentity",
         "Version": _API,
-        "RoleArn": role,
+        "RoleArn": identity.role,
         "RoleSessionName": _SESSION,
-        "WebIdentityToken": token,
+        "WebIdentityToken": identity.token.raw.decode(),
     }
     doing = "assuming the ServiceAccount's role in AWS"
     return await _exchanged(http, sts_url(region), {}, form_body(wanted), doing)

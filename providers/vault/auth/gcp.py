@@ -9,9 +9,9 @@ from syncret.providers.kit.google import machine
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey
 from syncret.providers.kit.http import Http
+from syncret.providers.kit.texts import text
 from syncret.providers.kit.vault import calls
 from syncret.providers.kit.vault.replies import Reply
-from syncret.providers.kit.vault.selectors import text
 from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.vault.auth import gcp_workload
 from syncret.providers.vault.auth_spec import VaultGcp

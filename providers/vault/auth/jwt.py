@@ -7,9 +7,9 @@ from typing import Final
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.texts import text
 from syncret.providers.kit.vault import calls
 from syncret.providers.kit.vault.replies import Reply
-from syncret.providers.kit.vault.selectors import text
 from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.vault.auth_spec import VaultJwt
 

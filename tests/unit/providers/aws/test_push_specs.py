@@ -65,10 +65,3 @@ def test_all_that_can_be_said() -> None:
 def test_what_cannot_be_said(metadata: object, told: str) -> None:
     with pytest.raises(Malformed, match=told):
         push_specs.options(metadata, SecretPush)
-
-
-def test_binary_cannot_be_text() -> None:
-    with pytest.raises(Malformed, match="binary") as caught:
-        push_specs.text(b"\xffcanary", "hint")
-    assert "canary" not in repr(caught.value)
-    assert caught.value.__context__ is None

@@ -1,4 +1,4 @@
-"""Texts that a store takes from Secrets: passwords, IDs, tokens."""
+"""Bytes that must be text: what a store takes from Secrets, and what a manager holds as text only."""
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import OpenContext
@@ -15,3 +15,12 @@ async def text(context: OpenContext, selector: SecretKeySelector | None, path: s
     except UnicodeDecodeError:
         pass
     raise Malformed(f'{path}: Secret "{selector.name}" holds no text', hint="it must be UTF-8")
+
+
+def pushed(raw: bytes, remedy: str) -> str:
+    """A value on its way to a manager that holds only text there. Raises Malformed."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        pass
+    raise Malformed("the value is binary, and the secret manager holds only text here", hint=remedy)
