@@ -23,4 +23,6 @@ def pushed(raw: bytes, remedy: str) -> str:
         return raw.decode()
     except UnicodeDecodeError:
         pass
-    raise Malformed("the value is binary, and the secret manager holds only text here", hint=remedy)
+    raise Malformed(
+        "the value is binary (not UTF-8), and the secret manager holds only text here", hint=remedy
+    )

@@ -74,6 +74,13 @@ async def read(client: Client, ref: RemoteRef) -> bytes | None:
     return None if found is None else found.raw
 
 
+async def failing(client: Client, key: RemoteKey) -> None:
+    """Raises what the key failed with; no answer, or too many calls, the client must raise itself."""
+    found = (await reader(client).fetch([key])).get(key)
+    assert isinstance(found, Denied), "the engine waits, or tries again, only where the whole call fails"
+    raise found
+
+
 async def fields(client: Client, ref: RemoteRef) -> SecretMap | None:
     """One value as a map, as the engine reads it."""
     source = reader(client)
@@ -369,11 +376,8 @@ class ProviderSuite:
         needs(harness, Ability.READ, ability)
         secret = harness.whole(CANARY)
         await harness.seed(Entry(harness.key("a"), secret))
-        key = RemoteRef(harness.key("a")).remote_key()
         with harness.broken(fault), pytest.raises(expected) as caught:
-            found = (await reader(client).fetch([key])).get(key)
-            assert isinstance(found, Denied), "no answer, or too many calls, is raised: the engine acts on it"
-            raise found
+            await failing(client, RemoteRef(harness.key("a")).remote_key())
 
         assert not [word for word in (CANARY, *harness.canaries) if word in chain(caught.value)]
         assert await read(client, RemoteRef(harness.key("a"))) == secret, "it recovers"
