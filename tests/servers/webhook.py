@@ -13,12 +13,16 @@ from typing import Final
 from aiohttp import web
 
 from syncret.providers.kit.ntlm import messages
+from tests.servers.gate import broken
 
 NONCE: Final = b"\x01\x23\x45\x67\x89\xab\xcd\xef"
 
 
 class SecretsApi:
-    """Values by key and version (empty: what a POST writes). `fault` is the status that all requests get."""
+    """Values by key and version (empty: what a POST writes).
+
+    `fault` is the status that all requests get; None: no answer.
+    """
 
     def __init__(self, api_key: str) -> None:
         self.api_key = api_key
@@ -26,9 +30,7 @@ class SecretsApi:
         self.refused: set[str] = set()
         self.writes = 0
         self.requests: Counter[str] = Counter()
-        self.fault = 0
-        self.awake = asyncio.Event()
-        self.awake.set()
+        self.fault: int | None = 0
         self.headers: list[dict[str, str]] = []
 
     def app(self) -> web.Application:
@@ -37,11 +39,12 @@ class SecretsApi:
         app.router.add_get("/namespaced", self._namespaced)
         return app
 
-    async def _secret(self, request: web.Request) -> web.Response:
+    async def _secret(self, request: web.Request) -> web.StreamResponse:
         key, version = request.match_info["key"], request.query.get("version", "")
         self.requests[f"{request.method} {key}"] += 1
         self.headers.append(dict(request.headers))
-        await self.awake.wait()
+        if self.fault is None:
+            return broken(request)
         if self.fault:
             return web.Response(status=self.fault, headers={"Retry-After": "3"}, text=self.api_key)
         if not hmac.compare_digest(request.headers.get("X-Api-Key", ""), self.api_key):

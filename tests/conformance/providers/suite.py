@@ -128,7 +128,7 @@ class ProviderSuite:
             yield client
         left = {task for task in asyncio.all_tasks() - before if task is not asyncio.current_task()}
         if left:  # a server within the test takes a moment to see that nobody is connected any more
-            _, left = await asyncio.wait(left, timeout=0.2)
+            _, left = await asyncio.wait(left, timeout=5)
         assert not {task.get_name() for task in left}, "a closed client leaves no task behind"
 
     # -- reading

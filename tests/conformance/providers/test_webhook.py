@@ -67,7 +67,6 @@ class WebhookHarness:
             headers={"X-Api-Key": "{{ .api.key }}"},
             secrets=(WebhookSecret(name="api", secret_ref=SecretKeySelector(name="api")),),
             result=WebhookResult(json_path='{{ with .remoteRef.property }}$["{{ . }}"]{{ end }}'),
-            timeout="200ms",
         )
         assert PROVIDER.open is not None
         async with PROVIDER.open(spec, context(given)) as client:
@@ -75,12 +74,10 @@ class WebhookHarness:
 
     @contextmanager
     def broken(self, fault: Fault) -> Generator[None, None, None]:
-        self._api.fault = {Fault.THROTTLE: 429, Fault.DENY: 403, Fault.TIME_OUT: 0}[fault]
-        if fault is Fault.TIME_OUT:
-            self._api.awake.clear()
+        faults: Mapping[Fault, int | None] = {Fault.THROTTLE: 429, Fault.DENY: 403, Fault.TIME_OUT: None}
+        self._api.fault = faults[fault]
         yield
         self._api.fault = 0
-        self._api.awake.set()
 
     @contextmanager
     def refusing(self, key: str) -> Generator[None, None, None]:

@@ -1,5 +1,6 @@
 """What a webhook store sends, what it takes from the answer, and what it refuses."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -307,3 +308,13 @@ async def test_the_generator(server: Server, url: str) -> None:
     server.status = 404
     with pytest.raises(Malformed):
         await generate(spec, context(LOGIN))
+
+
+async def test_a_server_that_is_silent_for_longer_than_the_timeout() -> None:
+    async def wait(_: web.Request) -> web.StreamResponse:
+        await asyncio.Event().wait()  # until the caller has gone
+        return web.Response()
+
+    async with served(all_to(wait)) as url:
+        with pytest.raises(Unavailable, match="no answer in time"):
+            await read(WebhookSpec(url=url, timeout="50ms"), RemoteRef("db"))

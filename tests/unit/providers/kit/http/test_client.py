@@ -272,7 +272,7 @@ async def test_a_host_without_an_address() -> None:
 
 async def test_no_answer_in_time(echo: Echo, url: str) -> None:
     async def wait(_: web.Request) -> web.StreamResponse:
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()  # until the caller has gone
         return web.Response()
 
     async with served(all_to(wait)) as slow, Http(slow, timeouts=Timeouts(total=0.05)) as http:
