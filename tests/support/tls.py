@@ -13,6 +13,18 @@ from cryptography.x509.oid import NameOID
 
 DAY = timedelta(days=1)
 
+_SIGNS = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+
 
 class Pair(NamedTuple):
     """A certificate and its key, in PEM."""
@@ -27,9 +39,11 @@ class Authority:
     def __init__(self, name: str = "Test authority") -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        builder = _builder(self._name, self._name, self._key.public_key(), days=1)
-        made = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        self.pem = made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+        builder = self._builder(self._name, self._key.public_key(), days=1)
+        builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        builder = builder.add_extension(_SIGNS, critical=True)
+        made = builder.sign(self._key, hashes.SHA256())
+        self.pem = made.public_bytes(serialization.Encoding.PEM)
 
     def pair(self, name: str = "127.0.0.1", *, days: int = 1, group: str = "") -> Pair:
         """A certificate for an address, host or user; with negative days, one that has expired."""
@@ -38,7 +52,7 @@ class Authority:
         if group:
             names.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group))
         subject = x509.Name(names)
-        builder = _builder(subject, self._name, key.public_key(), days=days)
+        builder = self._builder(subject, key.public_key(), days=days)
         builder = builder.add_extension(x509.SubjectAlternativeName([_alternative(name)]), critical=False)
         certificate = builder.sign(self._key, hashes.SHA256())
         return Pair(
@@ -63,20 +77,23 @@ class Authority:
             context.verify_mode = ssl.CERT_REQUIRED
         return context
 
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, *, days: int
-) -> x509.CertificateBuilder:
-    now = datetime.now(UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - 10 * DAY)
-        .not_valid_after(now + days * DAY)
-    )
+    def _builder(
+        self, subject: x509.Name, key: ec.EllipticCurvePublicKey, *, days: int
+    ) -> x509.CertificateBuilder:
+        """With the identifiers of both keys, which Python asks for from 3.13 on."""
+        now = datetime.now(UTC)
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - 10 * DAY)
+            .not_valid_after(now + days * DAY)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+            .add_extension(issuer, critical=False)
+        )
 
 
 def _alternative(name: str) -> x509.GeneralName:
