@@ -81,3 +81,10 @@ async def extract(client: AzureKvClient, ref: RemoteRef) -> dict[str, bytes]:
 
 def raw(found: SecretMap) -> dict[str, bytes]:
     return {key: value.raw for key, value in found.items()}
+
+
+async def reads(cloud: Azure, given: Given, clock: Clock, **spec: Any) -> bytes | None:  # noqa: ANN401  # fields
+    """The value of the secret `db`, read by one who logs in like this."""
+    seed(cloud, "db", "one")
+    async with opened(cloud, given, clock, **spec) as client:
+        return await read(client, RemoteRef("db"))

@@ -1,4 +1,4 @@
-"""Every way to log in to Azure, on a server that verifies what it is given; clouds; how tokens are held."""
+"""Every way to log in to Azure, on a server that verifies what it is given; how tokens are held."""
 
 import asyncio
 from pathlib import Path
@@ -9,18 +9,16 @@ from aiohttp import web
 from cryptography.hazmat.primitives.serialization import PrivateFormat
 
 from syncret.config.fields import ServiceAccountSelector
-from syncret.providers.azurekv.connection import cloud_of
-from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef, CustomCloud
+from syncret.providers.azurekv.spec import AzureSecretRef
 from syncret.providers.contract import IssuedToken, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.kit.azure.clouds import CLOUDS
-from tests.servers.azure.directory import HOUR, OTHER_TENANT, TENANT, VAULT, Application, Trust
+from tests.servers.azure.directory import HOUR, OTHER_TENANT, TENANT, Application, Trust
 from tests.servers.azure.files import certificate, pem, pfx
 from tests.servers.azure.machine import HEADER
 from tests.servers.azure.server import Azure
 from tests.servers.google.logins import Issuer
 from tests.support.opened import NOW, Given
-from tests.unit.providers.azurekv.stores import SECRET, Clock, key, opened, read, seed
+from tests.unit.providers.azurekv.stores import SECRET, Clock, key, opened, read, reads, seed
 
 ISSUER = Issuer("https://cluster.example", frozenset())
 SUBJECT = "system:serviceaccount:default:app"
@@ -30,13 +28,6 @@ CLIENT, ANNOTATED_TENANT = "azure.workload.identity/client-id", "azure.workload.
 BY_CERTIFICATE = AzureSecretRef(client_id=key("id"), client_certificate=key("certificate"))
 NOBODY = AzureSecretRef()
 PATH = "/subscriptions/1/resourcegroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/web"
-
-
-async def reads(cloud: Azure, given: Given, clock: Clock, **spec: Any) -> bytes | None:  # noqa: ANN401  # fields
-    """The value of the secret `db`, read by one who logs in like this."""
-    seed(cloud, "db", "one")
-    async with opened(cloud, given, clock, **spec) as client:
-        return await read(client, RemoteRef("db"))
 
 
 # -- tokens
@@ -289,84 +280,3 @@ async def test_a_workload_that_nobody_trusts(cloud: Azure, clock: Clock, workloa
         await reads(cloud, account(**{CLIENT: workload.client_id}), clock, **WORKLOAD, auth_secret_ref=NOBODY)
 
     assert "federated credential" in caught.value.hint
-
-
-# -- clouds
-@pytest.mark.parametrize(
-    ("environment", "authority", "vault"),
-    [
-        pytest.param("PublicCloud", "https://login.microsoftonline.com", VAULT, id="public"),
-        pytest.param(
-            "USGovernmentCloud",
-            "https://login.microsoftonline.us",
-            "https://vault.usgovcloudapi.net",
-            id="us",
-        ),
-        pytest.param("ChinaCloud", "https://login.chinacloudapi.cn", "https://vault.azure.cn", id="china"),
-        pytest.param(
-            "GermanCloud", "https://login.microsoftonline.de", "https://vault.microsoftazure.de", id="germany"
-        ),
-    ],
-)
-def test_clouds(environment: Any, authority: str, vault: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401  # a literal
-    monkeypatch.delenv("AZURE_AUTHORITY_HOST", raising=False)
-    found = cloud_of(AzureKvSpec(vault_url="https://v", environment_type=environment))
-
-    assert (found.authority, found.vault) == (authority, vault)
-
-
-def test_the_environment_moves_the_public_cloud_only() -> None:
-    there = {"AZURE_AUTHORITY_HOST": "login.example/"}
-
-    assert CLOUDS["PublicCloud"].reached_from(there).authority == "https://login.example"
-    assert CLOUDS["ChinaCloud"].reached_from(there) == CLOUDS["ChinaCloud"]
-
-
-def test_germany_is_no_more() -> None:
-    with pytest.raises(Malformed, match="discontinued"):
-        cloud_of(AzureKvSpec(vault_url="https://v", environment_type="GermanCloud", use_azure_sdk=True))
-
-
-@pytest.mark.parametrize(
-    ("custom", "vault"),
-    [
-        pytest.param({"key_vault_endpoint": "https://vault.local/"}, "https://vault.local", id="endpoint"),
-        pytest.param({"key_vault_dns_suffix": ".vault.local"}, "https://vault.local", id="suffix"),
-        pytest.param({}, "", id="the vault is asked"),
-    ],
-)
-def test_clouds_of_ones_own(custom: dict[str, str], vault: str) -> None:
-    config = CustomCloud(active_directory_endpoint="https://login.local/", **custom)
-    found = cloud_of(
-        AzureKvSpec(vault_url="https://v", environment_type="AzureStackCloud", custom_cloud_config=config)
-    )
-
-    assert (found.authority, found.vault) == ("https://login.local", vault)
-
-
-async def test_a_vault_is_asked_for_its_service(cloud: Azure, given: Given, clock: Clock) -> None:
-    own: dict[str, Any] = {
-        "environment_type": "AzureStackCloud",
-        "use_azure_sdk": True,
-        "custom_cloud_config": CustomCloud(active_directory_endpoint=cloud.url),
-    }
-    with pytest.raises(Malformed, match="another service than its own"):
-        await reads(cloud, given, clock, **own)
-    resource = "https://0.1"
-    cloud.directory.resources.add(resource)
-
-    def challenge(request: web.Request) -> web.StreamResponse | None:
-        if "Authorization" in request.headers or request.path != "/secrets":
-            return None
-        header = f'Bearer authorization="{cloud.url}/{TENANT}", resource="{resource}"'
-        return web.Response(status=401, headers={"WWW-Authenticate": header})
-
-    with cloud.failing(challenge), pytest.raises(Denied, match="does not accept"):
-        await reads(cloud, given, clock, **own)
-    assert {token.audience for token in cloud.directory.tokens.values()} == {resource}
-
-    known = {
-        **own,
-        "custom_cloud_config": CustomCloud(active_directory_endpoint=cloud.url, key_vault_endpoint=VAULT),
-    }
-    assert await reads(cloud, given, clock, **known) == b"one"
