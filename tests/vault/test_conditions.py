@@ -1,7 +1,6 @@
 """What an operator reads of stores and objects when Vault does not play along: what is wrong, what to do."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -10,14 +9,12 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.config.settings import Settings
-from syncret.daemon.one_pass import Pass, one_pass
-from syncret.providers.registry import Registry
+from syncret.daemon.one_pass import Pass
 from tests.docs.pages import ROOT
 from tests.servers.gate import Gate, gate
 from tests.servers.vault.running import vault
+from tests.support.passes import external, login, passed, ready, store
 from tests.vault.support import Mount
 
 pytestmark = pytest.mark.slow
@@ -39,50 +36,14 @@ async def between() -> AsyncIterator[Gate]:
         yield made
 
 
-def external(name: str, key: str, prop: str) -> Document:
-    ref = {"key": key, "property": prop}
-    return {
-        "apiVersion": "external-secrets.io/v1",
-        "kind": "ExternalSecret",
-        "metadata": {"name": name},
-        "spec": {"secretStoreRef": {"name": "s"}, "data": [{"secretKey": "k", "remoteRef": ref}]},
-    }
+def reading(name: str, key: str, prop: str) -> Document:
+    return external(name, data=[{"secretKey": "k", "remoteRef": {"key": key, "property": prop}}])
 
 
-async def synced(folder: Path, token: str, spec: Json, *objects: Document) -> Pass:
-    manifests = folder / "manifests"
-    manifests.mkdir()
-    auth = {"tokenSecretRef": {"name": "login", "key": "token"}}
-    documents: list[Document] = [
-        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login"}, "stringData": {"token": token}},
-        {
-            "apiVersion": "external-secrets.io/v1",
-            "kind": "SecretStore",
-            "metadata": {"name": "s"},
-            "spec": {"provider": {"vault": {"auth": auth} | spec}},
-        },
-        *objects,
-    ]
-    for number, document in enumerate(documents):
-        (manifests / f"{number}.json").write_text(json.dumps(document))
-    settings = Settings(
-        manifests=(os.fspath(manifests),),
-        output_dir=os.fspath(folder / "out"),
-        state_file="",
-        call_attempts=1,
-    )
-    result = await one_pass(settings, Registry())
-    said = json.dumps([document for document in result.resources if document["kind"] != "Secret"])
-    assert not [word for word in (CANARY, token) if word in said + repr(result.failures)]
-    return result
-
-
-def ready(result: Pass, kind: str, name: str) -> tuple[str, str]:
-    [document] = [
-        each for each in result.resources if each["kind"] == kind and each["metadata"]["name"] == name
-    ]
-    [condition] = [each for each in document["status"]["conditions"] if each["type"] == "Ready"]
-    return condition["status"], condition["reason"]
+async def synced(folder: Path, token: str, spec: Document, *objects: Document) -> Pass:
+    auth: Document = {"auth": {"tokenSecretRef": {"name": "login", "key": "token"}}}
+    documents = (login("token", token), store("vault", auth | spec), *objects)
+    return await passed(folder, *documents, secrets=(CANARY, token))
 
 
 def told(result: Pass) -> str:
@@ -101,7 +62,7 @@ def told(result: Pass) -> str:
 )
 async def test_references(mount: Mount, tmp_path: Path, key: str, prop: str, expected: str) -> None:
     spec = {"server": vault().url, "path": mount.path}
-    result = await synced(tmp_path, vault().token(mount.policy), spec, external("es", key, prop))
+    result = await synced(tmp_path, vault().token(mount.policy), spec, reading("es", key, prop))
 
     assert expected in told(result)
     assert ready(result, "ExternalSecret", "es") == ("False", "SecretSyncedError")
@@ -119,7 +80,7 @@ async def test_references(mount: Mount, tmp_path: Path, key: str, prop: str, exp
 )
 async def test_stores(mount: Mount, tmp_path: Path, spec: Document, expected: str, reason: str) -> None:
     full = {"server": vault().url, "path": mount.path} | spec
-    result = await synced(tmp_path, vault().token(mount.policy), full, external("es", "db", "user"))
+    result = await synced(tmp_path, vault().token(mount.policy), full, reading("es", "db", "user"))
 
     assert expected in told(result)
     assert ready(result, "ExternalSecret", "es") == ("False", "SecretSyncedError")
@@ -130,7 +91,7 @@ async def test_a_token_that_has_expired(mount: Mount, tmp_path: Path) -> None:
     token = vault().token(mount.policy)
     vault().write("auth/token/revoke", token=token)
     spec = {"server": vault().url, "path": mount.path}
-    result = await synced(tmp_path, token, spec, external("es", "db", "user"))
+    result = await synced(tmp_path, token, spec, reading("es", "db", "user"))
 
     assert "the token is not valid" in told(result)
     assert "write a new token into the Secret that the store names" in told(result)
@@ -141,7 +102,7 @@ async def test_a_page_where_vault_is_expected(mount: Mount, between: Gate, tmp_p
     spec = {"server": between.url, "path": mount.path}
     page = web.Response(text=f"<html>{CANARY}", content_type="text/html")
     with between.failing(lambda _request: page):
-        result = await synced(tmp_path, vault().token(mount.policy), spec, external("es", "db", "user"))
+        result = await synced(tmp_path, vault().token(mount.policy), spec, reading("es", "db", "user"))
 
     assert "the answer is HTML, not JSON" in told(result)
 
@@ -151,7 +112,7 @@ async def test_one_of_twenty_that_is_forbidden(mount: Mount, tmp_path: Path) -> 
         vault().write(f"{mount.path}/data/key-{number}", data={"user": CANARY})
     closed = {f"{mount.path}/data/key-7": "deny", f"{mount.path}/*": "read"}
     token = vault().token(vault().policy(**closed))
-    objects = [external(f"es-{number}", f"key-{number}", "user") for number in range(20)]
+    objects = [reading(f"es-{number}", f"key-{number}", "user") for number in range(20)]
     result = await synced(tmp_path, token, {"server": vault().url, "path": mount.path}, *objects)
 
     assert len(result.failures) == 1
@@ -165,9 +126,9 @@ def test_a_store_of_vault_brings_in_no_other_client(mount: Mount, tmp_path: Path
     code = """
 import asyncio, json, sys
 from pathlib import Path
-from tests.vault.test_conditions import external, synced
+from tests.vault.test_conditions import reading, synced
 spec = {"server": sys.argv[2], "path": sys.argv[3]}
-result = asyncio.run(synced(Path(sys.argv[1]), sys.argv[4], spec, external("es", "db", "user")))
+result = asyncio.run(synced(Path(sys.argv[1]), sys.argv[4], spec, reading("es", "db", "user")))
 assert not result.failures, result.failures
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """

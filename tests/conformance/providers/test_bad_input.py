@@ -1,7 +1,6 @@
 """What an operator reads when a store over HTTP cannot be used: what is wrong, what to do, and no secret."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,8 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.config.settings import Settings
-from syncret.daemon.one_pass import Pass, one_pass
-from syncret.providers.registry import Registry
+from syncret.daemon.one_pass import Pass
+from tests.support.passes import external, login, passed, ready, store
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
 
@@ -23,57 +21,21 @@ KEY = f"{CANARY[:6]}-key"
 async def synced(
     spec: Json, folder: Path, *, provider: str = "webhook", extract: bool = False, key: str = KEY
 ) -> Pass:
-    manifests = folder / "manifests"
-    manifests.mkdir()
     ref: Document = {"key": key, "property": "a"}
-    entry: Document = {"dataFrom": [{"extract": ref}]}
+    entries: Document = {"dataFrom": [{"extract": ref}]}
     if not extract:
-        entry = {"data": [{"secretKey": "k", "remoteRef": ref}]}
-    documents: list[Document] = [
-        {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {"name": "login", "labels": {"external-secrets.io/type": "webhook"}},
-            "stringData": {"token": TOKEN},
-        },
-        {
-            "apiVersion": "external-secrets.io/v1",
-            "kind": "SecretStore",
-            "metadata": {"name": "s"},
-            "spec": {"provider": {provider: spec}},
-        },
-        {
-            "apiVersion": "external-secrets.io/v1",
-            "kind": "ExternalSecret",
-            "metadata": {"name": "es"},
-            "spec": {"secretStoreRef": {"name": "s"}, **entry},
-        },
-    ]
-    for number, document in enumerate(documents):
-        (manifests / f"{number}.json").write_text(json.dumps(document))
-    settings = Settings(
-        manifests=(os.fspath(manifests),),
-        output_dir=os.fspath(folder / "out"),
-        state_file="",
-        call_attempts=1,
-        requests_per_second=1000.0,
+        entries = {"data": [{"secretKey": "k", "remoteRef": ref}]}
+    return await passed(
+        folder,
+        login("token", TOKEN, {"external-secrets.io/type": "webhook"}),
+        store(provider, spec),
+        external("es", **entries),
+        secrets=(CANARY, TOKEN),
     )
-    return await one_pass(settings, Registry())
 
 
 def told(result: Pass, kind: str = "ExternalSecret") -> str:
-    """What is told of the object, after a look at everything that is told."""
-    everything = json.dumps([document for document in result.resources if document["kind"] != "Secret"])
-    everything += repr(result.failures)
-    assert CANARY not in everything
-    assert TOKEN not in everything
     return " ".join(text for ref, text in result.failures.items() if ref.kind == kind)
-
-
-def ready(result: Pass, kind: str) -> tuple[str, str]:
-    [document] = [document for document in result.resources if document["kind"] == kind]
-    [condition] = [each for each in document["status"]["conditions"] if each["type"] == "Ready"]
-    return condition["status"], condition["reason"]
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,18 @@
 """What an operator reads when Google's store cannot be used: what is wrong, what to do, and no secret."""
 
 import json
-import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
 
-from syncret.config.settings import Settings
-from syncret.daemon.one_pass import Pass, one_pass
-from syncret.providers.registry import Registry
+from syncret.config.fields import Json
+from syncret.daemon.one_pass import Pass
 from tests.servers.google.secrets import Secret
 from tests.servers.google.server import Google, google
 from tests.servers.google.variables import variables
+from tests.support.passes import external, login, passed, ready, store
 
 CANARY = "canary-4e1b"
 
@@ -30,54 +28,19 @@ async def cloud(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Google]:
         yield cloud
 
 
-async def synced(cloud: Google, folder: Path, key: bytes, **spec: object) -> Pass:
+async def synced(cloud: Google, folder: Path, key: bytes, **spec: Json) -> Pass:
     """One pass with an ExternalSecret that reads a property of `db`."""
-    manifests = folder / "manifests"
-    manifests.mkdir()
     selector = {"secretAccessKeySecretRef": {"name": "login", "key": "key.json"}}
     gcpsm = {"projectID": "acme", "auth": {"secretRef": selector}, **spec}
     entry = {"secretKey": "k", "remoteRef": {"key": "db", "property": "a"}}
-    documents: list[dict[str, Any]] = [
-        {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {"name": "login"},
-            "stringData": {"key.json": key.decode()},
-        },
-        {
-            "apiVersion": "external-secrets.io/v1",
-            "kind": "SecretStore",
-            "metadata": {"name": "s"},
-            "spec": {"provider": {"gcpsm": gcpsm}},
-        },
-        {
-            "apiVersion": "external-secrets.io/v1",
-            "kind": "ExternalSecret",
-            "metadata": {"name": "es"},
-            "spec": {"secretStoreRef": {"name": "s"}, "data": [entry]},
-        },
-    ]
-    for number, document in enumerate(documents):
-        (manifests / f"{number}.json").write_text(json.dumps(document))
-    settings = Settings(
-        manifests=(os.fspath(manifests),),
-        output_dir=os.fspath(folder / "out"),
-        state_file="",
-        call_attempts=1,
-        requests_per_second=1000.0,
+    private = json.loads(key).get("private_key", "")[100:160]
+    return await passed(
+        folder,
+        login("key.json", key.decode()),
+        store("gcpsm", gcpsm),
+        external("es", data=[entry]),
+        secrets=[secret for secret in (CANARY, *cloud.identity.tokens, private) if secret],
     )
-    result = await one_pass(settings, Registry())
-    everything = json.dumps([document for document in result.resources if document["kind"] != "Secret"])
-    everything += repr(result.failures)
-    for secret in (CANARY, *cloud.identity.tokens, json.loads(key).get("private_key", CANARY * 20)[100:160]):
-        assert secret not in everything
-    return result
-
-
-def ready(result: Pass, kind: str) -> tuple[str, str]:
-    [document] = [document for document in result.resources if document["kind"] == kind]
-    [condition] = [each for each in document["status"]["conditions"] if each["type"] == "Ready"]
-    return condition["status"], condition["reason"]
 
 
 def told(result: Pass, kind: str) -> str:

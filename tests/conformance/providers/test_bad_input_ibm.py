@@ -8,9 +8,10 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.daemon.one_pass import Pass
-from tests.conformance.providers.test_bad_input import CANARY, TOKEN, ready, synced, told
+from tests.conformance.providers.test_bad_input import CANARY, TOKEN, synced, told
 from tests.servers.ibm.errors import IbmError
 from tests.servers.ibm.server import Ibm, ibm
+from tests.support.passes import ready
 
 SERVICE = "iam-ServiceId-app"
 
