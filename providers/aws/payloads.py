@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import SyncError
 from syncret.providers.kit import extract
 
 
@@ -17,10 +17,7 @@ def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
     if found is None:
         found = extract.value(payload.raw, ref.property)
     if found is None:
-        raise Malformed(
-            f"key {ref.property} does not exist in secret {ref.key}",
-            hint="a property is a path into a value that is JSON",
-        )
+        raise extract.missing(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(found)
 
 

@@ -119,13 +119,13 @@ class CrdClient:
             return payload
         found = extract.value(payload, ref.property)
         if found is None:
-            raise Malformed(f'crd: property "{ref.property}" not found in object "{named.name}"')
+            raise extract.missing(f'crd: property "{ref.property}" not found in object "{named.name}"')
         return found
 
     def _name(self, key: str) -> Name:
         """What a remote key means in this store, of this resource. Raises Malformed."""
         if not key:
-            raise Malformed("crd: remoteRef.key must not be empty")
+            raise Malformed("crd: remoteRef.key must not be empty", hint="write the object's name")
         if not self._scope.cluster and "/" in key:
             raise Malformed(
                 "crd: remoteRef.key must not contain '/' for SecretStore; namespace is fixed to the store "
@@ -134,7 +134,10 @@ class CrdClient:
             )
         namespace, slash, name = key.partition("/")
         if slash and not (namespace and name and "/" not in name):
-            raise Malformed(f'crd: invalid remoteRef.key "{key}": must be in "namespace/objectName" form')
+            raise Malformed(
+                f'crd: invalid remoteRef.key "{key}": must be in "namespace/objectName" form',
+                hint="one slash, between the namespace and the object's name",
+            )
         kind = self._served.kind
         if slash and not self._served.namespaced:
             raise Malformed(
@@ -144,7 +147,8 @@ class CrdClient:
         if not slash and self._full_names:
             raise Malformed(
                 f'crd: namespaced resource kind "{kind}" requires remoteRef.key in the form '
-                "namespace/objectName when using ClusterSecretStore"
+                "namespace/objectName when using ClusterSecretStore",
+                hint="write the namespace and a slash before the object's name",
             )
         own = self._scope.namespace if self._served.namespaced else ""
         return Name(namespace, name) if slash else Name(own, key)

@@ -34,7 +34,10 @@ class Beside:
         if not dot:
             return _json(None if found is None else dict(found))
         if found is None or key not in found:
-            raise Malformed(f"{_NOUNS[name]} with key {key} does not exist in secret {ref.key}")
+            raise Malformed(
+                f"{_NOUNS[name]} with key {key} does not exist in secret {ref.key}",
+                hint=f"mend remoteRef.property: {name} leads to all of them",
+            )
         return SecretBytes(found[key].encode())
 
 
@@ -49,7 +52,7 @@ def value_of(payload: Payload, ref: RemoteRef) -> SecretBytes:
         return payload
     found = property_of(payload.raw, ref.property)
     if found is None:
-        raise Malformed(f"key {ref.property} does not exist in secret {ref.key}")
+        raise extract.missing(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(found)
 
 

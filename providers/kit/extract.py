@@ -38,3 +38,8 @@ def members(document: bytes, failure: str) -> SecretMap:
     except Malformed as error:
         problem = error.message
     raise Malformed(f"{failure}: {problem}", hint="extract takes a value that is a JSON object")
+
+
+def missing(problem: str) -> Malformed:
+    """A property that leads nowhere: a mistake, not an entry that was deleted."""
+    return Malformed(problem, hint="mend remoteRef.property, or leave it out to take the whole value")

@@ -30,13 +30,19 @@ def signed(key: "RSAPrivateKey", claims: Mapping[str, Json], *, kid: str = "") -
     from cryptography.hazmat.primitives.hashes import SHA256
 
     header = {"alg": "RS256", "typ": "JWT", **({"kid": kid} if kid else {})}
-    content = f"{_packed(header)}.{_packed(claims)}"
-    return f"{content}.{_encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
+    content = unsigned(header, claims)
+    return f"{content}.{encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
+
+
+def unsigned(header: Mapping[str, Json], claims: Mapping[str, Json]) -> str:
+    """What is signed; its signature stands behind another dot."""
+    return f"{_packed(header)}.{_packed(claims)}"
+
+
+def encoded(data: bytes) -> str:
+    """Base64 as tokens have it: for URLs, and without padding."""
+    return urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def _packed(document: Mapping[str, Json]) -> str:
-    return _encoded(gojson.marshal(dict(document)).encode())
-
-
-def _encoded(data: bytes) -> str:
-    return urlsafe_b64encode(data).decode().rstrip("=")
+    return encoded(gojson.marshal(dict(document)).encode())

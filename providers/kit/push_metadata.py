@@ -23,7 +23,10 @@ def spec_of(metadata: Json, model: type[M]) -> M | None:
     envelope = cast("dict[str, Json]", metadata) if isinstance(metadata, dict) else {}
     for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if envelope.get(field) != wanted:
-            raise Malformed(f"metadata: unexpected {field}, expected {wanted!r}")
+            raise Malformed(
+                f"metadata: unexpected {field}, expected {wanted!r}",
+                hint=f"write apiVersion: {API_VERSION} and kind: {KIND}, and the options below spec",
+            )
     unknown = sorted(envelope.keys() - {"apiVersion", "kind", "spec"})
     if unknown:
         raise Malformed(f"metadata: unknown field {unknown[0]!r}", hint="options stand in its spec")

@@ -79,7 +79,7 @@ def fields(secret: Secret, ref: RemoteRef) -> dict[str, SecretBytes]:
     if found is None:
         found = extract.value(document, ref.property)
     if found is None:
-        raise Malformed(f"property {ref.property} does not exist in key {ref.key}")
+        raise extract.missing(f"property {ref.property} does not exist in key {ref.key}")
     return {key: SecretBytes(each) for key, each in _members(found).items()}
 
 

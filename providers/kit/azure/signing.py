@@ -1,13 +1,12 @@
 """The certificate of an application, which proves who it is by signing."""
 
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit import jwt
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -37,15 +36,15 @@ class ClientCertificate:
         from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 
         if legacy:
-            thumbprint = _encoded(self._certificate.fingerprint(SHA1()))  # noqa: S303  # names the certificate
+            thumbprint = jwt.encoded(self._certificate.fingerprint(SHA1()))  # noqa: S303  # names the certificate
             header: Mapping[str, Json] = {"alg": "RS256", "typ": "JWT", "x5t": thumbprint}
             padding: PKCS1v15 | PSS = PKCS1v15()
         else:
-            thumbprint = _encoded(self._certificate.fingerprint(SHA256()))
+            thumbprint = jwt.encoded(self._certificate.fingerprint(SHA256()))
             header = {"alg": "PS256", "typ": "JWT", "x5t#S256": thumbprint}
             padding = PSS(MGF1(SHA256()), PSS.DIGEST_LENGTH)
-        content = f"{_packed(header)}.{_packed(claims)}"
-        return f"{content}.{_encoded(self._key.sign(content.encode(), padding, SHA256()))}"
+        content = jwt.unsigned(header, claims)
+        return f"{content}.{jwt.encoded(self._key.sign(content.encode(), padding, SHA256()))}"
 
 
 def _pem(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
@@ -88,11 +87,3 @@ def _pkcs12(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
     if certificate is None or not isinstance(key, RSAPrivateKey):
         return None
     return certificate, key
-
-
-def _packed(document: Mapping[str, Json]) -> str:
-    return _encoded(gojson.marshal(dict(document)).encode())
-
-
-def _encoded(data: bytes) -> str:
-    return urlsafe_b64encode(data).decode().rstrip("=")

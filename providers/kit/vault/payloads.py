@@ -31,10 +31,7 @@ def value(payload: Payload, name: str, *, paths: bool = True) -> SecretBytes:
         return SecretBytes(gojson.byte_value(payload.data[name]))
     found = extract.value(payload.document(), name) if paths else None
     if found is None:
-        raise Malformed(
-            f'cannot find secret data for key: "{name}"',
-            hint="mend remoteRef.property, or leave it out to take the whole entry",
-        )
+        raise extract.missing(f'cannot find secret data for key: "{name}"')
     return SecretBytes(found)
 
 

@@ -145,3 +145,17 @@ def test_an_escaped_name_is_one_member() -> None:
 )
 def test_named(path: str, expected: bytes | None) -> None:
     assert extract.named(DOCUMENT.encode(), path) == expected
+
+
+def test_members() -> None:
+    found = extract.members(b'{"user": "ada", "port": 5432}', "reading db")
+    assert {name: value.raw for name, value in found.items()} == {"user": b"ada", "port": b"5432"}
+
+
+@pytest.mark.parametrize("document", [b"canary-5d", b'["canary-5d"]'])
+def test_what_has_no_members(document: bytes) -> None:
+    with pytest.raises(Malformed, match="^reading db: ") as caught:
+        extract.members(document, "reading db")
+    assert caught.value.hint == "extract takes a value that is a JSON object"
+    assert caught.value.__context__ is None
+    assert "canary" not in repr(caught.value)
