@@ -154,7 +154,7 @@ def test_members() -> None:
 
 @pytest.mark.parametrize("document", [b"canary-5d", b'["canary-5d"]'])
 def test_what_has_no_members(document: bytes) -> None:
-    with pytest.raises(Malformed, match="^reading db: ") as caught:
+    with pytest.raises(Malformed, match=r"^reading db: ") as caught:
         extract.members(document, "reading db")
     assert caught.value.hint == "extract takes a value that is a JSON object"
     assert caught.value.__context__ is None
