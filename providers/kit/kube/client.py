@@ -13,7 +13,6 @@ from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
 
 PAGE: Final = 500
-_CREATED: Final = 201
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _GONE: Final = 410
