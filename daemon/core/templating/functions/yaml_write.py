@@ -15,6 +15,7 @@ from syncret.daemon.core.templating.values import Value
 _WIDTH: Final = 80
 _LONGEST_KEY: Final = 128
 _BREAKS: Final = "\r\n\x85\u2028\u2029"
+_LINE_STARTS: Final = re.compile(f"(?:^|(?<=[{_BREAKS}]))(?=[^{_BREAKS}])")
 _UNPRINTABLE: Final = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _FORBIDDEN: Final = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
 """What the original's way over JSON cannot read again: then there is no YAML."""
@@ -140,12 +141,8 @@ class _Writer:
     def _literal(self, text: str, indent: int) -> None:
         hint = "2" if text[0] in " " + _BREAKS else ""
         chomp = "-" if text[-1] not in _BREAKS else "+" if len(text) == 1 or text[-2] in _BREAKS else ""
-        self._put(f"|{hint}{chomp}")
-        lines = text.removesuffix("\n").split("\n")
-        for line in lines:
-            self._put("\n" + (" " * indent + line if line else ""))
-        if chomp == "-" and text.endswith("\n"):
-            self._put("\n")
+        lines = _LINE_STARTS.sub(" " * indent, text.removesuffix("\n"))
+        self._put(f"|{hint}{chomp}\n{lines}")
 
     def _folded(self, text: str, indent: int, *, is_key: bool, quote: str) -> None:
         self._put(quote)
