@@ -16,8 +16,9 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import goregexp
+from syncret.providers.kit.fetching import one_by_one
 from syncret.providers.kit.together import each
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
@@ -44,16 +45,7 @@ class AzureKvClient:
             return RemoteKey(ref.key, ref.version)  # `fetch` says what is wrong with it
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Found | SyncError]:
-        found: dict[RemoteKey, Found | SyncError] = {}
-        for key in keys:
-            payload: Found | SyncError | None
-            try:
-                payload = await self._api.get(place_of(key.key), key.version)
-            except (Denied, Malformed) as error:
-                payload = error  # of this key alone
-            if payload is not None:
-                found[key] = payload
-        return found
+        return await one_by_one(keys, self._fetch)
 
     def value(self, payload: Found, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)
@@ -86,6 +78,9 @@ class AzureKvClient:
     async def probe(self) -> Readiness:
         await self._api.logged_in()
         return "ready"
+
+    async def _fetch(self, key: RemoteKey) -> Found | None:
+        return await self._api.get(place_of(key.key), key.version)
 
     async def _read(self, name: str) -> SecretBytes | None:
         """None for a secret that was deleted since it was listed."""

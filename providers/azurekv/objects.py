@@ -8,9 +8,7 @@ from typing import Final, NamedTuple
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-
-MANAGED_BY: Final = "managed-by"
-MANAGER: Final = "external-secrets"
+from syncret.providers.kit import ownership
 
 _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,127}")
 
@@ -104,4 +102,4 @@ class Found:
     @property
     def owned(self) -> bool:
         """Whether it carries our mark."""
-        return self.tags.get(MANAGED_BY) == MANAGER
+        return ownership.is_ours(self.tags)

@@ -27,15 +27,7 @@ def fields_of(found: Found, ref: RemoteRef) -> SecretMap:
         return {f"{ref.key}_{ref.property}": _tag(found, ref.property)}
     if ref.metadata:
         return _tags(found)
-    value = value_of(found, ref)
-    problem = ""
-    try:
-        return {key: SecretBytes(member) for key, member in gojson.to_secret_map(value.raw).items()}
-    except Malformed as error:
-        problem = error.message
-    raise Malformed(
-        f"error unmarshalling json data: {problem}", hint="extract takes a value that is a JSON object"
-    )
+    return extract.members(value_of(found, ref).raw, "error unmarshalling json data")
 
 
 def _tag(found: Found, name: str) -> SecretBytes:
@@ -85,5 +77,5 @@ def _property(document: bytes, path: str, key: str) -> bytes:
     if found is None and "." in path:
         found = extract.value(document, extract.escaped(path))
     if found is None:
-        raise Malformed(f"property {path} does not exist in key {key}")
+        raise extract.missing(f"property {path} does not exist in key {key}")
     return found

@@ -12,14 +12,13 @@ from syncret.providers.azurekv.material import certificate_file, jwk, same_key
 from syncret.providers.azurekv.objects import (
     CERTIFICATE,
     KEY,
-    MANAGED_BY,
-    MANAGER,
     Found,
     Place,
     place_of,
 )
 from syncret.providers.contract import PushItem, RemoteTarget
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import ownership, texts
 from syncret.providers.kit.push_metadata import spec_of
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
@@ -46,11 +45,7 @@ class Writing:
         """A new version, where the current one is another; missing tags only are added to it."""
         place = place_of(item.remote_key)
         spec = spec_of(item.metadata, PushSpec) or PushSpec()
-        if MANAGED_BY in spec.tags:
-            raise Malformed(
-                f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
-                hint="that tag says who wrote the secret: choose another name",
-            )
+        ownership.check_tags(spec.tags)
         expires = _moment(spec.expiration_date)
         value = item.value.raw
         if place.kind is KEY:
@@ -106,10 +101,7 @@ class Writing:
         """What stands there now. Raises Denied where somebody else put it there."""
         found = await self._api.get(place)
         if found is not None and not found.owned:
-            raise Denied(
-                f"{place} is not managed by external-secrets",
-                hint=f"push to another remoteKey, or hand it over with the tag {MANAGED_BY}={MANAGER}",
-            )
+            raise ownership.foreign(f"{place} is not managed by external-secrets", str(place), "tag")
         return found
 
     async def _tag(self, found: Found, spec: PushSpec) -> None:
@@ -120,7 +112,7 @@ class Writing:
 
 
 def _tags(spec: PushSpec) -> Mapping[str, str]:
-    return {**spec.tags, MANAGED_BY: MANAGER}
+    return {**spec.tags, **ownership.MARK}
 
 
 def _text(place: Place, value: bytes) -> str:
@@ -128,13 +120,7 @@ def _text(place: Place, value: bytes) -> str:
         raise Malformed(
             f"setting {place}: the value is larger than 25 KiB", hint="Key Vault keeps no larger ones"
         )
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        pass
-    raise Malformed(
-        f"setting {place}: the value is no text", hint="Key Vault keeps text only: push it in base64"
-    )
+    return texts.pushed(value, "push it in base64")
 
 
 def _moment(text: str) -> int | None:

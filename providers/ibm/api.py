@@ -10,7 +10,7 @@ from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.refs import Place
 from syncret.providers.kit import gojson
-from syncret.providers.kit.credentials import Expiring
+from syncret.providers.kit.credentials import Expiring, bearer
 from syncret.providers.kit.http import Answer, Http, segments
 
 _EXPECTED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
@@ -54,10 +54,7 @@ class Api:
 
     async def _call(self, path: str, *, doing: str) -> Answer:
         async def call(token: SecretBytes) -> Answer:
-            headers = {
-                "Authorization": f"Bearer {token.raw.decode('ascii', 'replace')}",
-                "Accept": "application/json",
-            }
+            headers = {**bearer(token), "Accept": "application/json"}
             return await self._http.request("GET", path, doing=doing, headers=headers, accept=_EXPECTED)
 
         return await self._tokens.use(call)

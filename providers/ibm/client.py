@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import place_of
+from syncret.providers.kit.fetching import one_by_one
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.ibm.api import Api
@@ -34,13 +35,7 @@ class IbmClient:
         return RemoteKey(place.name if place.is_id else ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Fields | SyncError]:
-        found: dict[RemoteKey, Fields | SyncError] = {}
-        for key in keys:
-            try:
-                found[key] = Fields(await self._api.read(place_of(key.key)))
-            except (Denied, Malformed) as error:
-                found[key] = error  # of this key alone
-        return found
+        return await one_by_one(keys, self._fetch)
 
     def value(self, payload: Fields, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)
@@ -51,3 +46,6 @@ class IbmClient:
     async def probe(self) -> Readiness:
         await self._api.logged_in()
         return "ready"
+
+    async def _fetch(self, key: RemoteKey) -> Fields:
+        return Fields(await self._api.read(place_of(key.key)))

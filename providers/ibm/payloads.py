@@ -102,7 +102,7 @@ def _document(payload: Fields, place: Place, ref: RemoteRef) -> SecretBytes:
         return SecretBytes(document)
     member = extract.named(document, ref.property)
     if member is None:
-        raise Malformed(f"key {ref.property} does not exist in secret {ref.key}")
+        raise extract.missing(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(member)
 
 

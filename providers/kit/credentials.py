@@ -140,6 +140,11 @@ class Expiring(Generic[T]):
         return f"<Expiring {'none' if self._held is None else 'held'}>"
 
 
+def bearer(token: SecretBytes) -> dict[str, str]:
+    """The header that shows a token; white space around it, as files and Secrets have it, is left out."""
+    return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace').strip()}"}
+
+
 def token_file(path: str | Path, *, what: str = "token") -> SecretBytes:
     """The token in a file, read anew each time: whoever mounts it changes it before it expires.
 

@@ -121,11 +121,6 @@ def lease(answer: Answer, now: float) -> Lease[SecretBytes]:
     return Lease(SecretBytes(given.access_token.encode()), now + int(seconds))
 
 
-def bearer(token: SecretBytes) -> dict[str, str]:
-    """The header that a request sends."""
-    return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace')}"}
-
-
 def _asserted(assertion: str) -> Mapping[str, str]:
     return {"client_assertion_type": _ASSERTION, "client_assertion": assertion}
 

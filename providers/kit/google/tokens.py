@@ -10,7 +10,7 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.credentials import Lease, bearer
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.refusals import EXPECTED, login_refusal, refusal
 from syncret.providers.kit.http import Answer, Body, Http, form_body, json_body
@@ -48,10 +48,6 @@ class _Given(msgspec.Struct):
 class _Impersonated(msgspec.Struct, rename="camel"):
     access_token: str
     expire_time: datetime
-
-
-def bearer(token: SecretBytes) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace')}"}
 
 
 async def granted(

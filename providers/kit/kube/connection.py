@@ -7,7 +7,7 @@ from typing import Final
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.credentials import Expiring, Lease
+from syncret.providers.kit.credentials import Expiring, Lease, bearer
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.kube import kubeconfig
 from syncret.providers.kit.kube.client import Kube, Login
@@ -67,7 +67,7 @@ async def _who(auth: KubernetesAuth, ca: bytes, context: OpenContext) -> tuple[T
         token = await context.credentials.account_token(
             account.name, audiences=account.audiences, seconds=TOKEN_SECONDS, namespace=account.namespace
         )
-        return Lease(_bearer(token.token), token.expires)
+        return Lease(bearer(token.token), token.expires)
 
     login = Expiring(issued, now=context.now)
     await login.get()
@@ -85,8 +85,4 @@ async def _key(context: OpenContext, selector: SecretKeySelector) -> SecretBytes
 
 
 def _token(token: SecretBytes | None) -> Fixed:
-    return Fixed({} if token is None else _bearer(token))
-
-
-def _bearer(token: SecretBytes) -> Mapping[str, str]:
-    return {"Authorization": f"Bearer {token.raw.decode('utf-8', 'replace').strip()}"}
+    return Fixed({} if token is None else bearer(token))

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from syncret.providers.kit.credentials import token_file
+from syncret.providers.kit.credentials import bearer, token_file
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.kube.client import Kube
 
@@ -21,7 +21,7 @@ class _Mounted:
 
     async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer:
         token = token_file(self._file, what="ServiceAccount token")
-        return await call({"Authorization": f"Bearer {token.raw.decode('ascii', 'replace')}"})
+        return await call(bearer(token))
 
 
 def is_pod(environment: Mapping[str, str], mount: Path = MOUNT) -> bool:

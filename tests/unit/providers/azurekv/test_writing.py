@@ -77,7 +77,7 @@ async def test_changes_beside_the_value(
 @pytest.mark.parametrize(
     ("made", "told"),
     [
-        pytest.param(item("db", b"canary\xff"), "the value is no text", id="binary"),
+        pytest.param(item("db", b"canary\xff"), "holds only text here", id="binary"),
         pytest.param(item("db", b"canary" * 5000), "larger than 25 KiB", id="too large"),
         pytest.param(
             item("db", b"x", tags={"managed-by": "me"}), "Cannot specify a 'managed-by' tag", id="mark"
