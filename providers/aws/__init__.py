@@ -2,6 +2,7 @@
 
 spec            what a store says                       api        what the services know of the SDK
 auth/           who the store is to AWS                  sdk        the SDK itself: nothing else imports it
+service         what the three clients have in common: writing and probing
 secrets_manager, parameter_store, certificate_manager   one client a service, and beside each how it writes
 ecr, sts        the generators
 """

@@ -7,16 +7,8 @@ from typing import Final
 
 from syncret.providers.aws.api import Api
 from syncret.providers.aws.batches import each
-from syncret.providers.aws.certificate_manager_push import CertificateManagerWriter
-from syncret.providers.contract import (
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.aws.service import Service
+from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes, SecretMap, Writer
 from syncret.providers.errors import Malformed, SyncError
 
 UNSUPPORTED: Final = "operation not supported by AWS Certificate Manager provider"
@@ -26,25 +18,14 @@ _KEPT: Final = 128
 """Exports that are remembered: each may cost money, and whether one is still right is asked for free."""
 
 
-class CertificateManagerClient:
+class CertificateManagerClient(Service):
     """Reads, writes and probes. A value is the certificate, its chain and its key, as PEM."""
 
     def __init__(
-        self,
-        api: Api,
-        writer: CertificateManagerWriter,
-        *,
-        prefix: str,
-        login: Callable[[], Awaitable[object]],
+        self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
     ) -> None:
-        self._api = api
-        self._writer = writer
-        self._prefix = prefix
-        self._login = login
+        super().__init__(api, writer, prefix=prefix, login=login)
         self._exports: dict[str, tuple[tuple[str, str], SecretBytes]] = {}
-
-    def __repr__(self) -> str:
-        return f"<CertificateManagerClient {self._api!r}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         found = await each(dict.fromkeys(key.key for key in keys), self._exported)
@@ -58,19 +39,6 @@ class CertificateManagerClient:
     def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
         del payload, ref
         raise Malformed(UNSUPPORTED, hint="read a certificate with data, not with dataFrom.extract")
-
-    async def push(self, item: PushItem) -> None:
-        await self._writer.push(self._prefix + item.remote_key, item)
-
-    async def delete(self, target: RemoteTarget) -> None:
-        await self._writer.delete(self._prefix + target.remote_key)
-
-    async def exists(self, target: RemoteTarget) -> bool:
-        return await self._writer.exists(self._prefix + target.remote_key)
-
-    async def probe(self) -> Readiness:
-        await self._login()
-        return "ready"
 
     async def _exported(self, arn: str) -> SecretBytes:
         public = await self._api.call("get_certificate", CertificateArn=arn)

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 from syncret.providers.aws import push_specs
 from syncret.providers.aws.api import Absent, Api, tag_list, tag_map
 from syncret.providers.aws.push_specs import Tagged
-from syncret.providers.contract import PushItem
+from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson
 from syncret.providers.kit.ownership import MANAGED_BY, MANAGER, MARK, foreign, is_ours
@@ -40,7 +40,7 @@ class CertificateManagerWriter:
         self._arns: dict[str, str] = {}
         """What was imported here: AWS's own index takes a while to know it."""
 
-    async def push(self, key: str, item: PushItem) -> None:
+    async def push(self, item: PushItem) -> None:
         """Import the Secret's certificate and key, where AWS does not have just these. Raises Malformed."""
         if item.secret_key:
             raise Malformed(
@@ -50,6 +50,7 @@ class CertificateManagerWriter:
             )
         wanted = push_specs.options(item.metadata, Tagged).tags
         bundle = _bundle(item)
+        key = item.remote_key
         arn = await self._arn(key)
         there = await self._certificate(arn) if arn else None
         if arn is None or there is None:
@@ -60,9 +61,9 @@ class CertificateManagerWriter:
             await self._api.call("import_certificate", CertificateArn=arn, **bundle.input())
         await self._set_tags(arn, wanted)
 
-    async def delete(self, key: str) -> None:
+    async def delete(self, target: RemoteTarget) -> None:
         """Delete the certificate of a key; one that lost its mark stays, and is told."""
-        arn = await self._arn(key)
+        arn = await self._arn(target.remote_key)
         if arn is None:
             return
         try:
@@ -71,11 +72,11 @@ class CertificateManagerWriter:
             await self._api.call("delete_certificate", CertificateArn=arn)
         except Absent:
             pass  # gone already
-        self._arns.pop(key, None)
+        self._arns.pop(target.remote_key, None)
 
-    async def exists(self, key: str) -> bool:
+    async def exists(self, target: RemoteTarget) -> bool:
         """Whether there is a certificate for a key."""
-        arn = await self._arn(key)
+        arn = await self._arn(target.remote_key)
         return arn is not None and await self._certificate(arn) is not None
 
     async def _arn(self, key: str) -> str | None:

@@ -6,17 +6,8 @@ from typing import Any, Final
 from syncret.providers.aws import payloads
 from syncret.providers.aws.api import Api, Forbidden, tag_map
 from syncret.providers.aws.batches import Answers, Batches, each
-from syncret.providers.aws.parameter_store_push import ParameterStoreWriter
-from syncret.providers.contract import (
-    FindQuery,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.aws.service import Service
+from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes, SecretMap, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import gojson, goregexp
 
@@ -27,22 +18,18 @@ _PAGE: Final = 50
 _ROOT: Final = "/"
 
 
-class ParameterStoreClient:
+class ParameterStoreClient(Service):
     """Reads, finds, writes and probes. A version is a number or a label."""
 
     converts_keys = False
+    value = staticmethod(payloads.value)
+    fields = staticmethod(payloads.fields)
 
     def __init__(
-        self, api: Api, writer: ParameterStoreWriter, *, prefix: str, login: Callable[[], Awaitable[object]]
+        self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
     ) -> None:
-        self._api = api
-        self._writer = writer
-        self._prefix = prefix
-        self._login = login
+        super().__init__(api, writer, prefix=prefix, login=login)
         self._values = Batches(self._many, self._one, size=BATCH)
-
-    def __repr__(self) -> str:
-        return f"<ParameterStoreClient {self._api!r}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         names = {key: self._name(key) for key in keys}
@@ -53,12 +40,6 @@ class ParameterStoreClient:
         found = {key: (tags if key.metadata else values).get(name) for key, name in names.items()}
         return {key: value for key, value in found.items() if value is not None}
 
-    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
-        return payloads.value(payload, ref)
-
-    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
-        return payloads.fields(payload, ref)
-
     async def find(self, query: FindQuery) -> SecretMap:
         if query.tags:
             return await self._described(query)
@@ -67,19 +48,6 @@ class ParameterStoreClient:
         except Forbidden:
             pass  # older policies allow the other way alone
         return await self._described(query)
-
-    async def push(self, item: PushItem) -> None:
-        await self._writer.push(self._prefix + item.remote_key, item)
-
-    async def delete(self, target: RemoteTarget) -> None:
-        await self._writer.delete(self._prefix + target.remote_key)
-
-    async def exists(self, target: RemoteTarget) -> bool:
-        return await self._writer.exists(self._prefix + target.remote_key)
-
-    async def probe(self) -> Readiness:
-        await self._login()
-        return "ready"
 
     def _name(self, key: RemoteKey) -> str:
         name = self._prefix + key.key

@@ -10,7 +10,7 @@ from typing import Any, Final
 from syncret.providers.aws import push_specs
 from syncret.providers.aws.api import Absent, Api, surplus, tag_list, tag_map
 from syncret.providers.aws.push_specs import ParameterPush
-from syncret.providers.contract import PushItem
+from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import gojson, texts
 from syncret.providers.kit.ownership import foreign, is_ours
@@ -24,8 +24,9 @@ class ParameterStoreWriter:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    async def push(self, name: str, item: PushItem) -> None:
+    async def push(self, item: PushItem) -> None:
         """Store a value. Raises Malformed for a parameter that is not ours."""
+        name = item.remote_key
         options = push_specs.options(item.metadata, ParameterPush)
         value = texts.pushed(_value(item, options), "Parameter Store holds text: use SecretsManager")
         if not value:
@@ -43,18 +44,18 @@ class ParameterStoreWriter:
         if options.tags:
             await self._set_tags(name, tags_there, options.all_tags())
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, target: RemoteTarget) -> None:
         """Delete a parameter of ours. What is not ours stays."""
         try:
-            if not is_ours(await self._tags(name)):
+            if not is_ours(await self._tags(target.remote_key)):
                 return
-            await self._api.call("delete_parameter", Name=name)
+            await self._api.call("delete_parameter", Name=target.remote_key)
         except Absent:
             return
 
-    async def exists(self, name: str) -> bool:
+    async def exists(self, target: RemoteTarget) -> bool:
         """Whether there is such a parameter."""
-        return await self._stored(name) is not None
+        return await self._stored(target.remote_key) is not None
 
     async def _stored(self, name: str) -> str | None:
         try:

@@ -8,17 +8,8 @@ from syncret.providers.aws import payloads
 from syncret.providers.aws.api import Absent, Api, tag_map
 from syncret.providers.aws.batches import Answers, Batches, each
 from syncret.providers.aws.codes import of_code
-from syncret.providers.aws.secrets_manager_push import SecretsManagerWriter
-from syncret.providers.contract import (
-    FindQuery,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.aws.service import Service
+from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes, SecretMap, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import gojson, goregexp
 
@@ -30,22 +21,18 @@ _CURRENT: Final = "AWSCURRENT"
 _BY_ID: Final = "uuid/"
 
 
-class SecretsManagerClient:
+class SecretsManagerClient(Service):
     """Reads, finds, writes and probes. A version is a stage (`AWSPREVIOUS`), or an ID: `uuid/<id>`."""
 
     converts_keys = False
+    value = staticmethod(payloads.value)
+    fields = staticmethod(payloads.fields)
 
     def __init__(
-        self, api: Api, writer: SecretsManagerWriter, *, prefix: str, login: Callable[[], Awaitable[object]]
+        self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
     ) -> None:
-        self._api = api
-        self._writer = writer
-        self._prefix = prefix
-        self._login = login
+        super().__init__(api, writer, prefix=prefix, login=login)
         self._current = Batches(self._many, self._one, size=BATCH)
-
-    def __repr__(self) -> str:
-        return f"<SecretsManagerClient {self._api!r}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         current = {
@@ -60,29 +47,10 @@ class SecretsManagerClient:
                     answers[key] = answer
         return answers
 
-    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
-        return payloads.value(payload, ref)
-
-    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
-        return payloads.fields(payload, ref)
-
     async def find(self, query: FindQuery) -> SecretMap:
         names = [name async for name in self._names(query)]
         found = await self._current.get(names)
         return payloads.complete(found)
-
-    async def push(self, item: PushItem) -> None:
-        await self._writer.push(self._prefix + item.remote_key, item)
-
-    async def delete(self, target: RemoteTarget) -> None:
-        await self._writer.delete(self._prefix + target.remote_key, target.property)
-
-    async def exists(self, target: RemoteTarget) -> bool:
-        return await self._writer.exists(self._prefix + target.remote_key, target.property)
-
-    async def probe(self) -> Readiness:
-        await self._login()
-        return "ready"
 
     async def _many(self, names: Sequence[str]) -> Answers:
         """One batch. Absent is only what AWS says is absent."""

@@ -8,7 +8,7 @@ from syncret.providers.aws import push_specs, secrets_manager_extras
 from syncret.providers.aws.api import Absent, Api, tag_list, tag_map
 from syncret.providers.aws.push_specs import SecretPush
 from syncret.providers.aws.spec import SecretsManagerSpec
-from syncret.providers.contract import Credentials, PushItem, SecretBytes
+from syncret.providers.contract import Credentials, PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import properties
 from syncret.providers.kit.ownership import foreign, is_ours
@@ -31,12 +31,13 @@ class SecretsManagerWriter:
         self._deletion = deletion or SecretsManagerSpec()
         self._credentials = credentials
 
-    async def push(self, name: str, item: PushItem) -> None:
+    async def push(self, item: PushItem) -> None:
         """Store a value and what its metadata says. Raises Malformed for a secret that is not ours."""
+        name = item.remote_key
         options = push_specs.options(item.metadata, SecretPush)
         there = await self._described(name)
         if there is None:
-            await self._create(name, item, options)
+            await self._create(item, options)
             return
         if not is_ours(tag_map(there.get("Tags"))):
             raise foreign("secret not managed by external-secrets", name, "tag")
@@ -58,14 +59,15 @@ class SecretsManagerWriter:
             token = _FIRST_VERSION if stored is None else str(uuid4())
             await self._put(name, token, options.value(value))
 
-    async def delete(self, name: str, property_: str) -> None:
+    async def delete(self, target: RemoteTarget) -> None:
         """Delete a secret of ours as the store says, or one property. What is not ours stays."""
+        name = target.remote_key
         there = await self._described(name)
         if there is None or there.get("DeletedDate") or not is_ours(tag_map(there.get("Tags"))):
             return
-        stored = await self._stored(name) if property_ else None
+        stored = await self._stored(name) if target.property else None
         if stored is not None:
-            left = properties.remove(stored.value.raw, property_)
+            left = properties.remove(stored.value.raw, target.property)
             if left is not None:
                 if left != stored.value.raw:
                     await self._put(name, str(uuid4()), {stored.form: _formed(stored.form, left)})
@@ -73,10 +75,12 @@ class SecretsManagerWriter:
         await secrets_manager_extras.drop_replicas(self._api, name, there)
         await self._api.call("delete_secret", SecretId=there.get("ARN", name), **self._manner())
 
-    async def exists(self, name: str, property_: str) -> bool:
+    async def exists(self, target: RemoteTarget) -> bool:
         """Whether there is a value, or this property of it."""
-        stored = await self._stored(name)
-        return stored is not None and (not property_ or properties.has(stored.value.raw, property_))
+        stored = await self._stored(target.remote_key)
+        if stored is None or not target.property:
+            return stored is not None
+        return properties.has(stored.value.raw, target.property)
 
     def _manner(self) -> dict[str, object]:
         manner: dict[str, object] = {}
@@ -102,13 +106,13 @@ class SecretsManagerWriter:
             return _Stored(SecretBytes(text.encode()), "SecretString")
         return _Stored(SecretBytes(answer.get("SecretBinary", b"")), "SecretBinary")
 
-    async def _create(self, name: str, item: PushItem, options: SecretPush) -> None:
+    async def _create(self, item: PushItem, options: SecretPush) -> None:
         value = options.value(_wanted(item, None))
         policy = await secrets_manager_extras.policy(self._credentials, item, options.resource_policy)
         replicas = secrets_manager_extras.replicas(options.replication_locations or (), options.key)
         await self._api.call(
             "create_secret",
-            Name=name,
+            Name=item.remote_key,
             Description=options.description or push_specs.DESCRIPTION,
             KmsKeyId=options.key,
             Tags=tag_list(options.all_tags()),
@@ -117,7 +121,9 @@ class SecretsManagerWriter:
             **value,
         )
         if policy:
-            await secrets_manager_extras.put_policy(self._api, name, policy, options.resource_policy)
+            await secrets_manager_extras.put_policy(
+                self._api, item.remote_key, policy, options.resource_policy
+            )
 
     async def _put(self, name: str, token: str, value: Mapping[str, object]) -> None:
         await self._api.call("put_secret_value", SecretId=name, ClientRequestToken=token, **value)
