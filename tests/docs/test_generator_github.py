@@ -11,7 +11,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.docs.pages import ROOT, blocks
-from tests.servers.google.tokens import pem, private_key, verified
+from tests.support.jwts import pem, private_key, verified
 from tests.support.served import all_to, served
 
 PAGE = ROOT / "docs" / "providers" / "github.md"

@@ -11,7 +11,7 @@ from tests.e2e.process import environment, syncret
 from tests.servers.azure.directory import TENANT
 from tests.servers.azure.material import created_key
 from tests.servers.azure.server import Azure, azure
-from tests.servers.google.tokens import private_key
+from tests.support.jwts import private_key
 
 pytestmark = pytest.mark.slow
 

@@ -33,9 +33,6 @@ class Gate(Faulty):
         self._session = session
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        answer = self.fault(request)
-        if answer is not None:
-            return answer
         self.passed.append(Passed(request.method, request.rel_url.raw_path))
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _OF_A_HOP}
         url = URL(self.upstream + str(request.rel_url), encoded=True)
@@ -59,7 +56,6 @@ async def gate(upstream: str, trust: ssl.SSLContext | None = None) -> AsyncGener
     connector = aiohttp.TCPConnector(ssl=True if trust is None else trust)
     async with aiohttp.ClientSession(auto_decompress=False, connector=connector) as session:
         made = Gate(upstream, session)
-        app = web.Application(client_max_size=64 * 2**20)
-        app.router.add_route("*", "/{path:.*}", made.handle)
+        app = made.application([web.route("*", "/{path:.*}", made.handle)])
         async with served(app) as made.url:
             yield made

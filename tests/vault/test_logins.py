@@ -29,7 +29,7 @@ from syncret.providers.vault.spec import VaultSpec, VaultTLS
 from tests.servers.ldap import ldap
 from tests.servers.sts import ACCOUNT, Sts, sts
 from tests.servers.vault.running import Vault, vault
-from tests.support.jwts import jwt, public_pem
+from tests.support.jwts import private_key, public_pem, signed
 from tests.support.opened import Given, context
 from tests.support.served import Handler, all_to, served
 from tests.support.tls import Authority
@@ -39,6 +39,7 @@ pytestmark = pytest.mark.slow
 
 PASSWORD = SecretKeySelector(name="login", key="password")
 ACCOUNT_REF = ServiceAccountSelector(name="app")
+KEY = private_key("vault")
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ async def test_ldap(mount: Mount) -> None:
 
 def jwt_login(mount: Mount) -> str:
     path = vault().login("jwt")
-    vault().write(f"auth/{path}/config", jwt_validation_pubkeys=[public_pem()])
+    vault().write(f"auth/{path}/config", jwt_validation_pubkeys=[public_pem(KEY)])
     vault().write(
         f"auth/{path}/role/app",
         role_type="jwt",
@@ -116,7 +117,8 @@ def jwt_login(mount: Mount) -> str:
 
 def claims(audience: str = "vault") -> str:
     now = int(time.time())
-    return jwt(sub="system:serviceaccount:default:app", aud=audience, iat=now, exp=now + 600)
+    asked = {"sub": "system:serviceaccount:default:app", "aud": audience, "iat": now, "exp": now + 600}
+    return signed(asked, KEY, kid="test")
 
 
 async def test_jwt_from_a_secret(mount: Mount) -> None:
@@ -156,12 +158,16 @@ async def api_server() -> AsyncIterator[str]:
         yield url
 
 
-ISSUED = jwt(
-    sub="system:serviceaccount:default:app",
-    iss="https://kubernetes.default.svc",
-    iat=int(time.time()),
-    exp=int(time.time()) + 3600,
-    **{"kubernetes.io": {"namespace": "default", "serviceaccount": {"name": "app", "uid": "1"}}},
+ISSUED = signed(
+    {
+        "sub": "system:serviceaccount:default:app",
+        "iss": "https://kubernetes.default.svc",
+        "iat": int(time.time()),
+        "exp": int(time.time()) + 3600,
+        "kubernetes.io": {"namespace": "default", "serviceaccount": {"name": "app", "uid": "1"}},
+    },
+    KEY,
+    kid="test",
 )
 
 
@@ -170,7 +176,7 @@ async def test_kubernetes(
     mount: Mount, api_server: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = vault().login("kubernetes")
-    reviewer = jwt(sub="reviewer")
+    reviewer = signed({"sub": "reviewer"}, KEY, kid="test")
     vault().write(
         f"auth/{path}/config",
         kubernetes_host=api_server,

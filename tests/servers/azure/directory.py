@@ -16,7 +16,7 @@ from cryptography.x509 import Certificate
 
 from tests.servers.azure.errors import EntraError
 from tests.servers.google.logins import Issuer
-from tests.servers.google.tokens import BadToken, verified
+from tests.support.jwts import BadToken, verified
 
 TENANT = "5f0c2a11-0b6e-4a0e-9d3c-0d6e5c1f7a01"
 OTHER_TENANT = "7b1d9e42-3c55-4f0b-8a77-2f4b8d9c6e02"

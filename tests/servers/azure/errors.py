@@ -5,8 +5,10 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.faults import Refusal
 
-class VaultError(Exception):
+
+class VaultError(Refusal):
     """One call failed: status, code, and the code within that says more."""
 
     def __init__(self, status: int, code: str, message: str, inner: str = "") -> None:
@@ -26,8 +28,12 @@ class VaultError(Exception):
 class Challenge(VaultError):
     """Who calls must show a token, or another one."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, where: Mapping[str, str]) -> None:
         super().__init__(401, "Unauthorized", message)
+        self.where = where
+
+    def response(self, headers: Mapping[str, str] | None = None) -> web.Response:
+        return super().response({**self.where, **(headers or {})})
 
 
 class EntraError(Exception):

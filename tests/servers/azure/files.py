@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
-from tests.servers.google.tokens import private_key
+from tests.support.jwts import private_key
 
 
 def certificate(name: str, key: rsa.RSAPrivateKey | None = None) -> x509.Certificate:

@@ -14,7 +14,7 @@ from tests.servers.azure.directory import TENANT, VAULT, Directory
 from tests.servers.azure.errors import Challenge, VaultError, bad, forbidden
 from tests.servers.azure.material import created_key, imported_certificate, imported_key
 from tests.servers.azure.objects import DAYS, NOUNS, Item, Shown, Version, attributes_of, tags_of
-from tests.servers.google.tokens import private_key
+from tests.support.jwts import private_key
 
 Handle: TypeAlias = Callable[[web.Request, str, str, Shown], Shown | None]
 
@@ -48,11 +48,6 @@ class KeyVault:
             web.route("*", f"/{{kind:{kinds}}}/{{rest:.*}}", self.handle),
         ]
 
-    def challenge(self, request: web.Request) -> dict[str, str]:
-        """Where to get a token, and for what."""
-        where = f"{request.scheme}://{request.host}/{self.tenant}"
-        return {"WWW-Authenticate": f'Bearer authorization="{where}", resource="{VAULT}"'}
-
     async def handle(self, request: web.Request) -> web.Response:
         """One call: who, what, where."""
         self._admit(request)
@@ -74,14 +69,15 @@ class KeyVault:
     def _admit(self, request: web.Request) -> None:
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         token = self._directory.tokens.get(text)
+        where = _challenge(request, self.tenant)
         if scheme != "Bearer" or not text:
-            raise Challenge("AKV10000: Request is missing a Bearer or PoP token.")
+            raise Challenge("AKV10000: Request is missing a Bearer or PoP token.", where)
         if token is None or token.expires <= self._now():
-            raise Challenge("AKV10046: Unable to resolve the key used for signature validation.")
+            raise Challenge("AKV10046: Unable to resolve the key used for signature validation.", where)
         if token.audience != VAULT:
-            raise Challenge(f"AKV10022: Invalid audience. Expected {VAULT}, found: {token.audience}.")
+            raise Challenge(f"AKV10022: Invalid audience. Expected {VAULT}, found: {token.audience}.", where)
         if token.tenant not in {self.tenant, "adfs"}:
-            raise Challenge("AKV10032: Invalid issuer. Expected one of the vault's tenant.")
+            raise Challenge("AKV10032: Invalid issuer. Expected one of the vault's tenant.", where)
         if token.client not in self.members:
             raise forbidden("Caller is not authorized to perform action on resource.")
 
@@ -263,3 +259,9 @@ def _page(request: web.Request, rows: list[dict[str, Any]]) -> Shown:
         version = request.query["api-version"]
         rest = f"{_base(request)}{request.path}?api-version={version}&$skiptoken={token}&maxresults={size}"
     return {"value": rows[start : start + size], "nextLink": rest}
+
+
+def _challenge(request: web.Request, tenant: str) -> dict[str, str]:
+    """Where to get a token, and for what."""
+    where = f"{request.scheme}://{request.host}/{tenant}"
+    return {"WWW-Authenticate": f'Bearer authorization="{where}", resource="{VAULT}"'}

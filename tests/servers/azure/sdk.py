@@ -1,7 +1,9 @@
-"""Azure's own clients, used as their documentation shows, against another address."""
+"""Azure's own clients, used as their documentation shows, against another address.
 
-import asyncio
-from collections.abc import Callable, Generator
+They block: a script of calls runs in a thread, beside the loop that serves it.
+"""
+
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -54,11 +56,6 @@ def vault(cloud: Azure, module: Sdk, credentials: Sdk = None) -> Sdk:
         verify_challenge_resource=False,
         retry_total=0,
     )
-
-
-async def run(script: Callable[[], None]) -> None:
-    """The clients block, so they run beside the loop that serves them."""
-    await asyncio.to_thread(script)
 
 
 @contextmanager

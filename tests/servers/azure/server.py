@@ -6,30 +6,27 @@ async with azure() as cloud:
 
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeAlias
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from tests.servers.azure.directory import Application, Directory
-from tests.servers.azure.errors import Challenge, VaultError
 from tests.servers.azure.key_vault import KeyVault
 from tests.servers.azure.machine import Machine
 from tests.servers.azure.registry import Registry
+from tests.support.faults import Faulty
 from tests.support.served import served
 from tests.support.tls import Authority
 
-Fault: TypeAlias = Callable[[web.Request], web.StreamResponse | None]
-"""What a request is answered in the server's place; None lets it pass."""
 
-
-class Azure:
+class Azure(Faulty):
     """The running server, and what stands behind it: all services are at one address."""
 
     def __init__(self, now: Callable[[], float]) -> None:
+        super().__init__()
         self.directory = Directory(now)
         self.vault = KeyVault(self.directory, now)
         self.machine = Machine(self.directory)
@@ -40,7 +37,6 @@ class Azure:
         self.authority = Authority()
         self.bundle = ""
         """The file that holds it, for those who trust by file."""
-        self._fault: Fault = lambda _request: None
 
     @property
     def host(self) -> str:
@@ -54,34 +50,17 @@ class Azure:
         self.registry.members.add(made.client_id)
         return made
 
-    @contextmanager
-    def failing(self, fault: Fault) -> Generator[None, None, None]:
-        """Every request asks this first, for as long as the block lasts."""
-        before, self._fault = self._fault, fault
-        try:
-            yield
-        finally:
-            self._fault = before
-
     def app(self) -> web.Application:
         @web.middleware
-        async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
-            answer = self._fault(request)
-            if answer is None:
-                try:
-                    answer = await handler(request)
-                except Challenge as error:
-                    answer = error.response(self.vault.challenge(request))
-                except VaultError as error:
-                    answer = error.response()
+        async def closing(request: web.Request, handler: Handler) -> web.StreamResponse:
+            answer = await handler(request)
             if request.secure:
                 answer.force_close()  # Azure's clients would keep connections open beyond their test
             return answer
 
-        app = web.Application(client_max_size=64 * 2**20, middlewares=[edge])
         rooms = (self.vault, self.registry, self.machine, self.directory)
-        for room in rooms:
-            app.router.add_routes(room.routes())
+        app = self.application(*(room.routes() for room in rooms))
+        app.middlewares.insert(0, closing)
         return app
 
 

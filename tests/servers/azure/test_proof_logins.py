@@ -1,5 +1,6 @@
 """Azure's client of everything about tokens works on the server. Nothing of syncret takes part."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -15,13 +16,12 @@ from tests.servers.azure.sdk import (
     identity,
     reached,
     refused,
-    run,
     secrets,
     vault,
 )
 from tests.servers.azure.server import Azure
 from tests.servers.google.logins import Issuer
-from tests.servers.google.tokens import private_key
+from tests.support.jwts import private_key
 
 SCOPE = "https://vault.azure.net/.default"
 ISSUER = Issuer("https://cluster.example", frozenset())
@@ -44,7 +44,7 @@ async def test_client_secrets(cloud: Azure) -> None:
         with pytest.raises((ValueError, exceptions.ClientAuthenticationError)):
             credential(cloud, tenant="11111111-1111-4111-8111-111111111111").get_token(SCOPE)
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 @pytest.mark.parametrize("form", [pytest.param(pem, id="PEM"), pytest.param(pfx, id="PKCS12")])
@@ -64,7 +64,7 @@ async def test_client_certificates(cloud: Azure, form: Callable[..., bytes]) -> 
         with pytest.raises((ValueError, exceptions.ClientAuthenticationError)):
             by(forged).get_token(SCOPE)
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_tokens_of_another_issuer(cloud: Azure) -> None:
@@ -90,7 +90,7 @@ async def test_tokens_of_another_issuer(cloud: Azure) -> None:
         denied("700027", lambda: by(audience, key="forged").get_token(SCOPE))
 
     private_key("issuer")
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_an_expired_token_is_refused(cloud: Azure) -> None:
@@ -101,7 +101,7 @@ async def test_an_expired_token_is_refused(cloud: Azure) -> None:
         with refused(401, "Unauthorized"):
             client.get_secret("db")
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_managed_identities(cloud: Azure, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ async def test_managed_identities(cloud: Azure, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(exceptions.ClientAuthenticationError):
             identity.ManagedIdentityCredential(client_id="no-such", retry_total=0).get_token(SCOPE)
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_managed_identities_of_app_services(cloud: Azure, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,4 +138,4 @@ async def test_managed_identities_of_app_services(cloud: Azure, monkeypatch: pyt
         assert identity.ManagedIdentityCredential(retry_total=0).get_token(SCOPE).token
         assert cloud.directory.logins == [cloud.machine.own.client_id]
 
-    await run(script)
+    await asyncio.to_thread(script)

@@ -1,9 +1,11 @@
 """Azure's client of container registries gets its tokens on the server. Nothing of syncret takes part."""
 
+import asyncio
+
 import pytest
 
 from tests.servers.azure.directory import MANAGEMENT
-from tests.servers.azure.sdk import Sdk, containerregistry, credential, exceptions, run
+from tests.servers.azure.sdk import Sdk, containerregistry, credential, exceptions
 from tests.servers.azure.server import Azure
 
 
@@ -24,7 +26,7 @@ async def test_tokens_for_a_registry(cloud: Azure) -> None:
         assert list(cloud.registry.refresh_tokens.values()) == cloud.directory.logins
         assert list(cloud.registry.access_tokens.values()) == ["registry:catalog:*"]
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_identities_without_rights(cloud: Azure) -> None:
@@ -36,4 +38,4 @@ async def test_identities_without_rights(cloud: Azure) -> None:
                 list(client(cloud, who, audience).list_repository_names())
         assert cloud.registry.refresh_tokens == {}
 
-    await run(script)
+    await asyncio.to_thread(script)

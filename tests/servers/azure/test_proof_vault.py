@@ -1,5 +1,6 @@
 """Azure's clients of Key Vault work on the server. Nothing of syncret takes part."""
 
+import asyncio
 from datetime import UTC, datetime
 
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -14,7 +15,6 @@ from tests.servers.azure.sdk import (
     exceptions,
     keys,
     refused,
-    run,
     secrets,
     vault,
 )
@@ -47,7 +47,7 @@ async def test_secrets_and_their_versions(cloud: Azure) -> None:
             client.get_secret("db")
         assert client.get_secret("db", first.properties.version).value == "one"
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_lists_in_pages(cloud: Azure) -> None:
@@ -64,7 +64,7 @@ async def test_lists_in_pages(cloud: Azure) -> None:
             (name, {"name": name}, True) for name in names
         ]
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_deletes_recovers_and_purges(cloud: Azure) -> None:
@@ -86,7 +86,7 @@ async def test_deletes_recovers_and_purges(cloud: Azure) -> None:
         assert list(client.list_deleted_secrets()) == []
         assert client.set_secret("db", "three").value == "three"
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_keys(cloud: Azure) -> None:
@@ -117,7 +117,7 @@ async def test_keys(cloud: Azure) -> None:
             client.get_key("curve")
         assert client.begin_recover_deleted_key("curve", **QUICK).result().name == "curve"
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_certificates_and_what_backs_them(cloud: Azure) -> None:
@@ -155,7 +155,7 @@ async def test_certificates_and_what_backs_them(cloud: Azure) -> None:
         assert client.begin_recover_deleted_certificate("web", **QUICK).result().name == "web"
         assert vault(cloud, secrets).get_secret("web").properties.managed
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_errors(cloud: Azure) -> None:
@@ -191,4 +191,4 @@ async def test_errors(cloud: Azure) -> None:
         else:
             raise AssertionError
 
-    await run(script)
+    await asyncio.to_thread(script)

@@ -5,6 +5,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.faults import Refusal
+
 CODES = {
     "INVALID_ARGUMENT": 400,
     "FAILED_PRECONDITION": 400,
@@ -18,7 +20,7 @@ CODES = {
 }
 
 
-class GoogleError(Exception):
+class GoogleError(Refusal):
     """One call failed. `reason` is that of the ErrorInfo among the details."""
 
     def __init__(self, status: str, message: str, *, reason: str = "") -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from tests.servers.google.errors import GoogleError
-from tests.servers.google.tokens import BadToken, pem, private_key, verified
+from tests.support.jwts import BadToken, pem, private_key, verified
 
 CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 IAM = "https://www.googleapis.com/auth/iam"

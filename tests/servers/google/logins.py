@@ -11,7 +11,7 @@ from tests.servers.google.aws import caller_of
 from tests.servers.google.errors import GoogleError, OAuthError
 from tests.servers.google.identity import CLOUD_PLATFORM, HOUR, IAM, Identity
 from tests.servers.google.secrets import timestamp
-from tests.servers.google.tokens import BadToken, private_key, signed, verified
+from tests.support.jwts import BadToken, private_key, signed, verified
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"

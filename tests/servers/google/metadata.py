@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from tests.servers.google.identity import CLOUD_PLATFORM, HOUR, Identity
-from tests.servers.google.tokens import private_key, signed
+from tests.support.jwts import private_key, signed
 
 _FLAVOR = {"Metadata-Flavor": "Google", "Server": "Metadata Server for VM"}
 

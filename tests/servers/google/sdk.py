@@ -1,7 +1,9 @@
-"""Google's own clients, used as their documentation shows, against another address."""
+"""Google's own clients, used as their documentation shows, against another address.
 
-import asyncio
-from collections.abc import Callable, Generator
+They block: a script of calls runs in a thread, beside the loop that serves it.
+"""
+
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -39,11 +41,6 @@ def client(cloud: Google, credentials: Sdk = None, place: str = "") -> Sdk:
     return secretmanager.SecretManagerServiceClient(
         credentials=credentials, transport="rest", client_options={"api_endpoint": cloud.urls[place]}
     )
-
-
-async def run(script: Callable[[], None]) -> None:
-    """The clients block, so they run beside the loop that serves them."""
-    await asyncio.to_thread(script)
 
 
 def fresh(credentials: Sdk) -> Sdk:

@@ -10,9 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
 
-from tests.servers.google.errors import GoogleError
 from tests.servers.google.identity import Identity
 from tests.servers.google.logins import Logins
 from tests.servers.google.metadata import Machine
@@ -50,21 +48,8 @@ class Google(Faulty):
         return self.managers[""]
 
     def app(self, place: str) -> web.Application:
-        @web.middleware
-        async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
-            answer = self.fault(request)
-            if answer is not None:
-                return answer
-            try:
-                return await handler(request)
-            except GoogleError as error:
-                return error.response()
-
-        app = web.Application(client_max_size=64 * 2**20, middlewares=[edge])
-        if not place:
-            app.router.add_routes([*self.logins.routes(), *self.machine.routes()])
-        app.router.add_routes(self.managers[place].routes())
-        return app
+        logins = () if place else (self.logins.routes(), self.machine.routes())
+        return self.application(*logins, self.managers[place].routes())
 
 
 @asynccontextmanager

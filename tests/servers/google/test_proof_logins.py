@@ -1,5 +1,6 @@
 """Google's client of everything about tokens works on the server. Nothing of syncret takes part."""
 
+import asyncio
 import json
 import os
 import time
@@ -22,7 +23,6 @@ from tests.servers.google.sdk import (
     metadata,
     refused,
     requests,
-    run,
     service_account,
     user_credentials,
 )
@@ -52,7 +52,7 @@ async def test_tokens_for_a_key(cloud: Google) -> None:
         with refused("PERMISSION_DENIED"):
             client(cloud, fresh(narrow)).get_secret(name=f"{PARENT}/secrets/db")
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_an_expired_token_is_refused(cloud: Google) -> None:
@@ -64,7 +64,7 @@ async def test_an_expired_token_is_refused(cloud: Google) -> None:
         with pytest.raises(GoogleAuthError, match="refresh"):  # their answer to 401
             list(client(cloud, user_credentials.Credentials(token=token)).list_secrets(parent=PARENT))
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_a_users_refresh_token(cloud: Google) -> None:
@@ -86,7 +86,7 @@ async def test_a_users_refresh_token(cloud: Google) -> None:
         with pytest.raises(GoogleAuthError, match="invalid_grant"):
             fresh(credentials("another"))
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_the_metadata_server(cloud: Google, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ async def test_the_metadata_server(cloud: Google, monkeypatch: pytest.MonkeyPatc
         wanted = compute_engine.IDTokenCredentials(request, "https://a", use_metadata_identity_endpoint=True)
         assert fresh(wanted).token.count(".") == 2
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 # -- federation
@@ -158,7 +158,7 @@ async def test_a_token_of_another_issuer_is_exchanged(cloud: Google, tmp_path: P
         assert list(client(cloud, became).list_secrets(parent=PARENT)) == []
         assert cloud.identity.logins[-1] == email
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_credentials_of_aws_are_exchanged(cloud: Google, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ async def test_credentials_of_aws_are_exchanged(cloud: Google, monkeypatch: pyte
         with pytest.raises(GoogleAuthError, match="signature"):
             fresh(aws.Credentials.from_info(info, scopes=[CLOUD_PLATFORM]))
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_a_key_from_a_file(cloud: Google, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,4 +203,4 @@ async def test_a_key_from_a_file(cloud: Google, tmp_path: Path, monkeypatch: pyt
         assert project == "acme"
         assert list(client(cloud, fresh(credentials)).list_secrets(parent=PARENT)) == []
 
-    await run(script)
+    await asyncio.to_thread(script)

@@ -1,12 +1,13 @@
 """Google's client of Secret Manager works on the server. Nothing of syncret takes part."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.servers.google.crc32c import crc32c
-from tests.servers.google.sdk import AUTOMATIC, NUMBER, PARENT, client, refused, run, service_account
+from tests.servers.google.sdk import AUTOMATIC, NUMBER, PARENT, client, refused, service_account
 from tests.servers.google.server import Google
 
 
@@ -46,7 +47,7 @@ async def test_life_of_a_secret(cloud: Google, place: str) -> None:
         with refused("NOT_FOUND"):
             sm.get_secret(name=made.name)
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_what_is_written_beside_a_secret(cloud: Google) -> None:
@@ -95,7 +96,7 @@ async def test_what_is_written_beside_a_secret(cloud: Google) -> None:
         with refused("FAILED_PRECONDITION"):
             sm.delete_secret(request={"name": made.name, "etag": made.etag})
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_lists_with_filters_and_pages(cloud: Google) -> None:
@@ -121,7 +122,7 @@ async def test_lists_with_filters_and_pages(cloud: Google) -> None:
         with refused("INVALID_ARGUMENT"):
             found(filter="what is this?(")
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_errors(cloud: Google) -> None:
@@ -153,4 +154,4 @@ async def test_errors(cloud: Google) -> None:
             with refused(expected):
                 call()
 
-    await run(script)
+    await asyncio.to_thread(script)

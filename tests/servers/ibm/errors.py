@@ -2,6 +2,8 @@
 
 from aiohttp import web
 
+from tests.support.faults import Refusal
+
 STATUSES = {
     "bad_request": 400,
     "unauthorized": 401,
@@ -15,7 +17,7 @@ STATUSES = {
 }
 
 
-class IbmError(Exception):
+class IbmError(Refusal):
     """One call of Secrets Manager failed."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -34,7 +36,7 @@ class IbmError(Exception):
         return web.json_response(told, status=status, headers=headers)
 
 
-class IamError(Exception):
+class IamError(Refusal):
     """IAM gives no token."""
 
     def __init__(self, code: str, message: str, status: int = 400) -> None:

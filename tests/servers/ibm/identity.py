@@ -11,8 +11,8 @@ from typing import Any
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
-from tests.servers.google.tokens import BadToken, private_key, signed, verified
 from tests.servers.ibm.errors import IamError, IbmError
+from tests.support.jwts import BadToken, private_key, signed, verified
 
 HOUR = 3600
 _GRANT = "urn:ibm:params:oauth:grant-type:"

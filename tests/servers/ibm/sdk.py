@@ -1,7 +1,9 @@
-"""IBM's own clients, used as their documentation shows, against another address."""
+"""IBM's own clients, used as their documentation shows, against another address.
 
-import asyncio
-from collections.abc import Callable, Generator
+They block: a script of calls runs in a thread, beside the loop that serves it.
+"""
+
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -33,11 +35,6 @@ def created(service: Sdk, prototype: Sdk) -> dict[str, Any]:
     assert response.get_status_code() == 201
     made: dict[str, Any] = response.get_result()
     return made
-
-
-async def run(script: Callable[[], None]) -> None:
-    """The clients block, so they run beside the loop that serves them."""
-    await asyncio.to_thread(script)
 
 
 @contextmanager

@@ -5,30 +5,25 @@ async with ibm() as cloud:
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from typing import TypeAlias
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
 
-from tests.servers.ibm.errors import IamError, IbmError
 from tests.servers.ibm.identity import Identity, Profile
 from tests.servers.ibm.secrets_manager import SecretsManager
+from tests.support.faults import Faulty
 from tests.support.served import served
 
-Fault: TypeAlias = Callable[[web.Request], web.StreamResponse | None]
-"""What a request is answered in the server's place; None lets it pass."""
 
-
-class Ibm:
+class Ibm(Faulty):
     """The running server, and what stands behind it. IAM and Secrets Manager share its address."""
 
     def __init__(self, now: Callable[[], float]) -> None:
+        super().__init__()
         self.identity = Identity(now)
         self.manager = SecretsManager(self.identity, now)
         self.url = ""
-        self._fault: Fault = lambda _request: None
 
     def service(self, name: str, groups: Sequence[str] | None = None) -> str:
         """A new API key of a service id that may work in these groups (None: in all)."""
@@ -42,35 +37,13 @@ class Ibm:
         self.manager.members[f"iam-{profile.id}"] = None
         return profile
 
-    @contextmanager
-    def failing(self, fault: Fault) -> Generator[None, None, None]:
-        """Every request asks this first, for as long as the block lasts."""
-        before, self._fault = self._fault, fault
-        try:
-            yield
-        finally:
-            self._fault = before
-
     def app(self) -> web.Application:
-        @web.middleware
-        async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
-            answer = self._fault(request)
-            if answer is not None:
-                return answer
-            try:
-                return await handler(request)
-            except (IbmError, IamError) as error:
-                return error.response()
-
-        app = web.Application(client_max_size=64 * 2**20, middlewares=[edge])
-        app.router.add_routes([*self.identity.routes(), *self.manager.routes()])
-        return app
+        return self.application(self.identity.routes(), self.manager.routes())
 
 
 @asynccontextmanager
 async def ibm(now: Callable[[], float] = time.time) -> AsyncGenerator[Ibm, None]:
     """One empty instance of Secrets Manager, and IAM."""
     cloud = Ibm(now)
-    async with served(cloud.app()) as url:
-        cloud.url = url
+    async with served(cloud.app()) as cloud.url:
         yield cloud

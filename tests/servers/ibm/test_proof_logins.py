@@ -1,9 +1,10 @@
 """IBM's authenticators work on the server. Nothing of syncret takes part."""
 
+import asyncio
 import time
 from pathlib import Path
 
-from tests.servers.ibm.sdk import authenticators, client, refused, run, sm
+from tests.servers.ibm.sdk import authenticators, client, refused, sm
 from tests.servers.ibm.server import Ibm
 
 
@@ -21,7 +22,7 @@ async def test_an_api_key(cloud: Ibm) -> None:
         with refused(401, "unauthorized"):
             service.list_secrets()
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_a_token_ends(cloud: Ibm) -> None:
@@ -38,7 +39,7 @@ async def test_a_token_ends(cloud: Ibm) -> None:
         with refused(401, "unauthorized"):
             client(cloud, bearer).list_secrets()
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_a_trusted_profile(cloud: Ibm, tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ async def test_a_trusted_profile(cloud: Ibm, tmp_path: Path) -> None:
             with refused(400):
                 listed(token, iam_profile_name=name)
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_who_may_do_what(cloud: Ibm) -> None:
@@ -87,4 +88,4 @@ async def test_who_may_do_what(cloud: Ibm) -> None:
         with refused(403, "forbidden"):
             client(cloud, stranger).list_secrets()
 
-    await run(script)
+    await asyncio.to_thread(script)

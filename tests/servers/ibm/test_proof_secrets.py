@@ -1,9 +1,10 @@
 """IBM's client of Secrets Manager works on the server. Nothing of syncret takes part."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from tests.servers.ibm.sdk import client, created, refused, run, sm
+from tests.servers.ibm.sdk import client, created, refused, sm
 from tests.servers.ibm.server import Ibm
 
 ABSENT = "d5deb37a-7883-4fe2-a5e7-3c15420adc76"
@@ -44,7 +45,7 @@ async def test_life_of_a_secret(cloud: Ibm) -> None:
         with refused(404, "not_found"):
             service.get_secret(id=made["id"])
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_versions(cloud: Ibm) -> None:
@@ -76,7 +77,7 @@ async def test_versions(cloud: Ibm) -> None:
         with refused(404, "not_found"):
             service.get_secret_version(secret_id=made["id"], id=ABSENT)
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_lists_with_filters_and_pages(cloud: Ibm) -> None:
@@ -111,7 +112,7 @@ async def test_lists_with_filters_and_pages(cloud: Ibm) -> None:
         with refused(400, "bad_request"):
             service.list_secrets(limit=1001)
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_groups(cloud: Ibm) -> None:
@@ -137,7 +138,7 @@ async def test_groups(cloud: Ibm) -> None:
         service.delete_secret(id=secret["id"])
         assert service.delete_secret_group(id=made["id"]).get_status_code() == 204
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_locks(cloud: Ibm) -> None:
@@ -155,7 +156,7 @@ async def test_locks(cloud: Ibm) -> None:
         service.delete_secret_locks_bulk(id=made["id"], name=["in-use"])
         assert service.delete_secret(id=made["id"]).get_status_code() == 204
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_errors(cloud: Ibm) -> None:
@@ -195,4 +196,4 @@ async def test_errors(cloud: Ibm) -> None:
             with refused(status, code):
                 call()
 
-    await run(script)
+    await asyncio.to_thread(script)

@@ -1,10 +1,11 @@
 """Secrets of every type: made, read and rotated by the client of IBM. Nothing of syncret takes part."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from tests.servers.ibm.sdk import Sdk, client, created, refused, run, sm
+from tests.servers.ibm.sdk import Sdk, client, created, refused, sm
 from tests.servers.ibm.server import Ibm
 from tests.servers.ibm.types import self_signed
 
@@ -74,7 +75,7 @@ async def test_every_type(cloud: Ibm, kind: str) -> None:
         with refused(409, "conflict"):
             created(service, prototype(name="it", secret_type=kind, secret_group_id=group["id"], **fields))
 
-    await run(script)
+    await asyncio.to_thread(script)
 
 
 async def test_rotation(cloud: Ibm) -> None:
@@ -102,4 +103,4 @@ async def test_rotation(cloud: Ibm) -> None:
         keys = {service.get_secret(id=made["id"]).get_result()["api_key"] for _ in range(3)}
         assert len(keys) == 3, "each read makes an API key"
 
-    await run(script)
+    await asyncio.to_thread(script)

@@ -15,7 +15,7 @@ from tests.servers.azure.errors import VaultError, forbidden
 from tests.servers.azure.files import certificate, pfx
 from tests.servers.azure.material import created_key, imported_certificate
 from tests.servers.azure.server import Azure
-from tests.servers.google.tokens import private_key
+from tests.support.jwts import private_key
 from tests.support.opened import Given
 from tests.unit.providers.azurekv.stores import Clock, extract, opened, raw, read, seed
 

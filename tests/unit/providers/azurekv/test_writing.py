@@ -12,7 +12,7 @@ from syncret.providers.errors import Denied, Malformed
 from tests.servers.azure.files import certificate, pem, pfx
 from tests.servers.azure.material import created_key, imported_certificate, imported_key
 from tests.servers.azure.server import Azure
-from tests.servers.google.tokens import private_key
+from tests.support.jwts import private_key
 from tests.support.opened import Given
 from tests.unit.providers.azurekv.stores import OURS, Clock, opened, read, seed
 

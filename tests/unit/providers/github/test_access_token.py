@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
 from syncret.providers.github.access_token import ACCESS_TOKEN
-from tests.servers.google.tokens import BadToken, pem, private_key, verified
+from tests.support.jwts import BadToken, pem, private_key, verified
 from tests.support.opened import NOW, Given, context
 from tests.support.served import all_to, served
 

@@ -4,7 +4,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from syncret.providers.kit import jwt
-from tests.servers.google.tokens import BadToken, pem, private_key, verified
+from tests.support.jwts import BadToken, pem, private_key, verified
 
 KEY = private_key("kit")
 CLAIMS = {"iss": "me", "iat": 100, "exp": 200, "text": "<&>\u2028"}

@@ -1,14 +1,11 @@
 """The login by a service account of Google, at servers that verify what they are sent."""
 
 import json
-from base64 import urlsafe_b64decode
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from aiohttp import web
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.contract import IssuedToken, SecretBytes
@@ -16,7 +13,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.vault import open_vault
 from syncret.providers.vault.auth_spec import VaultAuth, VaultGcp, VaultGcpSecretRef, VaultGcpWorkloadIdentity
 from syncret.providers.vault.spec import VaultSpec
-from tests.support.jwts import jwt, key, private_pem
+from tests.support.jwts import claims_of, pem, private_key, signed
 from tests.support.opened import NOW, Given, context
 from tests.support.served import all_to, served
 
@@ -25,16 +22,15 @@ POOL = "project.svc.id.goog"
 GOOGLE = {"Metadata-Flavor": "Google"}
 
 
+KEY = private_key("gcp")
+
+
+def jwt(claims: dict[str, Any]) -> str:
+    return signed(claims, KEY, kid="test")
+
+
 def verified(token: str) -> dict[str, Any]:
-    """The claims of a token that our key has signed."""
-    content, _, signature = token.rpartition(".")
-    key().public_key().verify(_decoded(signature), content.encode(), padding.PKCS1v15(), hashes.SHA256())
-    claims: dict[str, Any] = json.loads(_decoded(content.partition(".")[2]))
-    return claims
-
-
-def _decoded(text: str) -> bytes:
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return claims_of(token, {"test": KEY.public_key()}.get)
 
 
 class World:
@@ -54,7 +50,9 @@ class World:
                 return web.Response(status=204)
             case "/computeMetadata/v1/instance/service-accounts/default/identity":
                 assert request.headers["Metadata-Flavor"] == "Google"
-                return web.Response(text=jwt(aud=request.query["audience"], sub="machine"), headers=GOOGLE)
+                return web.Response(
+                    text=jwt({"aud": request.query["audience"], "sub": "machine"}), headers=GOOGLE
+                )
             case "/computeMetadata/v1/instance/attributes/cluster-location":
                 return web.Response(text="europe-west1", headers=GOOGLE)
             case "/v1/identitybindingtoken":
@@ -75,7 +73,7 @@ class World:
             assert bearer == "Bearer federated"
             return web.json_response({"accessToken": "access", "expireTime": "2009-02-14T00:31:30Z"})
         assert bearer == "Bearer access"
-        return web.json_response({"signedJwt": jwt(**json.loads((await request.json())["payload"]))})
+        return web.json_response({"signedJwt": jwt(json.loads((await request.json())["payload"]))})
 
 
 @pytest.fixture
@@ -102,7 +100,7 @@ def by_key(**fields: str) -> tuple[VaultGcp, Given]:
 
 
 async def test_a_key_signs_for_itself(world: World) -> None:
-    method, given = by_key(client_email=EMAIL, private_key=private_pem(), private_key_id="test")
+    method, given = by_key(client_email=EMAIL, private_key=pem(KEY), private_key_id="test")
 
     assert await login(world, method, given) == {
         "role": "app",
@@ -123,7 +121,7 @@ async def test_a_workload_is_exchanged(world: World) -> None:
     identity = VaultGcpWorkloadIdentity(
         service_account_ref=ServiceAccountSelector(name="app"), cluster_name="one"
     )
-    token = IssuedToken(SecretBytes(jwt(aud=[POOL]).encode()), NOW + 600)
+    token = IssuedToken(SecretBytes(jwt({"aud": [POOL]}).encode()), NOW + 600)
     given = Given(tokens={"app": token}, annotations={"app": {"iam.gke.io/gcp-service-account": EMAIL}})
     found = await login(world, VaultGcp(role="app", project_id="project", workload_identity=identity), given)
 
