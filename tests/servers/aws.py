@@ -41,6 +41,7 @@ import logging
 logging.getLogger("werkzeug").setLevel("ERROR")
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
+create_backend_app("ssm")  # the first takes a second, and clients wait for no more than two
 server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=True)
 print(server.server_port, flush=True)
 server.serve_forever()

@@ -7,27 +7,31 @@ class TestFake(ProviderSuite):
 
 import asyncio
 import json
-from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from syncret.config.meta import Document, is_object
 from syncret.providers.contract import (
     Client,
     Finder,
     FindQuery,
-    Prober,
-    PushItem,
-    Reader,
     RemoteKey,
     RemoteRef,
     RemoteTarget,
-    SecretBytes,
-    SecretMap,
     Writer,
 )
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from tests.conformance.providers.asked import (
+    chain,
+    failing,
+    fields,
+    finder,
+    item,
+    prober,
+    read,
+    reader,
+    writer,
+)
 from tests.conformance.providers.harness import Ability, Entry, Fault, Harness
 
 CANARY = "canary-9b1f4c"
@@ -42,80 +46,6 @@ def needs(harness: Harness, *abilities: Ability) -> None:
         if ability in harness.lacks:
             assert harness.lacks[ability], f"{ability} is lacking without a reason"
             pytest.skip(f"lacks {ability}: {harness.lacks[ability]}")
-
-
-def reader(client: Client) -> Reader:
-    assert isinstance(client, Reader), f"{client!r} is no Reader, and its harness does not say so"
-    return client
-
-
-def finder(client: Client) -> Finder:
-    assert isinstance(client, Finder), f"{client!r} is no Finder, and its harness does not say so"
-    return client
-
-
-def writer(client: Client) -> Writer:
-    assert isinstance(client, Writer), f"{client!r} is no Writer, and its harness does not say so"
-    return client
-
-
-def prober(client: Client) -> Prober:
-    assert isinstance(client, Prober), f"{client!r} is no Prober, and its harness does not say so"
-    return client
-
-
-async def read(client: Client, ref: RemoteRef) -> bytes | None:
-    """One value, as the engine reads it."""
-    source = reader(client)
-    payload = (await source.fetch([ref.remote_key()])).get(ref.remote_key())
-    if isinstance(payload, SyncError):
-        raise payload
-    found = None if payload is None else source.value(payload, ref)
-    return None if found is None else found.raw
-
-
-async def failing(client: Client, key: RemoteKey) -> None:
-    """Raises what the key failed with; no answer, or too many calls, the client must raise itself."""
-    found = (await reader(client).fetch([key])).get(key)
-    assert isinstance(found, Denied), "the engine waits, or tries again, only where the whole call fails"
-    raise found
-
-
-async def fields(client: Client, ref: RemoteRef) -> SecretMap | None:
-    """One value as a map, as the engine reads it."""
-    source = reader(client)
-    payload = (await source.fetch([ref.remote_key()])).get(ref.remote_key())
-    if isinstance(payload, SyncError):
-        raise payload
-    return None if payload is None else source.fields(payload, ref)
-
-
-def item(key: str, value: bytes, name: str = "") -> PushItem:
-    """A push of one key of a Secret or, where the value is an object of strings, of a whole Secret."""
-    try:
-        members = json.loads(value)
-    except ValueError:
-        members = None
-    if name or not is_object(members):
-        source = {"k": value}
-        return PushItem(key, name, SecretBytes(value), secret_key="k", source=secret(source))
-    return PushItem(key, "", SecretBytes(value), source=secret({k: v.encode() for k, v in members.items()}))
-
-
-def secret(data: Mapping[str, bytes]) -> Document:
-    """The Secret that is pushed."""
-    encoded = {key: b64encode(value).decode() for key, value in data.items()}
-    metadata = {"name": "source", "namespace": "default"}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": encoded}
-
-
-def chain(error: BaseException | None) -> str:
-    """Everything that somebody could print of an error."""
-    told = ""
-    while error is not None:
-        told += f"{error!r} {error} {getattr(error, 'hint', '')} {vars(error)} "
-        error = error.__cause__ or error.__context__
-    return told
 
 
 class ProviderSuite:

@@ -20,8 +20,9 @@ from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoS
 from syncret.providers.vault import PROVIDER
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.spec import VaultSpec
+from tests.conformance.providers.asked import item, read, writer
 from tests.conformance.providers.harness import Ability, Entry, Fault, Harness
-from tests.conformance.providers.suite import ProviderSuite, item, read, writer
+from tests.conformance.providers.suite import ProviderSuite
 from tests.servers.gate import Gate, broken, gate
 from tests.servers.vault.running import Vault, vault
 from tests.support.opened import Given, context

@@ -1,0 +1,48 @@
+"""ExternalSecret: restarts, wishes of operators, and what is gone."""
+
+from syncret.daemon.engine.clock import Clock
+from syncret.providers.errors import Unavailable
+from tests.engine.external_secret.support import NO_DATA, SYNCED
+from tests.engine.life import HOUR, Life, X, fake_store, manifest, store, wanting
+
+
+async def test_a_restart_reads_nothing_that_is_not_due(clock: Clock) -> None:
+    life = Life(clock)
+    async with life.running():
+        await life.apply(store(), wanting())
+    async with life.running():
+        assert life.reads == 1
+        assert life.calls("probe") == 1
+        await life.wait(HOUR)
+        assert life.reads == 2
+
+
+async def test_an_operators_wish_is_granted_at_once_and_outlives_failures(life: Life) -> None:
+    await life.apply(store(), wanting())
+    life.manager.key_errors["k"] = Unavailable("away")
+    life.controllers.world.facts.wish(X)
+    life.controllers.engine.refresh(X)
+    await life.settle()
+    assert life.reads == 2
+    assert await life.ready(X) == NO_DATA
+    life.manager.key_errors.clear()
+    await life.wait(60)
+    assert await life.ready(X) == SYNCED
+    assert not life.controllers.world.facts.wished(X)
+
+
+async def test_what_is_gone_is_forgotten(life: Life) -> None:
+    await life.apply(store(), wanting())
+    assert life.controllers.world.facts.origins(X) == {"a": "spec.data[0]"}
+    await life.delete(X)
+    assert not life.controllers.world.facts.origins(X)
+    assert X in life.seen.left
+
+
+async def test_no_event_and_no_failure_quotes_a_value(life: Life) -> None:
+    extract = {"secretStoreRef": {"name": "s"}, "dataFrom": [{"extract": {"key": "k"}}]}
+    await life.apply(fake_store("s", {"k": "planted-value"}), manifest("ExternalSecret", "x", extract))
+    failure = life.controllers.world.facts.failure(X)
+    assert failure is not None
+    assert await life.ready(X) == NO_DATA
+    assert "planted" not in repr(life.events) + repr(failure) + repr(await life.get(X))

@@ -1,0 +1,19 @@
+"""What tests of sessions ask them."""
+
+from collections.abc import Awaitable, Callable
+
+from syncret.daemon.engine.session import Session
+from syncret.daemon.engine.sessions import Sessions
+from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
+from syncret.providers.errors import SyncError
+
+Make = Callable[..., Awaitable[Sessions]]
+
+
+def item(key: str, value: str = "v") -> PushItem:
+    return PushItem(remote_key=key, property="", value=SecretBytes(value.encode()))
+
+
+async def read_one(session: Session, key: str) -> bytes | SyncError | None:
+    [answer] = (await session.read([RemoteRef(key)])).values()
+    return answer.raw if isinstance(answer, SecretBytes) else answer
