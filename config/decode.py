@@ -10,14 +10,13 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, is_object
-from syncret.config.metadata import check_metadata
+from syncret.config.metadata import check_metadata, check_unread, unread
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema import Schema
 from syncret.config.spelling import did_you_mean
 
 DEFAULT_NAMESPACE: Final = "default"
-_UNREAD: Final = ("managedFields", "selfLink", "generateName", "deletionGracePeriodSeconds")
 _OURS: Final = (GROUP, GENERATORS_GROUP)
 
 
@@ -87,6 +86,9 @@ class Judge:
 
     def _known(self, document: Document, kind: Kind, version: str, previous: Document | None) -> Judged:
         problems = [*_adapted(document, kind, version)]
+        metadata: Json = document.get("metadata")
+        if is_object(metadata):
+            problems += check_unread(metadata)
         stored, found = self._schema(kind).admit(_prepared(document, kind))
         problems += found
         wrong = [problem.path for problem in found if problem.fatal]
@@ -104,8 +106,8 @@ class Judge:
     def _schema(self, kind: Kind) -> Schema:
         schema = self._schemas.get(kind.group_kind)
         if schema is None:
-            durations = Severity.ERROR if kind.webhook else Severity.WARNING
-            schema = Schema.of(kind.model, self._catalog, durations=durations)
+            typed = Severity.ERROR if kind.webhook else Severity.WARNING
+            schema = Schema.of(kind.model, self._catalog, typed=typed)
             self._schemas[kind.group_kind] = schema
         return schema
 
@@ -155,7 +157,8 @@ def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
             severity=Severity.WARNING,
         )
     metadata: Json = document.get("metadata")
-    if not kind.namespaced and is_object(metadata) and metadata.get("namespace"):
+    namespace: Json = metadata.get("namespace") if is_object(metadata) else None
+    if not kind.namespaced and isinstance(namespace, str) and namespace:
         yield Problem(
             path="metadata.namespace",
             message=f"a {kind.kind} stands in no namespace; the field is dropped",
@@ -166,16 +169,19 @@ def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
 
 def _prepared(document: Document, kind: Kind) -> Document:
     """A copy to judge: in the stored version, without what servers write, in a namespace if it needs one."""
-    prepared = {name: value for name, value in document.items() if name != "status"}
+    prepared = dict(document)
+    if kind.has_status:
+        prepared.pop("status", None)
     prepared["apiVersion"] = kind.api_version
     metadata: Json = prepared.get("metadata")
     if metadata is None:
         metadata = {}
     if is_object(metadata):
-        metadata = {name: value for name, value in metadata.items() if name not in _UNREAD}
-        if not kind.namespaced:
+        metadata = unread(metadata)
+        namespace: Json = metadata.get("namespace")
+        if not kind.namespaced and (namespace is None or isinstance(namespace, str)):
             metadata.pop("namespace", None)
-        elif not metadata.get("namespace"):
+        elif kind.namespaced and (namespace is None or namespace == ""):
             metadata["namespace"] = DEFAULT_NAMESPACE
     prepared["metadata"] = metadata
     return prepared

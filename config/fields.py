@@ -90,7 +90,9 @@ Assumed = Annotated[T, Meta(extra={"defaulted": False})]
 Nullable = Annotated[T | None, Meta(extra={"nullable": True})]
 """An explicit null is a value of this field; everywhere else null is the same as absence."""
 
-Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1, extra_json_schema={"format": "int32"})]
+Int32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
+"""To the API server an integer like any other; only what the operator reads has to fit into 32 bits."""
+
 Int64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
@@ -98,7 +100,10 @@ Name = Annotated[str, Meta(pattern=DNS_SUBDOMAIN, min_length=1, max_length=253)]
 Namespace = Annotated[str, Meta(pattern=DNS_LABEL, min_length=1, max_length=63)]
 SecretKey = Annotated[str, Meta(pattern=SECRET_KEY, min_length=1, max_length=253)]
 Base64 = Annotated[str, Meta(extra_json_schema={"format": "byte"})]
-"""Bytes in base64; kept as text in the model, judged by the schema."""
+"""Bytes in base64, as a CRD takes them: not empty, on one line; kept as text in the model."""
+
+Bytes = Annotated[str, Meta(extra={"format": "go-bytes"})]
+"""Bytes in base64, as Kubernetes' own kinds take them: empty and with line ends too."""
 
 StoreChoice = Annotated[dict[str, Any], Meta(extra={"catalog": "stores"})]
 """`spec.provider` of a store: one key, the provider's name; its spec is judged by that provider's model."""

@@ -1,12 +1,17 @@
 """Names of things: object references, metadata and conditions, as Kubernetes has them."""
 
 from sys import intern
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
 
 Document: TypeAlias = dict[str, Any]
 """One JSON object, as a manifest holds it. Its inner shape is known once a model has read it."""
+
+T = TypeVar("T")
+
+NullIsEmpty = Annotated[T, msgspec.Meta(extra={"null_is_empty": True})]
+"""A map as Kubernetes' own types have it: a key whose value is null is there, and empty."""
 
 
 def is_object(value: object) -> TypeGuard[Document]:
@@ -86,8 +91,8 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     generation: int = 0
     creation_timestamp: str = ""
     deletion_timestamp: str = ""
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
+    labels: NullIsEmpty[dict[str, str]] = {}
+    annotations: NullIsEmpty[dict[str, str]] = {}
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
 

@@ -1,13 +1,14 @@
 """The rules on names, namespaces, labels and annotations, which are the same for every kind."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from syncret.config.errors import Problem
-from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN
-from syncret.config.meta import Document
+from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN, Json
+from syncret.config.meta import Document, is_list
 from syncret.config.paths import write
+from syncret.config.scalars import A_TIME, NO_TIME, is_time
 
 _SUBDOMAIN: Final = re.compile(DNS_SUBDOMAIN.removesuffix("$"))
 _LABEL: Final = re.compile(DNS_LABEL.removesuffix("$"))
@@ -15,9 +16,27 @@ _QUALIFIED: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 _LONGEST_NAME: Final = 253
 _LONGEST_LABEL: Final = 63
 _ANNOTATIONS: Final = 256 * 1024
+_ANY: Final = "surrogatepass"
+_ONE_OF_BOTH: Final = frozenset({"orphan", "foregroundDeletion"})
 _NAME_HINT: Final = "use lower case letters, digits, '-' and '.', with a letter or digit at both ends"
 _LABEL_HINT: Final = "use lower case letters, digits and '-', with a letter or digit at both ends"
 _VALUE_HINT: Final = "use letters, digits, '-', '_' and '.', with a letter or digit at both ends"
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_UNREAD: Final[dict[str, tuple[Callable[[Json], bool], str]]] = {
+    "managedFields": (is_list, "an array"),
+    "selfLink": (_is_text, "a string"),
+    "generateName": (_is_text, "a string"),
+    "deletionGracePeriodSeconds": (_is_whole, "an integer"),
+}
 
 
 def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterator[Problem]:
@@ -36,10 +55,56 @@ def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterat
         yield Problem(path="metadata.namespace", message="is not a DNS label", hint=_LABEL_HINT)
     yield from _labels(metadata.get("labels", {}))
     yield from _annotations(metadata.get("annotations", {}))
-    for place, finalizer in enumerate(metadata.get("finalizers", ())):
+    yield from _finalizers(metadata.get("finalizers", ()))
+    yield from _owners(metadata.get("ownerReferences", ()))
+    for field in ("creationTimestamp", "deletionTimestamp"):
+        if field in metadata and not is_time(metadata[field]):
+            yield Problem(path=f"metadata.{field}", message=NO_TIME, hint=A_TIME)
+
+
+def check_unread(metadata: Document) -> Iterator[Problem]:
+    """What the API server demands of the members that nobody here reads, and that are dropped."""
+    for field, (fits, wanted) in _UNREAD.items():
+        value = metadata.get(field)
+        if value is not None and not fits(value):
+            yield Problem(path=f"metadata.{field}", message=f"must be {wanted}", hint="remove it")
+    prefix = metadata.get("generateName")
+    if isinstance(prefix, str) and prefix:
+        # The server judges it so: as if what it appends replaced a dash and what stands before it.
+        name = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        if len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
+            yield Problem(path="metadata.generateName", message="begins no DNS name", hint=_NAME_HINT)
+
+
+def unread(metadata: Document) -> Document:
+    """The metadata without the members that nobody here reads."""
+    return {name: value for name, value in metadata.items() if name not in _UNREAD}
+
+
+def _finalizers(finalizers: Sequence[str]) -> Iterator[Problem]:
+    for place, finalizer in enumerate(finalizers):
         if not _qualified(finalizer):
             path = f"metadata.finalizers[{place}]"
             yield Problem(path=path, message="is not a qualified name", hint="write domain/name")
+    if set(finalizers) >= _ONE_OF_BOTH:
+        message = "orphan and foregroundDeletion cannot be both set"
+        yield Problem(path="metadata.finalizers", message=message, hint="keep one of them")
+
+
+def _owners(owners: Sequence[Document]) -> Iterator[Problem]:
+    for place, owner in enumerate(owners):
+        path = f"metadata.ownerReferences[{place}]"
+        group, slash, version = owner["apiVersion"].rpartition("/")
+        if not version or "/" in group or (slash and not group):
+            yield Problem(path=f"{path}.apiVersion", message="is no version of an API", hint="such as v1")
+        for field in ("kind", "name", "uid"):
+            if not owner[field]:
+                yield Problem(path=f"{path}.{field}", message="must not be empty")
+        if (owner["apiVersion"], owner["kind"]) == ("v1", "Event"):
+            yield Problem(path=path, message="an Event must not own anything")
+    if sum(owner.get("controller") is True for owner in owners) > 1:
+        message = "only one owner can have controller set to true"
+        yield Problem(path="metadata.ownerReferences", message=message)
 
 
 def _labels(labels: Mapping[str, str]) -> Iterator[Problem]:
@@ -56,7 +121,13 @@ def _annotations(annotations: Mapping[str, str]) -> Iterator[Problem]:
     for key in annotations:
         if not _qualified(key.lower()):
             yield _wrong("annotations", key, "the key is not a qualified name", _VALUE_HINT)
-    if sum(len(key) + len(value) for key, value in annotations.items()) > _ANNOTATIONS:
+    if (
+        sum(
+            len(key.encode(errors=_ANY)) + len(value.encode(errors=_ANY))
+            for key, value in annotations.items()
+        )
+        > _ANNOTATIONS
+    ):
         message = f"must have at most {_ANNOTATIONS} bytes in all"
         yield Problem(path="metadata.annotations", message=message)
 

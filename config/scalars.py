@@ -18,8 +18,13 @@ Findings: TypeAlias = list[Problem]
 Walk: TypeAlias = Callable[[Json, Path, Findings], Json]
 """Judges the value at a path, appends what is wrong, and gives back the value as it would be stored."""
 
+INT32: Final = 2**31
 INT64: Final = 2**63
+_EXACT: Final = 2**53
+NO_TIME: Final = "must be a time with its zone"
+A_TIME: Final = 'such as "2026-01-01T00:00:00Z"'
 _SHOWN: Final = 40
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+")
 _DATE_TIME: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[tT]"
     r"(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\.[0-9]+)?(?:[zZ]|[+-][0-9]{2}:[0-9]{2})"
@@ -46,13 +51,13 @@ def wrong_type(value: object, wanted: str, path: Path, hint: str = "") -> Proble
     return Problem(path=render(path), message=f"must be {wanted}, is {seen}", hint=hint)
 
 
-def walker(shape: Shape, durations: Severity) -> Walk:
-    """The judge of one scalar."""
+def walker(shape: Shape, typed: Severity) -> Walk:
+    """The judge of one scalar; `typed` is how grave it is what only the operator's own types refuse."""
     match shape.kind:
         case "string":
-            return _string(shape, durations)
+            return _string(shape, typed)
         case "integer" | "number":
-            return _number(shape)
+            return _number(shape, typed)
         case "boolean":
             return _boolean
         case "int-or-string":
@@ -72,20 +77,29 @@ def _boolean(value: Json, path: Path, findings: Findings) -> Json:
     return value
 
 
+def _whole(value: Json) -> Json:
+    """A number with a point is a whole one where it is one, and where no digit can have been lost."""
+    return int(value) if value.__class__ is float and value.is_integer() and abs(value) < _EXACT else value
+
+
 def _int_or_string(value: Json, path: Path, findings: Findings) -> Json:
+    value = _whole(value)
     if value.__class__ is not int and value.__class__ is not str:
         findings.append(wrong_type(value, "an integer or a string", path))
+    elif value.__class__ is int and not -INT64 <= value < INT64:
+        findings.append(Problem(path=render(path), message="must fit into 64 bits"))
     return value
 
 
-def _number(shape: Shape) -> Walk:
+def _number(shape: Shape, typed: Severity) -> Walk:
     integer = shape.kind == "integer"
     wanted = "an integer" if integer else "a number"
     low, high = shape.minimum, shape.maximum
+    small = shape.format == "int32"
 
     def number(value: Json, path: Path, findings: Findings) -> Json:
-        if integer and value.__class__ is float and value.is_integer():
-            value = int(value)
+        if integer:
+            value = _whole(value)
         if value.__class__ is not int and (integer or value.__class__ is not float):
             findings.append(wrong_type(value, wanted, path, _unquoted(value)))
         elif integer and not -INT64 <= value < INT64:
@@ -94,13 +108,15 @@ def _number(shape: Shape) -> Walk:
             findings.append(Problem(path=render(path), message=f"must be greater than or equal to {low}"))
         elif high is not None and value > high:
             findings.append(Problem(path=render(path), message=f"must be less than or equal to {high}"))
+        elif small and not -INT32 <= value < INT32:
+            findings.append(Problem(path=render(path), message="must fit into 32 bits", severity=typed))
         return value
 
     return number
 
 
-def _string(shape: Shape, durations: Severity) -> Walk:
-    tests = list(_tests(shape, durations))
+def _string(shape: Shape, typed: Severity) -> Walk:
+    tests = list(_tests(shape, typed))
     test = tests[0] if len(tests) == 1 else None
 
     def plain(value: Json, path: Path, findings: Findings) -> Json:
@@ -124,7 +140,7 @@ def _string(shape: Shape, durations: Severity) -> Walk:
 Test: TypeAlias = Callable[[str, Path, Findings], None]
 
 
-def _tests(shape: Shape, durations: Severity) -> list[Test]:
+def _tests(shape: Shape, typed: Severity) -> list[Test]:
     tests: list[Test] = []
     if shape.enum:
         tests.append(_enum(shape.enum))
@@ -132,10 +148,12 @@ def _tests(shape: Shape, durations: Severity) -> list[Test]:
         tests.append(_text(shape))
     if shape.format == "byte":
         tests.append(_base64)
+    if shape.format == "go-bytes":
+        tests.append(_go_bytes)
     if shape.format == "date-time":
         tests.append(_date_time)
     if shape.duration:
-        tests.append(_duration(durations))
+        tests.append(_duration(typed))
     return tests
 
 
@@ -178,6 +196,15 @@ def _text(shape: Shape) -> Test:
 
 
 def _base64(value: str, path: Path, findings: Findings) -> None:
+    if not value:
+        hint = "remove the field, or give it a value"
+        findings.append(Problem(path=render(path), message="must be base64, is empty", hint=hint))
+    elif _BASE64.fullmatch(value) is None:
+        hint = "encode the value, on one line: base64 -w0"
+        findings.append(Problem(path=render(path), message="must be base64", hint=hint))
+
+
+def _go_bytes(value: str, path: Path, findings: Findings) -> None:
     try:
         b64decode(value.replace("\n", "").replace("\r", ""), validate=True)  # Go skips line ends
     except (Base64Error, ValueError):
@@ -186,10 +213,14 @@ def _base64(value: str, path: Path, findings: Findings) -> None:
 
 
 def _date_time(value: str, path: Path, findings: Findings) -> None:
+    if not is_time(value):
+        findings.append(Problem(path=render(path), message=NO_TIME, hint=A_TIME))
+
+
+def is_time(value: str) -> bool:
+    """Whether a text is a moment, with its zone, as RFC 3339 writes it."""
     found = _DATE_TIME.fullmatch(value)
-    if found is None or not _is_day(found[1]):
-        message = "must be a time with its zone"
-        findings.append(Problem(path=render(path), message=message, hint='such as "2026-01-01T00:00:00Z"'))
+    return found is not None and _is_day(found[1])
 
 
 def _is_day(text: str) -> bool:

@@ -26,6 +26,10 @@ class Admitted(NamedTuple):
     problems: tuple[Problem, ...]
 
 
+class Broken(Problem, frozen=True):
+    """A rule between fields does not hold; the fields are sound in themselves, so others can be asked."""
+
+
 class Schema:
     """A compiled model."""
 
@@ -33,13 +37,13 @@ class Schema:
         self._walk = walk
 
     @classmethod
-    def of(cls, model: type[Model], catalog: Catalog, *, durations: Severity = Severity.ERROR) -> "Schema":
+    def of(cls, model: type[Model], catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
         """The schema of a model; the catalog is asked for a provider's or generator's spec when one is met.
 
-        `durations` is how grave a malformed duration is: to the API server it is a text like any other, and
-        only kinds that pass a webhook are refused for it.
+        `typed` is how grave a malformed duration, or a number beyond 32 bits, is: to the API server they are
+        texts and numbers like any other, and only kinds that pass a webhook are refused for them.
         """
-        return cls(_compile(shape_of(model), catalog, durations))
+        return cls(_compile(shape_of(model), catalog, typed))
 
     def admit(self, document: Json) -> Admitted:
         """Judge a document, which is not changed."""
@@ -48,29 +52,29 @@ class Schema:
         return Admitted(result, tuple(findings))
 
 
-def _compile(shape: Shape, catalog: Catalog, durations: Severity) -> Walk:
-    walk = _compile_value(shape, catalog, durations)
+def _compile(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+    walk = _compile_value(shape, catalog, typed)
     if not shape.nullable:
         return walk
     return lambda value, path, findings: None if value is None else walk(value, path, findings)
 
 
-def _compile_value(shape: Shape, catalog: Catalog, durations: Severity) -> Walk:
+def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
     if shape.catalog:
-        return _specs(shape.catalog, catalog, durations)
+        return _specs(shape.catalog, catalog, typed)
     if shape.kind == "object":
-        return _object(shape, catalog, durations)
+        return _object(shape, catalog, typed)
     if shape.items is not None:
-        items = _compile(shape.items, catalog, durations)
+        items = _compile(shape.items, catalog, typed)
         if shape.kind == "array":
             return _array(shape, items)
-        keys = None if shape.keys is None else scalars.walker(shape.keys, durations)
+        keys = None if shape.keys is None else scalars.walker(shape.keys, typed)
         return _map(shape, keys, items)
-    return scalars.walker(shape, durations)
+    return scalars.walker(shape, typed)
 
 
-def _object(shape: Shape, catalog: Catalog, durations: Severity) -> Walk:
-    children = {field.name: _compile(field.shape, catalog, durations) for field in shape.fields}
+def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+    children = {field.name: _compile(field.shape, catalog, typed) for field in shape.fields}
     nullable = frozenset(field.name for field in shape.fields if field.shape.nullable)
     defaults = tuple((field.name, field.default) for field in shape.fields if field.default is not None)
     required = {field.name for field in shape.fields if field.required}
@@ -109,9 +113,11 @@ def _closing(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | 
 
     def close(value: Document, path: Path, findings: Findings, before: int) -> None:
         _count(value, low, high, path, findings)
-        if rules and not any(problem.fatal for problem in findings[before:]):
+        if rules and not any(
+            problem.fatal and not isinstance(problem, Broken) for problem in findings[before:]
+        ):
             findings += [
-                Problem(path=render(path), message=rule.message) for rule in rules if not rule.holds(value)
+                Broken(path=render(path), message=rule.message) for rule in rules if not rule.holds(value)
             ]
 
     return close
@@ -137,12 +143,14 @@ def _array(shape: Shape, items: Walk) -> Walk:
 
 
 def _map(shape: Shape, keys: Walk | None, items: Walk) -> Walk:
-    low, high = shape.min_length or 0, shape.max_length
+    low, high, null_is_empty = shape.min_length or 0, shape.max_length, shape.null_is_empty
 
     def walk(value: Json, path: Path, findings: Findings) -> Json:
         if value.__class__ is not dict:
             findings.append(wrong_type(value, "an object", path))
             return value
+        if null_is_empty:
+            value = {name: "" if item is None else item for name, item in value.items()}
         result = {
             name: items(item, (path, name), findings) for name, item in value.items() if item is not None
         }
@@ -177,12 +185,12 @@ def _choice(names: Collection[str], schema: Callable[[str], Walk]) -> Walk:
     return walk
 
 
-def _specs(table: str, catalog: Catalog, durations: Severity) -> Walk:
+def _specs(table: str, catalog: Catalog, typed: Severity) -> Walk:
     def store(name: str) -> Walk:
-        return _compile(shape_of(catalog.store(name).model), catalog, durations)
+        return _compile(shape_of(catalog.store(name).model), catalog, typed)
 
     def generator(key: str) -> Walk:
-        return _compile(shape_of(catalog.generator(kinds[key]).model), catalog, durations)
+        return _compile(shape_of(catalog.generator(kinds[key]).model), catalog, typed)
 
     if table == "stores":
         return _choice(catalog.store_names(), store)

@@ -5,7 +5,7 @@ Python type means that a field may be absent, which a schema says by not requiri
 """
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import inspect
@@ -15,6 +15,9 @@ from syncret.config.fields import Json, Model, Rule
 Kind: TypeAlias = Literal[
     "any", "string", "integer", "number", "boolean", "int-or-string", "array", "map", "object"
 ]
+
+
+_NOTED: Final = ("nullable", "duration", "catalog", "format", "null_is_empty")
 
 
 class Field(NamedTuple):
@@ -40,6 +43,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     format: str = ""
     duration: bool = False
     catalog: str = ""
+    null_is_empty: bool = False
     items: "Shape | None" = None
     keys: "Shape | None" = None
     fields: tuple[Field, ...] = ()
@@ -100,7 +104,7 @@ def _collection(info: inspect.ListType | inspect.VarTupleType | inspect.DictType
 def _annotated(info: inspect.Metadata) -> Shape:
     shape = _shape(info.type)
     extra = _notes(info)
-    changes = {key: extra[key] for key in ("nullable", "duration", "catalog", "format") if key in extra}
+    changes = {key: extra[key] for key in _NOTED if key in extra}
     return msgspec.structs.replace(shape, **changes) if changes else shape
 
 

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from syncret.config.errors import Problem
-from syncret.config.fields import Base64, Json, SecretKey
-from syncret.config.meta import Document
+from syncret.config.fields import Bytes, Json, Model, SecretKey
+from syncret.config.meta import Document, NullIsEmpty
 from syncret.config.paths import write
 from syncret.config.resources.base import SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNT_TOKEN, Resource
 
@@ -26,31 +26,54 @@ class Secret(Resource):
     """Values, in base64; `string_data` is laid over them when the object is stored."""
 
     type: str = "Opaque"
-    data: dict[SecretKey, Base64] = {}
-    string_data: dict[SecretKey, str] = {}
+    data: NullIsEmpty[dict[SecretKey, Bytes]] = {}
+    string_data: NullIsEmpty[dict[SecretKey, str]] = {}
     immutable: bool | None = None
 
 
 class ConfigMap(Resource):
     """Texts that are not secret."""
 
-    data: dict[SecretKey, str] = {}
-    binary_data: dict[SecretKey, Base64] = {}
+    data: NullIsEmpty[dict[SecretKey, str]] = {}
+    binary_data: NullIsEmpty[dict[SecretKey, Bytes]] = {}
     immutable: bool | None = None
+
+
+class NamespaceSpec(Model):
+    """What has to be done before a namespace goes."""
+
+    finalizers: tuple[str, ...] = ()
 
 
 class Namespace(Resource):
     """A namespace; what counts of it are its labels."""
 
-    spec: Json = None
+    spec: NamespaceSpec | None = None
     status: Json = None
+
+
+class LocalReference(Model):
+    """An object of the same namespace."""
+
+    name: str = ""
+
+
+class ObjectReference(LocalReference):
+    """An object, or a part of it."""
+
+    kind: str = ""
+    namespace: str = ""
+    uid: str = ""
+    api_version: str = ""
+    resource_version: str = ""
+    field_path: str = ""
 
 
 class ServiceAccount(Resource):
     """An identity that stores may ask tokens for."""
 
-    secrets: Json = None
-    image_pull_secrets: Json = None
+    secrets: tuple[ObjectReference, ...] = ()
+    image_pull_secrets: tuple[LocalReference, ...] = ()
     automount_service_account_token: bool | None = None
 
 
@@ -71,8 +94,10 @@ def check_secret(secret: Secret) -> Iterator[Problem]:
     for key in _REQUIRED.get(secret.type, ()):
         if key not in data:
             yield Problem(path=write(["data", key]), message=f"is required by type {secret.type}")
-        elif key in _JSON and not _is_json(data[key]):
-            yield Problem(path=write(["data", key]), message=f"must be JSON, by type {secret.type}")
+        elif key in _JSON and not _is_json_object(data[key]):
+            yield Problem(path=write(["data", key]), message=f"must be a JSON object, by type {secret.type}")
+        elif key == "ssh-privatekey" and not data[key]:
+            yield Problem(path=write(["data", key]), message=f"must not be empty, by type {secret.type}")
     if secret.type == SERVICE_ACCOUNT_TOKEN and not secret.metadata.annotations.get(SERVICE_ACCOUNT_NAME):
         path = write(["metadata", "annotations", SERVICE_ACCOUNT_NAME])
         yield Problem(path=path, message=f"is required by type {secret.type}")
@@ -81,8 +106,11 @@ def check_secret(secret: Secret) -> Iterator[Problem]:
 
 
 def check_config_map(config_map: ConfigMap) -> Iterator[Problem]:
-    """What the API server demands of a ConfigMap: safe keys, each once."""
+    """What the API server demands of a ConfigMap: safe keys, each once, and a bounded size."""
     yield from _keys(("data", config_map.data), ("binaryData", config_map.binary_data))
+    size = sum(len(text.encode(errors="surrogatepass")) for text in config_map.data.values())
+    if size + sum(len(b64decode(value)) for value in config_map.binary_data.values()) > MAX_SECRET_BYTES:
+        yield Problem(path="data", message=f"must have at most {MAX_SECRET_BYTES} bytes in all")
     for key in config_map.data.keys() & config_map.binary_data.keys():
         yield Problem(path=write(["binaryData", key]), message="the key stands in data too")
 
@@ -115,9 +143,9 @@ def _keys(*fields: tuple[str, Mapping[str, str]]) -> Iterator[Problem]:
                 )
 
 
-def _is_json(value: bytes) -> bool:
+def _is_json_object(value: bytes) -> bool:
     try:
-        msgspec.json.decode(value)
+        decoded: Json = msgspec.json.decode(value)
     except msgspec.DecodeError:
         return False
-    return True
+    return decoded is None or isinstance(decoded, dict)

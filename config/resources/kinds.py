@@ -1,7 +1,7 @@
 """The table of kinds: which model reads a document, where it lives, and who checks it."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_origin
 
 from msgspec import Struct
 
@@ -42,6 +42,12 @@ class Kind(Struct, frozen=True):
     @property
     def group_kind(self) -> GroupKind:
         return GroupKind(self.group, self.kind)
+
+    @property
+    def has_status(self) -> bool:
+        """Whether there is a status, which only controllers write: what an author writes is passed over."""
+        model: Any = get_origin(self.model) or self.model
+        return "status" in model.__struct_fields__
 
     @property
     def api_version(self) -> str:

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
+from syncret.config.fields import Base64, CAProvider, Int32, Model, SecretKeySelector
 from syncret.providers.kit import selectors
 from syncret.providers.kit.urls import address
 
@@ -43,7 +43,7 @@ class OvhSpec(Model):
     auth: OvhAuth
     cas_required: bool | None = None
     """Pushes name the version they replace, so that a concurrent write is refused, not lost."""
-    okms_timeout: Annotated[int, Meta(ge=1)] = 30
+    okms_timeout: Annotated[Int32, Meta(ge=1)] = 30
     """Seconds that a request may take."""
 
 

@@ -44,13 +44,46 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
         ),
         pytest.param(
             core("Secret", type="kubernetes.io/dockerconfigjson", stringData={".dockerconfigjson": "x"}),
-            ['data[".dockerconfigjson"]: must be JSON, by type kubernetes.io/dockerconfigjson'],
+            ['data[".dockerconfigjson"]: must be a JSON object, by type kubernetes.io/dockerconfigjson'],
             id="docker",
         ),
         pytest.param(
             core("Secret", type="kubernetes.io/dockerconfigjson", stringData={".dockerconfigjson": "{}"}),
             [],
             id="docker ok",
+        ),
+        pytest.param(
+            core("Secret", type="kubernetes.io/dockercfg", stringData={".dockercfg": "[]"}),
+            ['data[".dockercfg"]: must be a JSON object, by type kubernetes.io/dockercfg'],
+            id="docker list",
+        ),
+        pytest.param(
+            core("Secret", type="kubernetes.io/ssh-auth", data={"ssh-privatekey": None}),
+            ["data.ssh-privatekey: must not be empty, by type kubernetes.io/ssh-auth"],
+            id="empty key",
+        ),
+        pytest.param(core("Secret", data={"a": None, "b": "Y\nQ=="}), [], id="null and two lines"),
+        pytest.param(core("Secret", status={}), ["?status: unknown field, it is dropped"], id="status"),
+        pytest.param(
+            core("Namespace", spec=[]), ["spec: must be an object, is an array"], id="spec of a namespace"
+        ),
+        pytest.param(
+            core("ServiceAccount", secrets=["a"], imagePullSecrets="b"),
+            [
+                "secrets[0]: must be an object, is a string",
+                "imagePullSecrets: must be an array, is a string",
+            ],
+            id="secrets of an account",
+        ),
+        pytest.param(
+            core("ConfigMap", data={"a": "é" * 524_289}),
+            ["data: must have at most 1048576 bytes in all"],
+            id="large ConfigMap",
+        ),
+        pytest.param(
+            core("ConfigMap", data={"a": None}, binaryData={"a": "ZA=="}),
+            ["binaryData.a: the key stands in data too"],
+            id="null is a key",
         ),
         pytest.param(
             core("Secret", type="kubernetes.io/basic-auth"),

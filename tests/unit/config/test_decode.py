@@ -179,6 +179,9 @@ def test_an_old_version_is_read_as_the_new_one() -> None:
     assert judged.problems[0].hint == "write external-secrets.io/v1"
 
 
+OWNER: Json = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
+
+
 @pytest.mark.parametrize(
     ("metadata", "expected"),
     [
@@ -233,7 +236,75 @@ def test_an_old_version_is_read_as_the_new_one() -> None:
             id="finalizer",
         ),
         pytest.param(
-            {"name": "a", "managedFields": 1, "creationTimestamp": None, "generation": 3},
+            {"name": "a", "annotations": {"a": "é" * 131_072}},
+            ["metadata.annotations: must have at most 262144 bytes in all"],
+            id="annotations are counted in bytes",
+        ),
+        pytest.param(
+            {"name": "a", "finalizers": ["orphan", "foregroundDeletion"]},
+            ["metadata.finalizers: orphan and foregroundDeletion cannot be both set"],
+            id="finalizers of the collector",
+        ),
+        pytest.param(
+            {"name": "a", "ownerReferences": [{**OWNER, "apiVersion": "a/b/c"}, {**OWNER, "apiVersion": ""}]},
+            [
+                "metadata.ownerReferences[0].apiVersion: is no version of an API",
+                "metadata.ownerReferences[1].apiVersion: is no version of an API",
+            ],
+            id="version of an owner",
+        ),
+        pytest.param(
+            {"name": "a", "ownerReferences": [{**OWNER, "name": "", "kind": "", "uid": ""}]},
+            [
+                "metadata.ownerReferences[0].kind: must not be empty",
+                "metadata.ownerReferences[0].name: must not be empty",
+                "metadata.ownerReferences[0].uid: must not be empty",
+            ],
+            id="owner without a name",
+        ),
+        pytest.param(
+            {"name": "a", "ownerReferences": [{**OWNER, "kind": "Event"}]},
+            ["metadata.ownerReferences[0]: an Event must not own anything"],
+            id="event as owner",
+        ),
+        pytest.param(
+            {"name": "a", "ownerReferences": [{**OWNER, "controller": True}] * 2},
+            ["metadata.ownerReferences: only one owner can have controller set to true"],
+            id="two controllers",
+        ),
+        pytest.param(
+            {"name": "a", "ownerReferences": [OWNER, {**OWNER, "apiVersion": "apps/v1"}]}, [], id="owners"
+        ),
+        pytest.param(
+            {"name": "a", "creationTimestamp": "", "deletionTimestamp": "2026-01-01"},
+            [
+                "metadata.creationTimestamp: must be a time with its zone",
+                "metadata.deletionTimestamp: must be a time with its zone",
+            ],
+            id="times",
+        ),
+        pytest.param(
+            {"name": "a", "managedFields": 1, "selfLink": 1, "deletionGracePeriodSeconds": "5"},
+            [
+                "metadata.managedFields: must be an array",
+                "metadata.selfLink: must be a string",
+                "metadata.deletionGracePeriodSeconds: must be an integer",
+            ],
+            id="types of what nobody reads",
+        ),
+        pytest.param({"name": "a", "generateName": "a-"}, [], id="generateName"),
+        pytest.param(
+            {"name": "a", "generateName": "A_b"},
+            ["metadata.generateName: begins no DNS name"],
+            id="generateName of upper case",
+        ),
+        pytest.param(
+            {"name": "a", "namespace": {}},
+            ["metadata.namespace: must be a string, is an object"],
+            id="namespace that is no text",
+        ),
+        pytest.param(
+            {"name": "a", "managedFields": [1], "creationTimestamp": None, "generation": 3},
             [],
             id="written by a server",
         ),
@@ -267,6 +338,24 @@ def test_a_status_is_not_for_authors_to_write() -> None:
     assert judged.accepted
     assert judged.document is not None
     assert "status" not in judged.document
+
+
+def test_a_kind_without_a_status_has_none() -> None:
+    judged = judge({**generator("UUID"), "status": {"a": 1}}, CATALOG)
+    assert judged.accepted
+    assert told(judged.problems) == ["?status: unknown field, it is dropped"]
+
+
+def test_a_null_is_an_empty_label() -> None:
+    judged = judge(external_secret() | {"metadata": {"name": "x", "labels": {"a": None}}}, CATALOG)
+    assert judged.accepted
+    assert judged.document is not None
+    assert judged.document["metadata"]["labels"] == {"a": ""}
+
+
+def test_32_bits_count_where_a_webhook_reads_them() -> None:
+    problem = "spec.retrySettings.maxRetries: must fit into 32 bits"
+    assert problem in told(judge(store(retrySettings={"maxRetries": 2**31}), CATALOG).problems)
 
 
 def test_names_and_fields_are_judged_together() -> None:
