@@ -1,7 +1,6 @@
 """`syncret template`: render one Go template, and write exactly what it rendered."""
 
 import base64
-import binascii
 import os
 import sys
 from argparse import Namespace
@@ -103,7 +102,7 @@ def _values(file: str, manifest: Document, kind: str) -> Iterator[tuple[str, str
         for name, value in _entries(file, field, values).items():
             try:
                 text = text_of(base64.b64decode(value, validate=True)) if encoded else value
-            except (binascii.Error, ValueError) as error:
+            except ValueError as error:
                 raise _bad(file, f"{field}.{name} is no base64", "encode it, or use stringData") from error
             yield name, text
 

@@ -1,7 +1,6 @@
 """Reads the Secrets and ConfigMaps that a store or generator refers to, and remembers in which version."""
 
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -126,5 +125,7 @@ class HomeCredentials:
 def _decoded(name: str, key: str, text: str) -> SecretBytes:
     try:
         return SecretBytes(b64decode(text, validate=True))
-    except Base64Error:
-        raise Malformed(f'key "{key}" of Secret "{name}" is not base64') from None
+    except ValueError:
+        pass
+    # Raised out here: what base64 says of text that is not ASCII holds the text.
+    raise Malformed(f'key "{key}" of Secret "{name}" is not base64', hint="encode it, or use stringData")

@@ -1,7 +1,6 @@
 """Key Vault's REST API, as far as this provider uses it; places in, objects out."""
 
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -198,7 +197,7 @@ def _value(answer: Answer, bundle: _Bundle, kind: Kind) -> SecretBytes:
     if kind is CERTIFICATE and bundle.cer is not None:
         try:
             return SecretBytes(b64decode(bundle.cer, validate=True))
-        except (Base64Error, ValueError):
+        except ValueError:
             pass
     raise Malformed(
         f"{answer.doing}: the answer holds no value", hint="does vaultUrl lead to a vault, and is it ready?"

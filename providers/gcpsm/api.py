@@ -2,7 +2,6 @@
 
 import re
 from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
@@ -189,7 +188,7 @@ def _payload(answer: Answer) -> SecretBytes:
     data = answer.decode(_Accessed).payload.data
     try:
         return SecretBytes(b64decode(data, validate=True))
-    except (Base64Error, ValueError):
+    except ValueError:
         pass
     raise Malformed(
         f"{answer.doing}: the payload is not base64", hint="what stands between, or at the endpoint?"

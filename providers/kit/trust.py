@@ -1,7 +1,6 @@
 """Whom a store trusts: a CA bundle in the spec itself, or in a Secret or ConfigMap."""
 
 from base64 import b64decode
-from binascii import Error as Base64Error
 from typing import Final
 
 from syncret.config.fields import CAProvider
@@ -31,7 +30,7 @@ def _decoded(bundle: str) -> bytes:
     try:
         once = b64decode(bundle, validate=True)
         return once if _PEM in once else b64decode(b"".join(once.split()), validate=True)
-    except Base64Error:
+    except ValueError:
         pass
     raise Malformed(
         "failed to decode ca bundle", hint="caBundle is the PEM text in base64, without line breaks"

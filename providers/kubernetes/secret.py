@@ -1,7 +1,6 @@
 """A Secret of the API as values: what a remote reference means in it. Pure."""
 
 from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -36,9 +35,11 @@ def data_of(document: Document) -> dict[str, bytes]:
     """The data, decoded. Raises Malformed for what is no base64, which no API server stores."""
     try:
         return {key: b64decode(text, validate=True) for key, text in texts(document.get("data")).items()}
-    except Base64Error:
+    except ValueError:
         pass
-    raise Malformed("the Secret's data is not base64")
+    raise Malformed(
+        "the Secret's data is not base64", hint="does the URL lead to an API server? none stores such data"
+    )
 
 
 def texts(found: Json) -> dict[str, str]:
@@ -87,7 +88,7 @@ def _members(encoded: bytes) -> dict[str, bytes]:
     """Members of a JSON object: unlike elsewhere, strings keep their quotes, as the operator has it."""
     try:
         parsed = gojson.unmarshal_object(b64decode(encoded, validate=True))
-    except (Base64Error, Malformed):
+    except (ValueError, Malformed):
         parsed = None
     if parsed is None:
         raise Malformed("failed to unmarshal secret: invalid JSON format", hint="extract needs a JSON object")

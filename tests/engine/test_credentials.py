@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from syncret.config.catalog import Scope
@@ -80,6 +81,24 @@ async def test_what_is_missing_is_named(
         await HomeCredentials(home, scope).secret_key(name, key)
     assert caught.value.hint
     assert "own" not in repr(caught.value).replace('namespace "own"', "")
+
+
+class OtherHome(MemoryCluster):
+    """A home whose Secrets hold what none should."""
+
+    async def get(self, ref: ObjectRef) -> Stored | None:
+        stored = await super().get(ref)
+        data = '{"metadata":{"name":"login"},"data":{"token":"canaryé"}}'.encode()
+        return stored and msgspec.structs.replace(stored, data=data)
+
+
+async def test_what_is_not_base64_is_told() -> None:
+    home = OtherHome(now=lambda: START)
+    await home.create(manifest("Secret", "login", group="", namespace="own"))
+    with pytest.raises(Malformed, match="is not base64") as caught:
+        await HomeCredentials(home, Scope(cluster=False, namespace="own")).secret_key("login", "token")
+    assert caught.value.hint
+    assert caught.value.__context__ is None, "what base64 says may hold the text"
 
 
 class BrokenHome(MemoryCluster):

@@ -1,7 +1,6 @@
 """Reads a kubeconfig that stands in a Secret: data only, nothing that names files or runs programs."""
 
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -74,6 +73,9 @@ def _named(config: Document, collection: str, field: str, name: Json) -> Documen
 def _decoded(fields: Document, name: str) -> bytes:
     try:
         return b64decode(str(fields.get(name) or ""), validate=True)
-    except Base64Error:
+    except ValueError:
         pass
-    raise Malformed(f"the kubeconfig of authRef: {name} is not base64")
+    raise Malformed(
+        f"the kubeconfig of authRef: {name} is not base64",
+        hint="write the PEM there in base64, without line breaks: base64 -w0",
+    )

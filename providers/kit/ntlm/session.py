@@ -3,7 +3,6 @@
 import asyncio
 import os
 from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -96,7 +95,7 @@ def _challenge(answer: Answer, scheme: str) -> messages.Challenge:
         if name.lower() == scheme.lower() and text:
             try:
                 message = b64decode(text, validate=True)
-            except Base64Error:
+            except ValueError:
                 break
             return messages.read_challenge(message)
     raise _no_challenge(answer)
@@ -104,8 +103,13 @@ def _challenge(answer: Answer, scheme: str) -> messages.Challenge:
 
 def _no_challenge(answer: Answer) -> Denied | Malformed:
     if "www-authenticate" in answer.headers:
-        return Malformed(f"{answer.doing}: the server offers NTLM, and answers with no challenge")
-    return Denied(f"{answer.doing}: the server broke the login by NTLM off")
+        return Malformed(
+            f"{answer.doing}: the server offers NTLM, and answers with no challenge",
+            hint="is there a proxy between that closes connections? NTLM needs one that is kept",
+        )
+    return Denied(
+        f"{answer.doing}: the server broke the login by NTLM off", hint="does it let this user in by NTLM?"
+    )
 
 
 def _text(data: bytes) -> str:

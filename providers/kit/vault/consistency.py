@@ -5,7 +5,6 @@ far answers 412, or hands the request to the active node where `X-Vault-Inconsis
 """
 
 from base64 import b64decode
-from binascii import Error as Base64Error
 from typing import Final, NamedTuple
 
 HEADER: Final = "x-vault-index"
@@ -54,5 +53,5 @@ def _parsed(text: str) -> _State | None:
         if len(parts) != _PARTS or parts[0] != _FORM:
             return None
         return _State(parts[1], int(parts[2]), int(parts[3]))
-    except (Base64Error, ValueError):
+    except ValueError:
         return None

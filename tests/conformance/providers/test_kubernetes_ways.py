@@ -7,7 +7,6 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
@@ -118,26 +117,6 @@ async def test_ways_in(api: KubeApi, way: str) -> None:
         assert await client.fetch([RemoteKey("absent")]) == {}
 
     assert given.asked == ([(account, (), 3600)] if way == "account" else [])
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        pytest.param({"exec": {"command": "id"}}, "exec: it would run a program", id="a program"),
-        pytest.param({"tokenFile": "/etc/passwd"}, "tokenFile: it names a file", id="a file"),
-        pytest.param({"client-key-data": "%"}, "client-key-data is not base64", id="no base64"),
-        pytest.param(None, "not a YAML mapping", id="no mapping"),
-    ],
-)
-async def test_kubeconfigs_that_are_refused(
-    api: KubeApi, changes: dict[str, Any] | None, expected: str
-) -> None:
-    text = b"[1]" if changes is None else kubeconfig(api, **changes)
-    spec = KubernetesSpec(auth_ref=SecretKeySelector(name="login", key="kubeconfig"))
-    given = Given(secrets={"login": {"kubeconfig": text}})
-    with pytest.raises(Malformed, match=expected):
-        async with open_kubernetes(spec, context(given)):
-            pass
 
 
 async def test_who_may_not_is_told_and_what_to_grant(api: KubeApi) -> None:

@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+from aiohttp import web
 
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.http import Http, Unauthenticated, json_body
@@ -10,7 +11,7 @@ from syncret.providers.kit.ntlm import Login, NtlmHttp, messages
 from syncret.providers.kit.ntlm.md4 import md4
 from tests.servers.webhook import NtlmApi
 from tests.support.opened import NOW
-from tests.support.served import served
+from tests.support.served import all_to, served
 
 SERVER_NONCE = bytes.fromhex("0123456789abcdef")
 OUR_NONCE = b"\xaa" * 8
@@ -90,3 +91,14 @@ async def test_a_wrong_password_is_told() -> None:
 
 def test_an_unauthenticated_is_denied() -> None:
     assert issubclass(Unauthenticated, Denied)
+
+
+@pytest.mark.parametrize("challenge", ["", "%%%", "é", "bm9uZQ=="])
+async def test_a_server_that_gives_no_challenge(challenge: str) -> None:
+    async def refuse(_request: web.Request) -> web.StreamResponse:
+        return web.Response(status=401, headers={"WWW-Authenticate": f"NTLM {challenge}".strip()})
+
+    async with served(all_to(refuse)) as url, Http(url, connections=1) as http:
+        user = NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW)
+        with pytest.raises(Malformed, match="challenge"):
+            await user.request("GET", "/a", doing="asking")

@@ -4,7 +4,7 @@ import pytest
 
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Malformed
-from syncret.providers.kubernetes.secret import Secret, fields, value
+from syncret.providers.kubernetes.secret import Secret, data_of, fields, value
 
 SECRET = Secret(
     {"a": b"x", "file.png": b"\xff", "json": b'{"k":"<v>","list":[1,2]}', "text": b"{canary"},
@@ -55,3 +55,11 @@ def test_what_is_no_map(name: str, expected: str) -> None:
     with pytest.raises(Malformed, match=expected) as caught:
         fields(SECRET, RemoteRef("s", name))
     assert "canary" not in f"{caught.value!r}{SECRET!r}"
+
+
+@pytest.mark.parametrize("text", ["canary%", "canaryé"])
+def test_data_that_no_api_server_stores(text: str) -> None:
+    with pytest.raises(Malformed, match="data is not base64") as caught:
+        data_of({"data": {"a": text}})
+    assert caught.value.hint
+    assert caught.value.__context__ is None, "what base64 says may hold the text"

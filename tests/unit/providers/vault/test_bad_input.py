@@ -151,6 +151,7 @@ async def test_absence_is_what_vault_says_and_nothing_else(world: World, answer:
         ),
         pytest.param({"server": "http://vault.invalid"}, Unavailable, "no address", id="no such host"),
         pytest.param({"ca_bundle": "%%%"}, Malformed, "ca", id="a bundle that is no base64"),
+        pytest.param({"ca_bundle": "clé"}, Malformed, "ca bundle", id="a bundle that is no ASCII"),
         pytest.param({"ca_bundle": "Y2FuYXJ5"}, Malformed, "ca bundle", id="a bundle that is no PEM"),
         pytest.param({"auth": VaultAuth()}, Malformed, "no valid auth method", id="no login"),
         pytest.param(

@@ -1,0 +1,51 @@
+"""Kubeconfigs that stand in a Secret: what is read of them, and what is refused."""
+
+import json
+
+import pytest
+
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.kube import kubeconfig
+
+
+def written(**user: str) -> bytes:
+    return json.dumps(
+        {
+            "current-context": "x",
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://api.example"}}],
+            "users": [{"name": "u", "user": user}],
+        }
+    ).encode()
+
+
+def test_the_current_context_is_read() -> None:
+    found = kubeconfig.read(written(token="t", **{"client-key-data": "a2V5"}))
+
+    assert (found.server, found.tls.key) == ("https://api.example", b"key")
+    assert found.token is not None
+    assert found.token.raw == b"t"
+
+
+@pytest.mark.parametrize("text", ["canary%", "canaryé"])
+def test_data_that_is_no_base64(text: str) -> None:
+    with pytest.raises(Malformed, match="client-key-data is not base64") as caught:
+        kubeconfig.read(written(**{"client-key-data": text}))
+    assert caught.value.hint
+    assert caught.value.__context__ is None, "what base64 says may hold the text"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(b"[1]", "not a YAML mapping", id="no mapping"),
+        pytest.param(b"", "not a YAML mapping", id="nothing"),
+        pytest.param(b"current-context: y", "no context", id="no context"),
+        pytest.param(written(tokenFile="/etc/passwd"), "tokenFile: it names a file", id="a file"),
+        pytest.param(written(exec="id"), "exec: it would run a program", id="a program"),
+    ],
+)
+def test_what_is_refused(text: bytes, expected: str) -> None:
+    with pytest.raises(Malformed, match=expected) as caught:
+        kubeconfig.read(text)
+    assert caught.value.hint
