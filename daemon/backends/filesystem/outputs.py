@@ -8,12 +8,14 @@ repairs.
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
+from syncret.daemon.backends.contract import BackendError, Invalid, Stored, TargetUnavailable
+from syncret.daemon.backends.filesystem.batch import Batch, Job, Steps, side_by_side
 from syncret.daemon.backends.filesystem.drift import Drift, Look
 from syncret.daemon.backends.filesystem.faces import Written
 from syncret.daemon.backends.filesystem.manifest_target import ManifestTarget
@@ -28,10 +30,11 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
 class Outputs:
-    """The written objects, by name. Implements `Vault`; writes block, and come between judging and commit."""
+    """The written objects, by name. Implements `Vault`; writes come between judging and commit."""
 
     def __init__(self, tree: OutputTree | None, *, writes: bool = True) -> None:
         """Where nothing may be written, or there is no tree, all content stays in memory."""
+        self._tree = tree
         self._writes = writes
         self._secrets = SecretFolder(tree) if tree is not None else None
         self._manifests = ManifestTarget(tree) if tree is not None else None
@@ -88,18 +91,46 @@ class Outputs:
             return None
         return {"data": {key: b64encode(data[key]).decode() for key in sorted(data)}} if data else {}
 
-    def write(self, ref: ObjectRef, document: Document) -> None:
+    def work(self, jobs: Sequence[Job]) -> list[BackendError | None]:
+        """Do what `writing` and `settling` gave; for each, what kept it from being done. Blocking."""
+        if self._tree is None:
+            return [None] * len(jobs)
+        with Batch(self._tree) as batch:
+            return side_by_side([job(batch) for job in jobs])
+
+    def writing(self, ref: ObjectRef, document: Document) -> Job:
         """Make the files hold the content of this document. Raises Invalid and TargetUnavailable."""
+        return partial(self._write, ref, document)
+
+    def settling(self, ref: ObjectRef) -> Job:
+        """Give files that somebody touched their modes and owners again, whatever they hold now.
+
+        Raises TargetUnavailable.
+        """
+        return partial(self._settle, ref)
+
+    def _write(self, ref: ObjectRef, document: Document, batch: Batch) -> Steps[None]:
         if self._secrets is None or self._manifests is None:
             return
         if ref.group_kind == _SECRET:
             values = _values(ref, document)
-            written = self._secrets.write(ref, values)
+            written = yield from self._secrets.write(ref, values, batch)
             self._note(ref, written, sound=is_intact(document, values))
             return
         metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
         content = {key: value for key, value in document.items() if key != "status"}
         self._note(ref, self._manifests.write(ref, {**content, "metadata": metadata}))
+
+    def _settle(self, ref: ObjectRef, batch: Batch) -> Steps[None]:
+        if self._manifests is None or self._drift is None:
+            return
+        content = self.load(ref)
+        if content is None:
+            self._drift.note_found(ref, [""])
+        elif ref.group_kind == _SECRET:
+            yield from self._write(ref, content, batch)
+        else:
+            self._note(ref, self._manifests.write(ref, content))
 
     def drifted(self) -> Sequence[ObjectRef]:
         """Written objects whose files somebody touched since they were written, or first read in this life.
@@ -107,21 +138,6 @@ class Outputs:
         Blocking.
         """
         return self._drift.found() if self._drift is not None else []
-
-    def settle(self, ref: ObjectRef) -> None:
-        """Give files that somebody touched their modes and owners again, whatever they hold now.
-
-        Raises TargetUnavailable.
-        """
-        if self._secrets is None or self._manifests is None or self._drift is None:
-            return
-        content = self.load(ref)
-        if content is None:
-            self._drift.note_found(ref, [""])
-        elif ref.group_kind == _SECRET:
-            self.write(ref, content)
-        else:
-            self._note(ref, self._manifests.write(ref, content))
 
     def look(self, ref: ObjectRef) -> Look | None:
         """What is worth to be remembered of how a Secret's files look: that they are sound."""

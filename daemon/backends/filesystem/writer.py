@@ -8,19 +8,17 @@ and an object whose files never came is dropped.
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from typing import ParamSpec
 from weakref import WeakValueDictionary
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import BackendError, Conflict, Invalid, Stored, TargetUnavailable
+from syncret.daemon.backends.filesystem.batch import Job
+from syncret.daemon.backends.filesystem.hands import Hands
 from syncret.daemon.backends.filesystem.journal import StateJournal
 from syncret.daemon.backends.filesystem.outputs import Outputs
 from syncret.daemon.backends.filesystem.records import face
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.backends.memory.drafts import Draft, encode
-
-P = ParamSpec("P")
 
 
 class Writer:
@@ -29,11 +27,11 @@ class Writer:
     def __init__(
         self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, *, threads: bool
     ) -> None:
-        """`threads`: files are written in threads, because every write waits for the disk."""
+        """`threads`: files are written in threads, because writes wait for the disk."""
         self._cluster = cluster
         self._outputs = outputs
         self._journal = journal
-        self._threads = threads
+        self._hands = Hands(outputs.work) if threads else None
         self._locks: WeakValueDictionary[ObjectRef, asyncio.Lock] = WeakValueDictionary()
 
     async def write(self, prepare: Callable[[], Draft]) -> Stored:
@@ -59,7 +57,7 @@ class Writer:
             self._journal.record(_intended(draft, self._cluster.version), output=True)
             await self._journal.settled()
         try:
-            await self._in_thread(self._outputs.write, draft.ref, draft.document)
+            await self._do(self._outputs.writing(draft.ref, draft.document))
             self._outputs.enter(draft.ref)
             stored = self._cluster.commit(draft)
         except BackendError as error:
@@ -81,7 +79,7 @@ class Writer:
             if ref not in self._outputs:
                 return
             with suppress(TargetUnavailable):  # whoever writes the content is told; the modes have to wait
-                await self._in_thread(self._outputs.settle, ref)
+                await self._do(self._outputs.settling(ref))
             self._cluster.touched(ref)
 
     def lock(self, ref: ObjectRef) -> asyncio.Lock:
@@ -105,16 +103,13 @@ class Writer:
         else:
             self._journal.record(standing, output=False)
 
-    async def _in_thread(self, function: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-        if not self._threads:
-            function(*args, **kwargs)
+    async def _do(self, job: Job) -> None:
+        if self._hands is not None:
+            await self._hands.do(job)
             return
-        work = asyncio.get_running_loop().run_in_executor(None, partial(function, *args, **kwargs))
-        try:
-            await asyncio.shield(work)
-        except asyncio.CancelledError:
-            await asyncio.wait([work])  # the lock must not be given free while the thread still writes
-            raise
+        (failure,) = self._outputs.work([job])
+        if failure is not None:
+            raise failure
 
 
 def _intended(draft: Draft, version: int) -> Stored:

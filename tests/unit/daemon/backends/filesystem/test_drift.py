@@ -18,6 +18,7 @@ from syncret.daemon.backends.memory.admission import admission_by
 from syncret.daemon.core.digest import data_hash
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
 from syncret.providers.registry import Registry
+from tests.unit.daemon.backends.filesystem.writes import write
 
 REGISTRY = Registry()
 SECRET = ObjectRef("", "Secret", "default", "made")
@@ -227,8 +228,8 @@ def test_a_touch_between_a_write_and_its_note_is_drift(
     tree = OutputTree(str(tmp_path), OutputSettings(fsync=False, exchange=exchange))
     try:
         outputs = SecretFolder(tree)
-        outputs.write(SECRET, {"a": b"1", "b": b"2"})
-        written = outputs.write(SECRET, {"a": b"3", "b": b"2"})
+        write(outputs, SECRET, {"a": b"1", "b": b"2"})
+        written = write(outputs, SECRET, {"a": b"3", "b": b"2"})
         drift = Drift(tree)
         drift.note(SECRET, written.faces, sound=True)
         assert drift.found() == []

@@ -13,6 +13,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.contract import Invalid, TargetUnavailable
 from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
 from syncret.daemon.backends.filesystem.tree import OutputSettings, OutputTree
+from tests.unit.daemon.backends.filesystem.writes import write
 
 DB = ObjectRef("", "Secret", "default", "db")
 OLD = {"user": b"anna", "password": b"old"}
@@ -37,7 +38,7 @@ def hidden(output: Path) -> list[str]:
 
 
 def test_a_secret_is_a_folder_and_its_keys_are_files(folder: SecretFolder, output: Path) -> None:
-    assert folder.write(DB, OLD).changed
+    assert write(folder, DB, OLD).changed
     assert {path.name: path.read_bytes() for path in (output / "default/db").iterdir()} == OLD
     assert folder.load(DB) == OLD
     assert stat.S_IMODE((output / "default/db").stat().st_mode) == 0o700
@@ -46,21 +47,21 @@ def test_a_secret_is_a_folder_and_its_keys_are_files(folder: SecretFolder, outpu
 
 
 def test_a_change_leaves_unchanged_files_untouched(folder: SecretFolder, output: Path) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     before = (output / "default/db/user").stat()
-    assert folder.write(DB, NEW).changed
+    assert write(folder, DB, NEW).changed
     after = (output / "default/db/user").stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
     assert folder.load(DB) == NEW
-    assert folder.write(DB, {"host": b"db.example"}).changed
+    assert write(folder, DB, {"host": b"db.example"}).changed
     assert names(output / "default/db") == ["host"]
     assert hidden(output) == []
 
 
 def test_an_equal_set_is_not_written(folder: SecretFolder, output: Path) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     before = (output / "default/db").stat()
-    assert not folder.write(DB, dict(reversed(OLD.items()))).changed
+    assert not write(folder, DB, dict(reversed(OLD.items()))).changed
     after = (output / "default/db").stat()
     assert (before.st_ino, before.st_mtime_ns, before.st_ctime_ns) == (
         after.st_ino,
@@ -70,9 +71,9 @@ def test_an_equal_set_is_not_written(folder: SecretFolder, output: Path) -> None
 
 
 def test_an_empty_secret_is_an_empty_folder(folder: SecretFolder) -> None:
-    assert folder.write(DB, {}).changed
+    assert write(folder, DB, {}).changed
     assert folder.load(DB) == {}
-    assert not folder.write(DB, {}).changed
+    assert not write(folder, DB, {}).changed
 
 
 def test_what_is_not_there_is_none(folder: SecretFolder) -> None:
@@ -81,7 +82,7 @@ def test_what_is_not_there_is_none(folder: SecretFolder) -> None:
 
 
 def test_removal_takes_the_whole_set(folder: SecretFolder, output: Path) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     assert folder.remove(DB)
     assert names(output / "default") == []
 
@@ -120,16 +121,16 @@ def _pipe(path: Path) -> None:
 def test_drift_is_seen_and_repaired(
     folder: SecretFolder, output: Path, drift: Callable[[Path], None]
 ) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     drift(output / "default/db")
-    assert folder.write(DB, OLD).changed
+    assert write(folder, DB, OLD).changed
     assert folder.load(DB) == OLD
-    assert not folder.write(DB, OLD).changed
+    assert not write(folder, DB, OLD).changed
     assert (output / "default/db/password").lstat().st_mode == stat.S_IFREG | 0o600
 
 
 def test_reading_shows_drift_but_follows_no_link(folder: SecretFolder, output: Path) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     path = output / "default/db"
     (path / "password").write_bytes(b"edited")
     (path / "link").symlink_to("/etc/passwd")
@@ -142,9 +143,9 @@ def test_reading_shows_drift_but_follows_no_link(folder: SecretFolder, output: P
 def test_a_key_that_is_a_way_out_leaves_everything_as_it_was(
     folder: SecretFolder, output: Path, key: str
 ) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     with pytest.raises(Invalid):
-        folder.write(DB, {**NEW, key: b"x"})
+        write(folder, DB, {**NEW, key: b"x"})
     assert folder.load(DB) == OLD
     assert hidden(output) == []
 
@@ -153,7 +154,7 @@ def test_modes_of_the_settings_hold_whatever_the_umask(open_tree: Opener, output
     mask = os.umask(0o077)
     try:
         folder = SecretFolder(open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640)))
-        folder.write(DB, OLD)
+        write(folder, DB, OLD)
     finally:
         os.umask(mask)
     modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
@@ -167,10 +168,10 @@ def test_modes_of_the_settings_hold_whatever_the_umask(open_tree: Opener, output
 
 def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, output: Path) -> None:
     tree = OutputTree(str(output), OutputSettings(fsync=False))
-    SecretFolder(tree).write(DB, OLD)
+    write(SecretFolder(tree), DB, OLD)
     tree.close()
     tree = open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640))
-    assert SecretFolder(tree).write(DB, OLD).changed
+    assert write(SecretFolder(tree), DB, OLD).changed
     modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
     assert modes == {
         "default": 0o750,
@@ -183,12 +184,12 @@ def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, out
 @root_only
 def test_owner_and_group_are_given(open_tree: Opener, output: Path) -> None:
     folder = SecretFolder(open_tree(OutputSettings(fsync=False, uid=1234, gid=4321)))
-    folder.write(DB, OLD)
-    folder.write(DB, NEW)
+    write(folder, DB, OLD)
+    write(folder, DB, NEW)
     assert {(path.stat().st_uid, path.stat().st_gid) for path in output.rglob("*")} == {(1234, 4321)}
-    assert not folder.write(DB, NEW).changed
+    assert not write(folder, DB, NEW).changed
     os.chown(output / "default/db/user", 0, 0)
-    assert folder.write(DB, NEW).changed
+    assert write(folder, DB, NEW).changed
     assert (output / "default/db/user").stat().st_uid == 1234
 
 
@@ -199,7 +200,7 @@ def test_folders_of_someone_else_are_refused(open_tree: Opener, output: Path, wh
     (output / "default/db/theirs").write_bytes(b"x")
     os.chown(output / which, 1234, 1234)
     with pytest.raises(TargetUnavailable) as caught:
-        SecretFolder(open_tree()).write(DB, OLD)
+        write(SecretFolder(open_tree()), DB, OLD)
     assert "another user (uid 1234)" in str(caught.value)
     assert caught.value.hint
     assert names(output / "default/db") == ["theirs"]
@@ -221,7 +222,7 @@ def test_links_are_refused_and_not_followed(
     def attempt() -> None:
         folder = SecretFolder(open_tree())
         acts: dict[str, Callable[[], object]] = {
-            "write": lambda: folder.write(DB, OLD),
+            "write": lambda: write(folder, DB, OLD),
             "remove": lambda: folder.remove(DB),
             "load": lambda: folder.load(DB),
         }
@@ -240,7 +241,7 @@ def test_a_file_in_the_way_is_refused(open_tree: Opener, tmp_path: Path, which: 
     victim.parent.mkdir(parents=True, exist_ok=True)
     victim.write_bytes(b"mine")
     with pytest.raises(TargetUnavailable):
-        SecretFolder(open_tree()).write(DB, OLD)
+        write(SecretFolder(open_tree()), DB, OLD)
     assert victim.read_bytes() == b"mine"
 
 
@@ -251,7 +252,7 @@ def test_a_folder_that_holds_folders_is_not_ours_to_replace(
     (output / "default/db/precious").mkdir(parents=True)
     folder = SecretFolder(open_tree())
     with pytest.raises(TargetUnavailable, match="holds other folders"):
-        _ = folder.write(DB, OLD) if act == "write" else folder.remove(DB)
+        _ = write(folder, DB, OLD) if act == "write" else folder.remove(DB)
     assert (output / "default/db/precious").is_dir()
     assert hidden(output) == []
 
@@ -261,7 +262,7 @@ def test_a_name_swapped_for_a_link_while_we_work_redirects_nothing(
 ) -> None:
     """An attacker who owns the parent flips the Secret's name between a folder and a link all the time."""
     folder = SecretFolder(open_tree())
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     trap = tmp_path / "trap"
     trap.mkdir()
     (trap / "keep").write_bytes(b"x")
@@ -283,7 +284,7 @@ def test_a_name_swapped_for_a_link_while_we_work_redirects_nothing(
     try:
         for number in range(300):
             try:
-                folder.write(DB, {"password": b"%d" % number})
+                write(folder, DB, {"password": b"%d" % number})
                 folder.load(DB)
             except TargetUnavailable:
                 continue
@@ -304,16 +305,16 @@ def file_size_limit(size: int) -> Generator[None, None, None]:
 
 
 def test_a_write_that_stops_half_way_leaves_the_old_set(folder: SecretFolder, output: Path) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     with file_size_limit(4096), pytest.raises(TargetUnavailable, match="larger than this process may write"):
-        folder.write(DB, {"password": b"x" * 10_000, "user": b"anna"})
+        write(folder, DB, {"password": b"x" * 10_000, "user": b"anna"})
     assert folder.load(DB) == OLD
     assert hidden(output) == []
 
 
 def test_a_first_write_that_stops_half_way_leaves_nothing(folder: SecretFolder, output: Path) -> None:
     with file_size_limit(4096), pytest.raises(TargetUnavailable):
-        folder.write(DB, {"password": b"x" * 10_000})
+        write(folder, DB, {"password": b"x" * 10_000})
     assert folder.load(DB) is None
     assert names(output / "default") == []
 
@@ -322,23 +323,23 @@ def test_a_first_write_that_stops_half_way_leaves_nothing(folder: SecretFolder, 
 def test_a_full_disk_leaves_the_old_set(open_tree: Opener, small_disk: Path, swaps: bool) -> None:  # noqa: FBT001  # a parameter of a table
     output = small_disk / "out"
     folder = SecretFolder(open_tree(OutputSettings(fsync=False, exchange=swaps), path=output))
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     with pytest.raises(TargetUnavailable, match="no space is left") as caught:
-        folder.write(DB, {"password": b"x" * 1_000_000, "user": b"anna"})
+        write(folder, DB, {"password": b"x" * 1_000_000, "user": b"anna"})
     assert "free some space" in caught.value.hint
     assert folder.load(DB) == OLD
     assert hidden(output) == []
-    assert folder.write(DB, NEW).changed
+    assert write(folder, DB, NEW).changed
     assert folder.load(DB) == NEW
 
 
 def test_a_read_only_disk_is_told(open_tree: Opener, small_disk: Path) -> None:
     output = small_disk / "out"
     folder = SecretFolder(open_tree(path=output))
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with pytest.raises(TargetUnavailable, match="read-only"):
-        folder.write(DB, NEW)
+        write(folder, DB, NEW)
     assert folder.load(DB) == OLD
     with pytest.raises(TargetUnavailable, match="read-only"):
         open_tree(path=small_disk / "other")
@@ -366,19 +367,19 @@ def test_two_processes_do_not_share_an_output_folder(open_tree: Opener) -> None:
 def test_an_output_folder_that_was_removed_is_made_again(
     folder: SecretFolder, output: Path, tmp_path: Path
 ) -> None:
-    folder.write(DB, OLD)
+    write(folder, DB, OLD)
     output.rename(tmp_path / "aside")
     (tmp_path / "aside/default").rename(tmp_path / "default")
     (tmp_path / "aside").rmdir()
     assert folder.load(DB) is None
-    assert folder.write(DB, NEW).changed
+    assert write(folder, DB, NEW).changed
     assert folder.load(DB) == NEW
 
 
 def test_writing_durably_makes_the_same_files(open_tree: Opener) -> None:
     folder = SecretFolder(open_tree(OutputSettings()))
-    folder.write(DB, OLD)
-    folder.write(DB, NEW)
+    write(folder, DB, OLD)
+    write(folder, DB, NEW)
     assert folder.load(DB) == NEW
     assert folder.remove(DB)
     assert folder.load(DB) is None
@@ -387,7 +388,7 @@ def test_writing_durably_makes_the_same_files(open_tree: Opener) -> None:
 def test_a_reader_never_finds_a_torn_set(open_tree: Opener, output: Path) -> None:
     """Every reader opens the folder once and reads from it: it must find one number in all files, always."""
     folder = SecretFolder(open_tree())
-    folder.write(DB, {"a": b"0", "b": b"0"})
+    write(folder, DB, {"a": b"0", "b": b"0"})
     stop = threading.Event()
     seen: list[set[bytes]] = []
 
@@ -407,7 +408,7 @@ def test_a_reader_never_finds_a_torn_set(open_tree: Opener, output: Path) -> Non
     reader = threading.Thread(target=read)
     reader.start()
     for number in range(500):
-        folder.write(DB, {"a": b"%d" % number, "b": b"%d" % number})
+        write(folder, DB, {"a": b"%d" % number, "b": b"%d" % number})
     stop.set()
     reader.join()
     assert seen
