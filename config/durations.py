@@ -22,6 +22,7 @@ _MAX: Final = 2**63 - 1
 _DIGITS: Final = 19
 _SHOWN: Final = 40
 _PART: Final = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?")
+_ODD: Final = re.compile(r'["\\]|[^ -\x7f]')
 _UNIT: Final = re.compile(r"[^.0-9]+")
 
 
@@ -90,4 +91,11 @@ def _invalid(text: str) -> DurationError:
 
 def _quoted(text: str) -> str:
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + _ODD.sub(_escaped, shown) + '"'
+
+
+def _escaped(found: "re.Match[str]") -> str:
+    """As Go's `time` package quotes what is not plain: byte by byte."""
+    if found[0] in '"\\':
+        return f"\\{found[0]}"
+    return "".join(f"\\x{byte:02x}" for byte in found[0].encode(errors="surrogatepass"))

@@ -46,6 +46,10 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{where}{self.message}" + (f" ({self.hint})" if self.hint else "")
 
 
+class Unfit(Problem, frozen=True):
+    """What breaks a rule, and yet is of the right type: other rules can still be asked about it."""
+
+
 class ConfigError(Exception):
     """What the author of a manifest or of the settings has to mend."""
 

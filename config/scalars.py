@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final, TypeAlias
 
 from syncret.config.durations import DurationError, parse_nanoseconds
-from syncret.config.errors import Problem, Severity
+from syncret.config.errors import Problem, Severity, Unfit
 from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN, SECRET_KEY, Json
 from syncret.config.paths import Path, render
 from syncret.config.shape import Shape
@@ -26,7 +26,7 @@ _SHOWN: Final = 40
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+")
 _DATE_TIME: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[tT]"
-    r"(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\.[0-9]+)?(?:[zZ]|[+-][0-9]{2}:[0-9]{2})"
+    r"(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:[.,][0-9]+)?(?:[zZ]|[+-][0-9]{2}:[0-9]{2})"
 )
 _NAMES: Final[dict[type, str]] = {
     dict: "an object",
@@ -104,9 +104,9 @@ def _number(shape: Shape, typed: Severity) -> Walk:
         elif integer and not -INT64 <= value < INT64:
             findings.append(Problem(path=render(path), message="must fit into 64 bits"))
         elif low is not None and value < low:
-            findings.append(Problem(path=render(path), message=f"must be greater than or equal to {low}"))
+            findings.append(Unfit(path=render(path), message=f"must be greater than or equal to {low}"))
         elif high is not None and value > high:
-            findings.append(Problem(path=render(path), message=f"must be less than or equal to {high}"))
+            findings.append(Unfit(path=render(path), message=f"must be less than or equal to {high}"))
         elif small and not -INT32 <= value < INT32:
             findings.append(Problem(path=render(path), message="must fit into 32 bits", severity=typed))
         return value
@@ -183,13 +183,13 @@ def _text(shape: Shape) -> Test:
         length = len(value)
         if length < low:
             message = "must not be empty" if low == 1 else f"must be at least {low} characters long"
-            findings.append(Problem(path=render(path), message=message))
+            findings.append(Unfit(path=render(path), message=message))
         elif length > high:
             message = f"must be at most {high} characters long, has {length}"
             findings.append(Problem(path=render(path), message=message))
         elif match(value) is None:
             hint = _HINTS.get(pattern, "")
-            findings.append(Problem(path=render(path), message=f"must match {pattern}", hint=hint))
+            findings.append(Unfit(path=render(path), message=f"must match {pattern}", hint=hint))
 
     return text
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from syncret.config import scalars
 from syncret.config.catalog import Catalog, generator_key
-from syncret.config.errors import Problem, Severity
+from syncret.config.errors import Problem, Severity, Unfit
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document
 from syncret.config.paths import Path, render
@@ -24,10 +24,6 @@ class Admitted(NamedTuple):
 
     document: Document
     problems: tuple[Problem, ...]
-
-
-class Broken(Problem, frozen=True):
-    """A rule between fields does not hold; the fields are sound in themselves, so others can be asked."""
 
 
 class Schema:
@@ -114,10 +110,10 @@ def _closing(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | 
     def close(value: Document, path: Path, findings: Findings, before: int) -> None:
         _count(value, low, high, path, findings)
         if rules and not any(
-            problem.fatal and not isinstance(problem, Broken) for problem in findings[before:]
+            problem.fatal and not isinstance(problem, Unfit) for problem in findings[before:]
         ):
             findings += [
-                Broken(path=render(path), message=rule.message) for rule in rules if not rule.holds(value)
+                Unfit(path=render(path), message=rule.message) for rule in rules if not rule.holds(value)
             ]
 
     return close

@@ -1,5 +1,6 @@
 """SecretStore and ClusterSecretStore: how a secret manager is reached, and who may use it."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -12,8 +13,11 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Int32, LabelSelector, Model, Namespace, StoreChoice
 from syncret.config.paths import join
 from syncret.config.resources.base import ConditionStatus, Resource
+from syncret.config.scalars import INT32
 
 _SHOWN: Final = 40
+_ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
+"""Quoted text of a regular expression, or one escape."""
 
 
 class StoreCondition(Model):
@@ -106,15 +110,25 @@ def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
     options.log_errors = False
     for place, condition in enumerate(conditions):
         for index, pattern in enumerate(condition.namespace_regexes):
-            try:
-                re2.compile(pattern, options)
-            except re2.error as error:
+            fault = _pattern_fault(pattern, options)
+            if fault:
                 yield Problem(
                     path=f"spec.conditions[{place}].namespaceRegexes[{index}]",
                     message=f"failed to compile {index}th namespace regex in {place}th condition: "
-                    f"error parsing regexp: {_text(error)}",
+                    f"error parsing regexp: {fault}",
                     hint="use RE2 syntax: no look-around, no back references",
                 )
+
+
+def _pattern_fault(pattern: str, options: re2.Options) -> str:
+    """Why Go would not compile it."""
+    if any(found[1] == "C" for found in _ESCAPE.finditer(pattern)):
+        return r"invalid escape sequence: `\C`"  # RE2 would match one byte of a character
+    try:
+        re2.compile(pattern, options)
+    except re2.error as error:
+        return _text(error)
+    return ""
 
 
 def _refresh_interval(spec: SecretStoreSpec) -> Iterator[Problem]:
@@ -124,6 +138,8 @@ def _refresh_interval(spec: SecretStoreSpec) -> Iterator[Problem]:
     try:
         if spec.refresh_seconds() < 0:
             fault = "must not be negative"
+        elif isinstance(interval, int) and interval >= INT32:
+            fault = "must fit into 32 bits"
     except DurationError as error:
         fault = str(error)
     if fault:

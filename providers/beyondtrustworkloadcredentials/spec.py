@@ -95,5 +95,5 @@ def _url_problem(url: str) -> str:
     if not server.scheme:
         return "apiUrl must include a scheme (https)"
     if server.scheme != "https":
-        return f"apiUrl must use https scheme, got {server.scheme!r}"
+        return f'apiUrl must use https scheme, got "{server.scheme}"'
     return "" if server.host else "apiUrl must include a host"

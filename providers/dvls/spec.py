@@ -67,7 +67,7 @@ def _check_url(url: str, *, insecure: bool) -> Iterator[Problem]:
             path="serverUrl", message="serverUrl must be a valid URL with scheme and host", hint=hint
         )
     elif server.scheme not in {"http", "https"}:
-        message = f"serverUrl scheme must be http or https, got {server.scheme!r}"
+        message = f'serverUrl scheme must be http or https, got "{server.scheme}"'
         yield Problem(path="serverUrl", message=message, hint=hint)
     elif server.scheme == "http" and not insecure:
         yield Problem(

@@ -23,6 +23,8 @@ def address(url: str) -> Address | None:
     Python's own parser drops tabs and line breaks and lets any host pass. A spec that only such a parser can
     read would be refused by everyone else.
     """
+    if url.startswith(" "):  # a path, to anyone but Python's own parser, which drops the space
+        return None if ":" in url.split("/", 1)[0] else Address("", "")
     try:
         parts = urlsplit(url)
     except ValueError:  # brackets that hold no IPv6 address

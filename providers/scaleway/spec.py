@@ -41,12 +41,12 @@ def check(spec: ScalewaySpec, scope: Scope) -> Iterator[Problem]:
         yield Problem(path="apiUrl", message="invalid api url", hint="remove it, or write an https address")
     if not _REGION.fullmatch(spec.region):
         yield Problem(
-            path="region", message=f"invalid region: {spec.region!r}", hint="write one such as fr-par"
+            path="region", message=f'invalid region: "{spec.region}"', hint="write one such as fr-par"
         )
     if not _UUID.fullmatch(spec.project_id):
         yield Problem(
             path="projectId",
-            message=f"invalid project id: {spec.project_id!r}",
+            message=f'invalid project id: "{spec.project_id}"',
             hint="write the project's UUID",
         )
     for path, key in (("accessKey", spec.access_key), ("secretKey", spec.secret_key)):

@@ -40,7 +40,8 @@ def test_durations_that_go_reads(text: str, expected: float) -> None:
         ("1 h", 'time: unknown unit " h" in duration "1 h"'),
         ("3000000h", 'time: invalid duration "3000000h"'),
         ("9223372036.854775808s", 'time: invalid duration "9223372036.854775808s"'),
-        ("\u0661s", 'time: invalid duration "\u0661s"'),
+        ("\u0661s", 'time: invalid duration "\\xd9\\xa1s"'),
+        ('"\n\\', 'time: invalid duration "\\"\\x0a\\\\"'),
         ("9" * 5000 + "s", f'time: invalid duration "{"9" * 40}..."'),
     ],
 )

@@ -163,6 +163,7 @@ UNMAINTAINED = "?spec.provider.fake: store x isn't currently maintained"
             "60",
             ['spec.refreshInterval: invalid refreshInterval "60": time: missing unit in duration "60"'],
         ),
+        (2**31, ["spec.refreshInterval: invalid refreshInterval 2147483648: must fit into 32 bits"]),
         (True, ["spec.refreshInterval: must be an integer or a string, is a boolean"]),
     ],
 )
@@ -184,6 +185,23 @@ def test_the_conditions_of_a_store() -> None:
     assert only.message.startswith(
         "failed to compile 1th namespace regex in 1th condition: error parsing regexp"
     )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepted"),
+    [
+        pytest.param(r"a\C", False, id="a byte, which only RE2 knows"),
+        pytest.param(r"\\C", True, id="a backslash before the letter"),
+        pytest.param(r"\Qa\C\E", True, id="quoted"),
+        pytest.param(r"(?<name>a)", True, id="a named group"),
+        pytest.param(r"a{1001}", False, id="too many repeats"),
+    ],
+)
+def test_patterns_of_namespaces_are_those_of_go(pattern: str, *, accepted: bool) -> None:
+    given = store(
+        {"vault": {"server": "x"}}, kind="ClusterSecretStore", conditions=[{"namespaceRegexes": [pattern]}]
+    )
+    assert judge(given, CATALOG).accepted == accepted
 
 
 def test_a_store_passes_its_providers_own_check() -> None:

@@ -177,6 +177,7 @@ def test_the_input_is_not_changed() -> None:
         pytest.param({"native": {"a": "", "b": "Y\nQ==\n", "c": None}}, [], id="base64 as Go reads it"),
         pytest.param({"native": {"a": "YQ"}}, ["native.a: must be base64"], id="no base64 for Go either"),
         pytest.param({"when": "2026-02-28T23:59:59.5+01:00"}, [], id="time"),
+        pytest.param({"when": "2026-02-28T23:59:59,5Z"}, [], id="time with a comma, as Go reads it"),
         pytest.param({"when": "2026-02-28"}, ["when: must be a time with its zone"], id="day for time"),
         pytest.param(
             {"when": "2026-02-30T00:00:00Z"}, ["when: must be a time with its zone"], id="no such day"
@@ -186,6 +187,11 @@ def test_the_input_is_not_changed() -> None:
             {"text": "", "number": 1},
             [": at most one of the fields in [text number] may be set"],
             id="rule",
+        ),
+        pytest.param(
+            {"text": "", "number": 1, "name": ""},
+            ["name: must not be empty", ": at most one of the fields in [text number] may be set"],
+            id="rules go by types",
         ),
         pytest.param(
             {"text": 1, "number": 1}, ["text: must be a string, is an integer"], id="rules need sound fields"

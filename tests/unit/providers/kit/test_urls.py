@@ -31,6 +31,8 @@ from syncret.providers.kit.urls import Address, address
         pytest.param("http://vault/%zz", None, id="broken-escape"),
         pytest.param("http://vault/\n", None, id="line-break"),
         pytest.param("127.0.0.1:8200", None, id="address-without-scheme"),
+        pytest.param(" https://vault", None, id="space-before-scheme"),
+        pytest.param(" vault/a:b", Address("", ""), id="space-before-path"),
         pytest.param("://vault", None, id="no-scheme"),
     ],
 )
