@@ -6,13 +6,10 @@ A digest of a short secret can be guessed: it stays beside the secret and out of
 
 import hashlib
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
-
-_PLAIN: Final = (1e-4, 1e21)
+from syncret.providers.kit import goprint
 
 
 def text_hash(text: str) -> str:
@@ -51,14 +48,7 @@ def _shown(value: Json) -> str:
         return f"map[{' '.join(f'{key}:{_shown(value[key])}' for key in sorted(value))}]"
     if is_list(value):
         return f"[{' '.join(map(_shown, value))}]"
-    return _number(value) if isinstance(value, float) else str(value)
-
-
-def _number(value: float) -> str:
-    """The shortest digits that give the number back; an exponent from 1e21 on and below 1e-4."""
-    if value and not _PLAIN[0] <= abs(value) < _PLAIN[1]:
-        return repr(value)
-    return f"{Decimal(repr(value)).normalize():f}"
+    return goprint.number(value) if isinstance(value, float) else str(value)
 
 
 def _strings(entries: Mapping[str, str]) -> str:

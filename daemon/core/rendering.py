@@ -16,6 +16,7 @@ from syncret.config.resources.templates import Template, TemplateFrom, TemplateS
 from syncret.config.yaml import parse_text
 from syncret.daemon.core import decoding, object_paths
 from syncret.providers.errors import Malformed
+from syncret.providers.kit import goprint
 
 Render: TypeAlias = Callable[[str, str, Mapping[str, bytes]], bytes]
 """Renders one template: its name, its text, the data. Raises Malformed with line and column."""
@@ -166,18 +167,12 @@ def _text(key: str, value: Json) -> str:
 
 def _shortest(value: float) -> str:
     """The fewest digits that give the same 32-bit number, as Go prints them."""
-    try:
-        (wanted,) = struct.unpack("f", struct.pack("f", value))
-    except OverflowError:
-        return "+Inf" if value > 0 else "-Inf"
-    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
-    exact = (text for text in texts if struct.unpack("f", struct.pack("f", float(text)))[0] == wanted)
-    return _go_form(next(exact, str(value)))
+    wanted = _in_32_bits(value)
+    fewest = (float(f"{wanted:.{digits}g}") for digits in range(1, 10))
+    return goprint.number(next(each for each in fewest if _in_32_bits(each) == wanted))
 
 
-def _go_form(text: str) -> str:
-    """An exponent only below 1e-4 and from 1e21 on: where Go's %g with the shortest digits uses one."""
-    exponent = text.partition("e")[2]
-    if not exponent or not -5 < int(exponent) < 21:  # noqa: PLR2004  # as said
-        return text
-    return f"{float(text):.0f}" if int(exponent) >= 0 else f"{float(text):f}".rstrip("0")
+def _in_32_bits(value: float) -> float:
+    """The nearest that 32 bits can hold; infinite where none is."""
+    rounded: float = struct.unpack("f", struct.pack("f", value))[0]
+    return rounded

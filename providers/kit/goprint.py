@@ -1,5 +1,6 @@
 """JSON values as Go's `fmt` prints them with `%v`: what some vendors' maps are turned into text with."""
 
+import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final, cast
@@ -19,7 +20,7 @@ def printed(value: Json) -> str:
         case bool():
             return "true" if value else "false"
         case int() | float():
-            return _number(float(value))
+            return number(float(value))
         case dict():
             fields = cast("Mapping[str, Json]", value)
             return f"map[{' '.join(f'{key}:{printed(fields[key])}' for key in sorted(fields))}]"
@@ -29,8 +30,11 @@ def printed(value: Json) -> str:
             return str(value)
 
 
-def _number(number: float) -> str:
-    shortest = Decimal(repr(number)).normalize()
-    if number == 0 or _EXPONENT_BELOW <= shortest.adjusted() < _EXPONENT_FROM:
-        return plain_float(number)
-    return format(number, f".{len(shortest.as_tuple().digits) - 1}e")
+def number(value: float) -> str:
+    """A float with the fewest digits that give it back; an exponent from 1e6 on, and below 1e-4."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{value:+}".title()
+    shortest = Decimal(repr(value)).normalize()
+    if value == 0 or _EXPONENT_BELOW <= shortest.adjusted() < _EXPONENT_FROM:
+        return plain_float(value)
+    return format(value, f".{len(shortest.as_tuple().digits) - 1}e")

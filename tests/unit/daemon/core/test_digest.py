@@ -1,6 +1,9 @@
 """Fingerprints equal those that are in clusters already."""
 
-from syncret.daemon.core.digest import data_hash, metadata_hash, text_hash
+import pytest
+
+from syncret.config.fields import Json
+from syncret.daemon.core.digest import data_hash, metadata_hash, text_hash, value_hash
 
 
 def test_of_data() -> None:
@@ -20,3 +23,17 @@ def test_of_labels_and_annotations() -> None:
 
     assert metadata_hash({}, {"b": "2", "a": "1"}) == expected
     assert metadata_hash({"a": "1", "b": "2"}, {}) != expected
+
+
+@pytest.mark.parametrize(
+    ("value", "printed"),
+    [
+        pytest.param({"b": [1, "a", None], "a": {}}, "map[a:map[] b:[1 a <nil>]]", id="nested"),
+        pytest.param([True, False], "[true false]", id="truth"),
+        pytest.param([1.0, 0.1, 100000.0, 0.0], "[1 0.1 100000 0]", id="plain numbers"),
+        pytest.param([1e6, 123456789.5, 1e21, 1e-5], "[1e+06 1.234567895e+08 1e+21 1e-05]", id="exponents"),
+        pytest.param(100000000, "100000000", id="whole numbers have none"),
+    ],
+)
+def test_of_values(value: Json, printed: str) -> None:
+    assert value_hash(value) == text_hash(printed)
