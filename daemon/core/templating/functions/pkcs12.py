@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 _LAST_OF_BMP: Final = "\uffff"
 _WRITING: Final = 20_000
 _READING: Final = 20_000
-"""Units of work: a key is derived of the password in thousands of rounds, twice or more."""
+"""Units of work: a key is derived of the password in thousands of rounds, twice or more.
+
+A file may ask for billions. How many cannot be told before it is read: a key's own rounds may stand inside of
+what the password encrypts. `templateTimeout` ends the wait for such a file, not the thread that reads it.
+"""
 
 
 def _opened(context: Context, password: str, data: str) -> "tuple[PrivateKey, list[x509.Certificate]]":
