@@ -28,9 +28,7 @@ class Assembled(NamedTuple):
     missing: tuple[str, ...]
 
 
-def assemble(
-    spec: ExternalSecretSpec, answers: Mapping[Need, Answer], *, transform: Transform | None = None
-) -> Assembled:
+def assemble(spec: ExternalSecretSpec, answers: Mapping[Need, Answer], *, transform: Transform) -> Assembled:
     """Raises the first SyncError, whether a need was answered with it or its answer cannot be used."""
     result = Assembled({}, {}, ())
     for index, entry in enumerate(spec.data_from):
@@ -60,9 +58,7 @@ def _lay(
     return below
 
 
-def _map_of(
-    entry: DataFrom, answer: Answer, place: str, transform: Transform | None
-) -> Mapping[str, bytes] | None:
+def _map_of(entry: DataFrom, answer: Answer, place: str, transform: Transform) -> Mapping[str, bytes] | None:
     if answer is None:
         return None
     if isinstance(answer, SyncError):

@@ -7,11 +7,10 @@ import msgspec
 
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, Metadata, member
+from syncret.config.resources.base import GROUP
 from syncret.daemon.core import selectors
 from syncret.daemon.core.labels import FORCE_SYNC, controller_of
 from syncret.daemon.core.ownership import put_controller
-
-GROUP: Final = "external-secrets.io"
 
 
 class Fan(NamedTuple):

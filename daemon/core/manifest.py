@@ -60,9 +60,7 @@ def desired_manifest(
     elif rendering is not None:
         rendering.apply(template, ManifestSink(target), data, metadata=False)
     metadata["annotations"][DATA_HASH] = _content_hash(target)
-    claim(
-        target, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner"
-    )
+    claim(target, resource.metadata, own=resource.spec.target.creation_policy == "Owner")
     return target
 
 

@@ -1,10 +1,13 @@
 """Who owns a written object: taking it over, keeping off another's, letting go of it."""
 
+from typing import Final
+
 from syncret.config.meta import Document, Metadata
+from syncret.config.resources.base import GROUP
 from syncret.daemon.core.labels import CREATED_BY, controller_of, created_by
 
-API_VERSION = "external-secrets.io/v1"
-GROUP = "external-secrets.io"
+API_VERSION: Final = f"{GROUP}/v1"
+KIND: Final = "ExternalSecret"
 
 
 class Refusal(Exception):  # a decision, not a fault
@@ -17,8 +20,8 @@ class Refusal(Exception):  # a decision, not a fault
         super().__init__(f"{message}: {detail}")
 
 
-def claim(target: Document, owner: Metadata, *, kind: str, own: bool) -> None:
-    """Make `owner` the controller of the target, or (`own` false) stop it being that.
+def claim(target: Document, owner: Metadata, *, own: bool) -> None:
+    """Make the ExternalSecret `owner` the controller of the target, or (`own` false) stop it being that.
 
     Raises Refusal where another ExternalSecret, or any other controller, holds it.
     """
@@ -26,21 +29,21 @@ def claim(target: Document, owner: Metadata, *, kind: str, own: bool) -> None:
     current = controller_of(target)
     ours = (
         current is not None
-        and _same_kind(current.api_version, current.kind, kind)
+        and _same_kind(current.api_version, current.kind, KIND)
         and current.name == owner.name
     )
     if current is not None and not ours:
         detail = f"its owner is {current.kind} {current.name}"
-        if _same_kind(current.api_version, current.kind, kind):
+        if _same_kind(current.api_version, current.kind, KIND):
             raise Refusal("target is owned by another ExternalSecret", detail)
         if own:
             raise Refusal("failed to take ownership of target secret", detail)
     if own:
-        put_controller(metadata, API_VERSION, kind, owner)
+        put_controller(metadata, API_VERSION, KIND, owner)
         metadata.setdefault("labels", {})[CREATED_BY] = created_by(owner.namespace, owner.name)
         return
     if ours:
-        metadata["ownerReferences"] = [r for r in metadata["ownerReferences"] if not _is(r, kind, owner.name)]
+        metadata["ownerReferences"] = [r for r in metadata["ownerReferences"] if not _is(r, KIND, owner.name)]
     metadata.setdefault("labels", {}).pop(CREATED_BY, None)
 
 

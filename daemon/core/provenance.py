@@ -118,12 +118,7 @@ def _made_fit(entry: DataFrom, options: RemoteReference | Find) -> Iterator[str]
 
 def _renamed(rewrites: Sequence[Rewrite]) -> Iterator[str]:
     for rewrite in rewrites:
-        if rewrite.regexp is not None:
-            yield f"keys renamed: {rewrite.regexp.source} -> {rewrite.regexp.target or '(nothing)'}"
-        elif rewrite.merge is not None:
-            yield _merged(rewrite.merge)
-        else:
-            yield "keys renamed by a template"
+        yield _merged(rewrite.merge) if rewrite.merge is not None else _rewritten(rewrite)
 
 
 def _merged(merge: RewriteMerge) -> str:
@@ -169,11 +164,11 @@ def _selected(entry: PushDataTo) -> Iterator[str]:
     yield f"keys that match {pattern}" if pattern else "every key"
     if entry.conversion_strategy == "ReverseUnicode":
         yield "keys turned back (ReverseUnicode)"
-    yield from map(_push_renamed, entry.rewrite)
+    yield from map(_rewritten, entry.rewrite)
     yield "all in one entry" if entry.remote_key else "each under its own name"
 
 
-def _push_renamed(rewrite: PushRewrite) -> str:
+def _rewritten(rewrite: Rewrite | PushRewrite) -> str:
     if rewrite.regexp is not None:
         return f"keys renamed: {rewrite.regexp.source} -> {rewrite.regexp.target or '(nothing)'}"
     return "keys renamed by a template"

@@ -84,7 +84,7 @@ def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:
 
 
 def entries(
-    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, *, transform: Transform | None = None
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, *, transform: Transform
 ) -> tuple[PushEntry, ...]:
     """Everything to push to `store`; raises Malformed, naming all that collide, before anything is pushed."""
     expanded = _expand(spec, source, store, transform)
@@ -118,7 +118,7 @@ def payload(entry: PushEntry, source: Mapping[str, bytes]) -> SecretBytes:
 
 
 def _expand(
-    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, transform: Transform | None
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, transform: Transform
 ) -> list[PushEntry]:
     found: list[PushEntry] = []
     taken: dict[str, str] = {}
@@ -146,7 +146,7 @@ def _expand(
 
 
 def _expand_one(
-    entry: PushDataTo, source: Mapping[str, bytes], transform: Transform | None
+    entry: PushDataTo, source: Mapping[str, bytes], transform: Transform
 ) -> list[tuple[str, PushEntry]]:
     """Converted source keys with the entry each becomes: one a key, or one for all of them (a bundle)."""
     try:
@@ -174,7 +174,7 @@ def _expand_one(
 
 
 def _rewritten(
-    operations: Sequence[PushRewrite], names: Sequence[str], transform: Transform | None
+    operations: Sequence[PushRewrite], names: Sequence[str], transform: Transform
 ) -> dict[str, str]:
     renamed = {name: name for name in names}
     for index, operation in enumerate(operations):
@@ -186,7 +186,7 @@ def _rewritten(
     return renamed
 
 
-def _compiled(operation: PushRewrite, transform: Transform | None) -> Callable[[str], str]:
+def _compiled(operation: PushRewrite, transform: Transform) -> Callable[[str], str]:
     if operation.regexp is not None:
         try:
             pattern = goregexp.compile(operation.regexp.source)
@@ -196,8 +196,6 @@ def _compiled(operation: PushRewrite, transform: Transform | None) -> Callable[[
         target = operation.regexp.target
         return lambda key: pattern.replace_all(key, target)
     if operation.transform is not None:
-        if transform is None:
-            raise Malformed("templates are not supported by this version")
         return transform(operation.transform.template)
     return lambda key: key
 

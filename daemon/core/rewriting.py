@@ -1,7 +1,7 @@
 """New names for fetched values, and several JSON values made one: `spec.dataFrom[].rewrite`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from syncret.config.fields import Json
 from syncret.config.resources.external_secret import Rewrite, RewriteMerge
@@ -11,11 +11,9 @@ from syncret.providers.kit import gojson, goregexp
 Transform: TypeAlias = Callable[[str], Callable[[str], str]]
 """Compiles a template into a function from the old key to the new one. Both raise Malformed."""
 
-_NO_TEMPLATES: Final = "transform failed: templates are not supported by this version"
-
 
 def rewrite(
-    operations: Sequence[Rewrite], values: Mapping[str, bytes], *, transform: Transform | None = None
+    operations: Sequence[Rewrite], values: Mapping[str, bytes], *, transform: Transform
 ) -> dict[str, bytes]:
     """The values after all operations, one upon the other. Raises Malformed with the operation's place.
 
@@ -31,15 +29,13 @@ def rewrite(
     return current
 
 
-def _apply(operation: Rewrite, values: dict[str, bytes], transform: Transform | None) -> dict[str, bytes]:
+def _apply(operation: Rewrite, values: dict[str, bytes], transform: Transform) -> dict[str, bytes]:
     if operation.merge is not None:
         return _merge(operation.merge, values)
     if operation.regexp is not None:
         pattern, target = goregexp.compile(operation.regexp.source), operation.regexp.target
         return {pattern.replace_all(key, target): values[key] for key in sorted(values)}
     if operation.transform is not None:
-        if transform is None:
-            raise Malformed(_NO_TEMPLATES, hint="use a regexp rewrite")
         rename = transform(operation.transform.template)
         return {rename(key): values[key] for key in sorted(values)}
     return values

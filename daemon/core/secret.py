@@ -101,9 +101,7 @@ def desired_secret(
             values.update(data)
         elif rendering is not None:
             _put_template(resource.spec.target.template, secret, values, data, rendering)
-    claim(
-        secret, resource.metadata, kind="ExternalSecret", own=resource.spec.target.creation_policy == "Owner"
-    )
+    claim(secret, resource.metadata, own=resource.spec.target.creation_policy == "Owner")
     metadata = secret["metadata"]
     metadata.setdefault("labels", {})[MANAGED] = "true"
     metadata.setdefault("annotations", {})[DATA_HASH] = data_hash(values)

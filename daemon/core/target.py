@@ -1,7 +1,7 @@
 """What an ExternalSecret writes: a Secret or any other kind; one shape for both, in the words of each."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -45,90 +45,47 @@ RESOURCE = Wording(
 )
 
 
-class TargetForm(Protocol):
+class TargetForm(NamedTuple):
     """How one sort of target is judged and made."""
 
-    @property
-    def wording(self) -> Wording:
-        """What the condition calls it."""
-        ...
-
-    def ref(self, resource: ExternalSecret) -> ObjectRef:
-        """The name of the target."""
-        ...
-
-    def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
-        """Whether it still is what was written last."""
-        ...
-
-    def desired(
-        self,
-        resource: ExternalSecret,
-        observed: Document | None,
-        data: Mapping[str, bytes],
-        rendering: Rendering | None = None,
-    ) -> Document:
-        """The whole object to write; raises Refusal or Malformed where it must not or cannot be made."""
-        ...
-
-    def binding(self, resource: ExternalSecret) -> str:
-        """What `status.binding` names: the Secret, and nothing where another kind is written."""
-        ...
+    wording: Wording
+    """What the condition calls it."""
+    ref: Callable[[ExternalSecret], ObjectRef]
+    """The name of the target."""
+    is_valid: Callable[[ExternalSecret, Document | None], bool]
+    """Whether it still is what was written last."""
+    desired: Callable[[ExternalSecret, Document | None, Mapping[str, bytes], Rendering | None], Document]
+    """The whole object to write; raises Refusal or Malformed where it must not or cannot be made."""
+    binding: Callable[[ExternalSecret], str]
+    """What `status.binding` names: the Secret, and nothing where another kind is written."""
 
 
-class SecretForm:
-    """A Kubernetes Secret (on a host: a folder of files)."""
-
-    wording = SECRET
-
-    def ref(self, resource: ExternalSecret) -> ObjectRef:
-        return ObjectRef("", "Secret", resource.metadata.namespace, secret.target_name(resource))
-
-    def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
-        return secret.is_valid(resource, observed)
-
-    def desired(
-        self,
-        resource: ExternalSecret,
-        observed: Document | None,
-        data: Mapping[str, bytes],
-        rendering: Rendering | None = None,
-    ) -> Document:
-        return secret.desired_secret(resource, observed, data, rendering)
-
-    def binding(self, resource: ExternalSecret) -> str:
-        return secret.target_name(resource)
+def _secret_ref(resource: ExternalSecret) -> ObjectRef:
+    return ObjectRef("", "Secret", resource.metadata.namespace, secret.target_name(resource))
 
 
-class ManifestForm:
-    """Any other kind, named by `spec.target.manifest`."""
-
-    wording = RESOURCE
-
-    def ref(self, resource: ExternalSecret) -> ObjectRef:
-        return manifest.manifest_ref(resource)
-
-    def is_valid(self, resource: ExternalSecret, observed: Document | None) -> bool:
-        return manifest.is_valid(resource, observed)
-
-    def desired(
-        self,
-        resource: ExternalSecret,
-        observed: Document | None,
-        data: Mapping[str, bytes],
-        rendering: Rendering | None = None,
-    ) -> Document:
-        try:
-            return manifest.desired_manifest(resource, observed, data, rendering)
-        except Refusal as refusal:
-            raise Malformed(str(refusal), hint=refusal.hint) from None  # tried again, as with the operator
-
-    def binding(self, resource: ExternalSecret) -> str:
-        del resource
-        return ""
+def _desired_manifest(
+    resource: ExternalSecret,
+    observed: Document | None,
+    data: Mapping[str, bytes],
+    rendering: Rendering | None,
+) -> Document:
+    try:
+        return manifest.desired_manifest(resource, observed, data, rendering)
+    except Refusal as refusal:
+        raise Malformed(str(refusal), hint=refusal.hint) from None  # tried again, as with the operator
 
 
-_SECRET_FORM, _MANIFEST_FORM = SecretForm(), ManifestForm()
+def _unbound(_resource: ExternalSecret) -> str:
+    return ""
+
+
+_SECRET_FORM: Final = TargetForm(
+    SECRET, _secret_ref, secret.is_valid, secret.desired_secret, secret.target_name
+)
+_MANIFEST_FORM: Final = TargetForm(
+    RESOURCE, manifest.manifest_ref, manifest.is_valid, _desired_manifest, _unbound
+)
 
 
 def form_of(resource: ExternalSecret) -> TargetForm:

@@ -10,10 +10,10 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.credentials import Issue, no_issuer
 from syncret.daemon.engine.identity import StorePlan
-from syncret.daemon.engine.observer import Call, Faults, Observer, Operation
+from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
 from syncret.daemon.engine.outage import Outage
 from syncret.daemon.engine.tasks import Tasks, Turns
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget, Render
+from syncret.providers.contract import Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import retried
@@ -54,7 +54,7 @@ class Calls(Struct, frozen=True):
     async def make(
         self,
         operation: Operation,
-        item: tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None,
+        item: Item,
         namespace: str,
         function: Callable[[], Awaitable[T]],
     ) -> T:
@@ -82,7 +82,7 @@ class Calls(Struct, frozen=True):
     async def _attempt(
         self,
         operation: Operation,
-        item: tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None,
+        item: Item,
         namespace: str,
         function: Callable[[], Awaitable[T]],
     ) -> T:

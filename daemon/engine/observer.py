@@ -17,18 +17,21 @@ Faults: TypeAlias = Callable[[Operation, ObjectRef], str | None]
 """Asked before each provider call, with the store: the text of an error to fail with, or None."""
 
 
+Item: TypeAlias = tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None
+"""What a call asks: of a read the keys of its batch, of a probe nothing."""
+
+
 class Call(Struct, frozen=True, kw_only=True):
     """One call that reached a provider, or was refused by a fault in its place.
 
-    `namespace` is that of the first object that asked. `item` is what was asked: for a read the keys of its
-    batch.
+    `namespace` is that of the first object that asked.
     """
 
     store: ObjectRef
     provider: str
     namespace: str
     operation: Operation
-    item: tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None
+    item: Item
     seconds: float
     failure: SyncError | None = None
 

@@ -1,7 +1,6 @@
 """Hands out sessions: one client for each store identity, one token bucket and one memory for each store."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 from weakref import WeakSet
@@ -63,7 +62,6 @@ class Sessions:
         self._channels: dict[tuple[ObjectRef, str], Channel] = {}
         self._every_channel: WeakSet[Channel] = WeakSet()
         self._readers: dict[ObjectRef, WeakSet[Channel]] = {}
-        self._stack = AsyncExitStack()
 
     def session(self, store: Stored, namespace: str) -> Session:
         """The session of this version of a store, for objects of a namespace. Only its use raises."""
@@ -122,15 +120,11 @@ class Sessions:
             yield ref, memory.in_flight
 
     async def __aenter__(self) -> Self:
-        self._stack.push_async_callback(self._close)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._stack.aclose()
-
-    async def _close(self) -> None:
         for channel in self._every_channel:
             channel.retire()
         self._channels.clear()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.resources.base import GROUP
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
 from syncret.daemon.core import needs
@@ -28,7 +29,7 @@ FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 class ExternalSecretReconciler:
     """One ExternalSecret at a time, from what is wanted to what is told."""
 
-    group_kind = GroupKind("external-secrets.io", "ExternalSecret")
+    group_kind = GroupKind(GROUP, "ExternalSecret")
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -136,12 +137,9 @@ class ExternalSecretReconciler:
         return await self._write(resource, form, current, assembled, leases)
 
     async def _assembled(self, resource: ExternalSecret, answers: Mapping[Need, Answer]) -> Assembled:
-        """The data. Templates over keys are rendered in a thread, as those of values are."""
-        spec = resource.spec
-        if not any(operation.transform for entry in spec.data_from for operation in entry.rewrite):
-            return assemble(spec, answers)
+        """The data; templates over keys are rendered as those of values are."""
         bench = self._world.templates.bench()
-        return await bench.work(lambda: assemble(spec, answers, transform=bench.transform))
+        return await bench.work(lambda: assemble(resource.spec, answers, transform=bench.transform))
 
     async def _write(
         self,

@@ -7,10 +7,11 @@ import msgspec
 
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef, member
+from syncret.config.resources.base import GROUP
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
 from syncret.daemon.backends.contract import BackendError, Conflict, NotFound, Stored
 from syncret.daemon.core import fan_out
-from syncret.daemon.core.fan_out import GROUP, Fan
+from syncret.daemon.core.fan_out import Fan
 from syncret.daemon.core.timestamps import stamp
 from syncret.daemon.engine.contract import ANY, Outcome
 from syncret.daemon.engine.reconcilers.facts import Failure

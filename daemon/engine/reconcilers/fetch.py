@@ -59,18 +59,12 @@ def _calls(session: Session, asked: Sequence[Asked]) -> list[Coroutine[Any, Any,
 
 
 async def _read(session: Session, reads: Sequence[Read]) -> Answers:
-    try:
-        values = await session.read([need.ref for need in reads])
-    except SyncError as error:
-        return dict.fromkeys(reads, error)
+    values = await session.read([need.ref for need in reads])
     return {need: values.get(need.ref) for need in reads}
 
 
 async def _extract(session: Session, extracts: Sequence[Extract]) -> Answers:
-    try:
-        maps = await session.extract([need.ref for need in extracts])
-    except SyncError as error:
-        return dict.fromkeys(extracts, error)
+    maps = await session.extract([need.ref for need in extracts])
     return {need: maps.get(need.ref) for need in extracts}
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.base import GROUP
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import push
@@ -27,7 +28,7 @@ FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
 class PushSecretReconciler:
     """One PushSecret at a time."""
 
-    group_kind = GroupKind("external-secrets.io", "PushSecret")
+    group_kind = GroupKind(GROUP, "PushSecret")
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -40,7 +41,7 @@ class PushSecretReconciler:
         for ref in spec.secret_store_refs:
             cluster = ref.kind == "ClusterSecretStore"
             name = ANY if ref.label_selector is not None else ref.name
-            yield ObjectRef("external-secrets.io", ref.kind, "" if cluster else namespace, name)
+            yield ObjectRef(GROUP, ref.kind, "" if cluster else namespace, name)
         if spec.selector.secret is not None:
             yield ObjectRef("", "Secret", namespace, spec.selector.secret.name or ANY)
         yield from sources_of(spec.template, namespace)

@@ -65,9 +65,7 @@ class Pusher:
         return left, None
 
     async def _entries(self, resource: PushSecret, source: Source, store: Store) -> Sequence[PushEntry]:
-        """What is pushed to the store. Templates over keys are rendered in a thread, as all others."""
-        if not any(operation.transform for each in resource.spec.data_to for operation in each.rewrite):
-            return entries(resource.spec, source.data, store)
+        """What is pushed to the store; templates over keys are rendered as all others are."""
         bench = self._world.templates.bench()
         return await bench.work(lambda: entries(resource.spec, source.data, store, transform=bench.transform))
 

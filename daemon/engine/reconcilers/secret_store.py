@@ -7,7 +7,7 @@ import msgspec
 
 from syncret.config.durations import DurationError
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.base import ConditionStatus
+from syncret.config.resources.base import GROUP, ConditionStatus
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.backends.contract import Stored
@@ -19,7 +19,6 @@ from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Malformed, SyncError
 
-GROUP: Final = "external-secrets.io"
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
 PUSH_SECRET: Final = GroupKind(GROUP, "PushSecret")
 

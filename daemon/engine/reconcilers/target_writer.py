@@ -58,7 +58,7 @@ class TargetWriter:
         """The object to write. A template is rendered in a thread: it may make keys, or be a stranger's."""
         template = resource.spec.target.template
         if template is None:
-            return form.desired(resource, current, data)
+            return form.desired(resource, current, data, None)
         bench = self._world.templates.bench()
         rendering = await rendering_for(template, bench, self._world.target, resource.metadata.namespace)
         return await bench.work(lambda: form.desired(resource, current, data, rendering))

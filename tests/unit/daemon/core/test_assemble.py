@@ -9,6 +9,7 @@ from syncret.daemon.core.assemble import assemble
 from syncret.daemon.core.needs import Answer, Draw, Extract, Need, Read, Search, generators, needs, stores
 from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError, Unavailable
+from tests.support.templates import no_template
 
 TWO: SecretMap = {"a": SecretBytes(b"map"), "b": SecretBytes(b"map")}
 DATA = {"secretKey": "a", "remoteRef": {"key": "k"}}
@@ -31,7 +32,9 @@ def answered(wanted: ExternalSecretSpec, *answers: Answer) -> dict[Need, Answer]
 
 def test_later_entries_are_laid_over_earlier_ones_and_data_on_top() -> None:
     wanted = spec(data=[DATA], data_from=[EXTRACT, {"extract": {"key": "n"}}])
-    found = assemble(wanted, answered(wanted, TWO, {"b": SecretBytes(b"2")}, SecretBytes(b"one")))
+    found = assemble(
+        wanted, answered(wanted, TWO, {"b": SecretBytes(b"2")}, SecretBytes(b"one")), transform=no_template
+    )
     assert found.data == {"a": b"one", "b": b"2"}
     assert found.origins == {"a": "spec.data[0]", "b": "spec.dataFrom[1]"}
 
@@ -39,7 +42,7 @@ def test_later_entries_are_laid_over_earlier_ones_and_data_on_top() -> None:
 @pytest.mark.parametrize("policy", ["Delete", "Merge"])
 def test_absence_is_data(policy: str) -> None:
     wanted = spec(policy=policy, data=[DATA], data_from=[EXTRACT])
-    found = assemble(wanted, answered(wanted, None, SecretBytes(b"1")))
+    found = assemble(wanted, answered(wanted, None, SecretBytes(b"1")), transform=no_template)
     assert found.data == {"a": b"1"}
     assert found.missing == ("spec.dataFrom[0]",)
 
@@ -54,7 +57,7 @@ def test_absence_is_data(policy: str) -> None:
 def test_absence_is_a_failure_for_who_retains(data: Json, data_from: Json, place: str) -> None:
     wanted = spec(data=data, data_from=data_from)
     with pytest.raises(Malformed) as failed:
-        assemble(wanted, answered(wanted, None))
+        assemble(wanted, answered(wanted, None), transform=no_template)
     assert failed.value.place == place
 
 
@@ -64,7 +67,7 @@ def test_failure_is_not_absence(policy: str, wanted: Json) -> None:
     asked = spec(policy=policy, **wanted)
     error = Unavailable("away")
     with pytest.raises(Unavailable, match="away") as failed:
-        assemble(asked, answered(asked, error))
+        assemble(asked, answered(asked, error), transform=no_template)
     assert failed.value.place
     assert not error.place, "one failed call may answer many"
 
@@ -79,7 +82,7 @@ def test_failure_is_not_absence(policy: str, wanted: Json) -> None:
 def test_what_cannot_be_used_is_told_without_its_value(entry: Json) -> None:
     wanted = spec(data=[entry])
     with pytest.raises(SyncError) as failed:
-        assemble(wanted, answered(wanted, SecretBytes(b"planted\0!")))
+        assemble(wanted, answered(wanted, SecretBytes(b"planted\0!")), transform=no_template)
     assert "planted" not in str(failed.value)
     assert failed.value.place == "spec.data[0]"
 

@@ -34,7 +34,7 @@ def target(*owners: Document, **labels: str) -> Document:
     ],
 )
 def test_taken_over(before: Document) -> None:
-    claim(before, OWNER, kind="ExternalSecret", own=True)
+    claim(before, OWNER, own=True)
     (reference,) = before["metadata"]["ownerReferences"]
     assert reference["uid"] == "u1"
     assert reference["apiVersion"] == "external-secrets.io/v1"
@@ -45,9 +45,9 @@ def test_taken_over(before: Document) -> None:
 def test_owners_beside_the_controller_stay() -> None:
     other = owner("Deployment", "d") | {"controller": False}
     taken = target(other)
-    claim(taken, OWNER, kind="ExternalSecret", own=True)
+    claim(taken, OWNER, own=True)
     assert taken["metadata"]["ownerReferences"][0] == other
-    claim(taken, OWNER, kind="ExternalSecret", own=False)
+    claim(taken, OWNER, own=False)
     assert taken["metadata"]["ownerReferences"] == [other]
 
 
@@ -73,20 +73,20 @@ def test_owners_beside_the_controller_stay() -> None:
 )
 def test_refused(held: Document, message: str, *, own: bool) -> None:
     with pytest.raises(Refusal) as refusal:
-        claim(target(held), OWNER, kind="ExternalSecret", own=own)
+        claim(target(held), OWNER, own=own)
     assert refusal.value.message == message
     assert refusal.value.detail == f"its owner is {held['kind']} {held['name']}"
 
 
 def test_a_foreign_controller_does_not_keep_off_who_only_merges() -> None:
     held = target(owner("Deployment", "d"))
-    claim(held, OWNER, kind="ExternalSecret", own=False)
+    claim(held, OWNER, own=False)
     assert [reference["name"] for reference in held["metadata"]["ownerReferences"]] == ["d"]
 
 
 def test_let_go_of() -> None:
     held = target(owner("ExternalSecret", "x", "u1"), **{CREATED_BY: "h", "mine": "1"})
-    claim(held, OWNER, kind="ExternalSecret", own=False)
+    claim(held, OWNER, own=False)
     assert held["metadata"]["ownerReferences"] == []
     assert held["metadata"]["labels"] == {"mine": "1"}
 

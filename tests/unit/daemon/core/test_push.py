@@ -10,6 +10,7 @@ from syncret.config.resources.push_secret import PushSecretSpec
 from syncret.daemon.core.push import PushEntry, Store, check_selectors, check_store_refs, entries, payload
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed
+from tests.support.templates import no_template
 
 STORE = Store("SecretStore", "s", frozenset({("push", "yes")}))
 SOURCE = {"a": b"1", "b": b"2", "c_U0021_": b"3"}
@@ -81,7 +82,7 @@ def pushed(found: tuple[PushEntry, ...]) -> dict[str, str]:
     ],
 )
 def test_entries(wanted: PushSecretSpec, found: dict[str, str]) -> None:
-    assert pushed(entries(wanted, SOURCE, STORE)) == found
+    assert pushed(entries(wanted, SOURCE, STORE, transform=no_template)) == found
 
 
 @pytest.mark.parametrize(
@@ -130,15 +131,20 @@ def test_entries(wanted: PushSecretSpec, found: dict[str, str]) -> None:
 )
 def test_refused_before_anything_is_pushed(wanted: PushSecretSpec, message: str) -> None:
     with pytest.raises(Malformed) as refused:
-        entries(wanted, SOURCE, STORE)
+        entries(wanted, SOURCE, STORE, transform=no_template)
     assert str(refused.value).startswith(message)
 
 
 def test_keys_that_convert_to_one_are_refused() -> None:
     source = {"a!": b"1", "a_U0021_": b"2"}
     with pytest.raises(Malformed, match=r"conversion failed: secret name collision during conversion: a!$"):
-        entries(spec(to_store(conversionStrategy="ReverseUnicode")), source, STORE)
-    (one,) = entries(spec(data=[entry("r", "a!", conversionStrategy="ReverseUnicode")]), source, STORE)
+        entries(spec(to_store(conversionStrategy="ReverseUnicode")), source, STORE, transform=no_template)
+    (one,) = entries(
+        spec(data=[entry("r", "a!", conversionStrategy="ReverseUnicode")]),
+        source,
+        STORE,
+        transform=no_template,
+    )
     with pytest.raises(Malformed, match=r"^could not apply conversion strategy to keys: "):
         payload(one, source)
 
@@ -146,14 +152,21 @@ def test_keys_that_convert_to_one_are_refused() -> None:
 @pytest.mark.parametrize(
     ("found", "value"),
     [
-        pytest.param(entries(spec(data=[entry("r")]), SOURCE, STORE), b"1", id="one key"),
         pytest.param(
-            entries(spec(data=[entry("r", "")]), {"b": b"<2>", "a": b"1"}, STORE),
+            entries(spec(data=[entry("r")]), SOURCE, STORE, transform=no_template), b"1", id="one key"
+        ),
+        pytest.param(
+            entries(spec(data=[entry("r", "")]), {"b": b"<2>", "a": b"1"}, STORE, transform=no_template),
             b'{"a":"1","b":"2","c_U0021_":"3"}',
             id="all keys, in order",
         ),
         pytest.param(
-            entries(spec(to_store(remoteKey="r", match={"regexp": "^[ab]$"})), SOURCE, STORE),
+            entries(
+                spec(to_store(remoteKey="r", match={"regexp": "^[ab]$"})),
+                SOURCE,
+                STORE,
+                transform=no_template,
+            ),
             b'{"a":"1","b":"2"}',
             id="a bundle holds what matched",
         ),
@@ -164,7 +177,7 @@ def test_payload(found: tuple[PushEntry, ...], value: bytes) -> None:
 
 
 def test_a_key_that_is_missing_is_told_without_a_value() -> None:
-    (one,) = entries(spec(data=[entry("r", "none")]), SOURCE, STORE)
+    (one,) = entries(spec(data=[entry("r", "none")]), SOURCE, STORE, transform=no_template)
     with pytest.raises(Malformed, match=r"^secret key none does not exist$"):
         payload(one, {"a": b"planted"})
 

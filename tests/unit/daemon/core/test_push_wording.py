@@ -7,6 +7,7 @@ from syncret.config.fields import Json
 from syncret.config.resources.push_secret import PushSecretSpec
 from syncret.daemon.core.push import Store, entries
 from syncret.providers.errors import Malformed
+from tests.support.templates import no_template
 
 STORE = Store("SecretStore", "store")
 
@@ -41,5 +42,5 @@ def test_says_which_part_failed(entry: Json, told: str) -> None:
         PushSecretSpec,
     )
     with pytest.raises(Malformed) as caught:
-        entries(spec, {"a-b": b"1", "a_U002d_b": b"2"}, STORE)
+        entries(spec, {"a-b": b"1", "a_U002d_b": b"2"}, STORE, transform=no_template)
     assert told in str(caught.value)

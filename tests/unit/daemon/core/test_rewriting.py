@@ -7,6 +7,7 @@ import pytest
 from syncret.config.resources.external_secret import Rewrite, RewriteMerge, RewriteRegexp, RewriteTransform
 from syncret.daemon.core.rewriting import rewrite
 from syncret.providers.errors import Malformed
+from tests.support.templates import no_template
 
 CANARY = "canary-7f3a"
 
@@ -57,7 +58,9 @@ AB = {"b": '{"u":"from-b"}', "a": '{"u":"from-a","x":null}'}
     ],
 )
 def test_rewrites(operations: list[Rewrite], values: dict[str, str], expected: dict[str, str]) -> None:
-    rewritten = rewrite(operations, {key: value.encode() for key, value in values.items()})
+    rewritten = rewrite(
+        operations, {key: value.encode() for key, value in values.items()}, transform=no_template
+    )
 
     assert {key: value.decode() for key, value in rewritten.items()} == expected
 
@@ -79,22 +82,19 @@ def test_rewrites(operations: list[Rewrite], values: dict[str, str], expected: d
             "missing 'into' field",
             id="no target",
         ),
-        pytest.param(
-            Rewrite(transform=RewriteTransform(template="{{ .value }}")),
-            "templates are not supported",
-            id="template",
-        ),
     ],
 )
 def test_refuses(operation: Rewrite, message: str) -> None:
     with pytest.raises(Malformed, match=f"^failed rewrite operation\\[1\\]: .*{message}"):
-        rewrite([Rewrite(), operation], {key: value.encode() for key, value in AB.items()})
+        rewrite(
+            [Rewrite(), operation], {key: value.encode() for key, value in AB.items()}, transform=no_template
+        )
 
 
 @pytest.mark.parametrize("value", [f'{{"a": "{CANARY}"', f'["{CANARY}"]', f'"{CANARY}"'])
 def test_a_value_that_is_no_object_is_named_by_its_key_only(value: str) -> None:
     with pytest.raises(Malformed, match="key 'a': failed to unmarshal JSON") as caught:
-        rewrite([Rewrite(merge=RewriteMerge())], {"a": value.encode()})
+        rewrite([Rewrite(merge=RewriteMerge())], {"a": value.encode()}, transform=no_template)
 
     error: BaseException | None = caught.value
     while error is not None:
