@@ -1,9 +1,11 @@
 """What an ExternalSecret has to know: every read, deduplicated, known before the first await."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from syncret.config.resources.external_secret import (
+    Data,
     DataFrom,
     ExternalSecretSpec,
     Find,
@@ -61,7 +63,11 @@ Answer: TypeAlias = SecretBytes | SecretMap | SyncError | None
 def store_name(spec: ExternalSecretSpec, override: StoreRef | None = None) -> StoreName:
     """The store an entry reads from: its own, or the one of the whole spec."""
     ref = override or spec.secret_store_ref
-    return StoreName(ref.kind or "SecretStore", ref.name)
+    return _store(ref.kind or "SecretStore", ref.name)
+
+
+_store = lru_cache(maxsize=1024)(StoreName)
+"""A name that thousands of entries have in common is made once."""
 
 
 def remote_ref(reference: RemoteReference) -> RemoteRef:
@@ -110,14 +116,19 @@ def _needs(spec: ExternalSecretSpec) -> Iterator[Need]:
         if need is not None:
             yield need
     for item in spec.data:
-        override = item.source_ref.store_ref if item.source_ref else None
-        yield Read(store_name(spec, override), remote_ref(item.remote_ref))
+        yield Read(_store_of(spec, item), remote_ref(item.remote_ref))
+
+
+def _store_of(spec: ExternalSecretSpec, item: Data) -> StoreName:
+    return store_name(spec, item.source_ref.store_ref if item.source_ref else None)
 
 
 def stores(spec: ExternalSecretSpec) -> tuple[StoreName, ...]:
     """Every store that the spec names, whether or not anything is read from it."""
     named = [store_name(spec)] if spec.secret_store_ref.name else []
-    named += [need.store for need in needs(spec) if not isinstance(need, Draw)]
+    asked = (need_of(spec, index, entry) for index, entry in enumerate(spec.data_from))
+    named += [need.store for need in asked if need is not None and not isinstance(need, Draw)]
+    named += [_store_of(spec, item) for item in spec.data]
     return tuple(dict.fromkeys(named))
 
 

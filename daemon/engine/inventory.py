@@ -36,6 +36,8 @@ class Inventory:
         self._depends_on: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
         # One dependent stands for itself: each of ten thousand Secrets has one, and a dict takes 232 bytes.
         self._dependents: dict[ObjectRef, ObjectRef | dict[ObjectRef, None]] = {}
+        self._selected: set[tuple[str, str]] = set()
+        """Groups and kinds on which somebody once depended without saying on which object: few."""
         self._namespaces: dict[str, Mapping[str, str]] = {}
 
     def learn(self, group_kind: GroupKind, references: References) -> None:
@@ -77,12 +79,14 @@ class Inventory:
         """The objects that a change of this one concerns, each once."""
         group, kind, namespace, name = ref
         found: dict[ObjectRef, None] = {}
-        for key in (
-            ref,
-            ObjectRef(group, kind, namespace, ANY),
-            ObjectRef(group, kind, ANY, name),
-            ObjectRef(group, kind, ANY, ANY),
-        ):
+        keys = [ref]
+        if ref[:2] in self._selected:
+            keys += [
+                ObjectRef(group, kind, namespace, ANY),
+                ObjectRef(group, kind, ANY, name),
+                ObjectRef(group, kind, ANY, ANY),
+            ]
+        for key in keys:
             dependents = self._dependents.get(key)
             if dependents is not None:
                 found.update(_all(dependents))
@@ -134,6 +138,8 @@ class Inventory:
             if not dependents or dependents == ref:
                 del self._dependents[gone]
         for each in depends_on:
+            if ANY in each:
+                self._selected.add(each[:2])
             others = self._dependents.setdefault(each, ref)
             if isinstance(others, dict):
                 others[ref] = None

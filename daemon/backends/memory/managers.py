@@ -5,12 +5,17 @@ ask about. A key belongs to whoever changed it last; a write without a manager's
 changes from everyone.
 """
 
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from syncret.config.meta import Document, is_object
 
 _Place: TypeAlias = tuple[str, ...]
-_PLACES: Final[tuple[_Place, ...]] = (("data",), ("metadata", "labels"), ("metadata", "annotations"))
+_PLACES: Final[Mapping[_Place, _Place]] = {
+    place: tuple(f"f:{step}" for step in place)
+    for place in (("data",), ("metadata", "labels"), ("metadata", "annotations"))
+}
+"""Where the entries stand in a document, and where managedFields speak of them."""
 
 
 def track(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:
@@ -58,8 +63,8 @@ def _changed(document: Document, previous: Document | None, place: _Place) -> fr
 def _without(fields: Document, document: Document, changed: dict[_Place, frozenset[str]]) -> Document:
     """A manager's fields less those that are gone or that this write changed."""
     left: Document = {}
-    for place in _PLACES:
-        owned = {key.removeprefix("f:") for key in _at(fields, tuple(f"f:{step}" for step in place))}
+    for place, told in _PLACES.items():
+        owned = {key.removeprefix("f:") for key in _at(fields, told)}
         left = _put(left, place, (owned & _at(document, place).keys()) - changed[place])
     return left
 
@@ -68,7 +73,7 @@ def _with(fields: Document, changed: dict[_Place, frozenset[str]]) -> Document:
     for place, keys in changed.items():
         if not keys:
             continue
-        owned = {key.removeprefix("f:") for key in _at(fields, tuple(f"f:{step}" for step in place))}
+        owned = {key.removeprefix("f:") for key in _at(fields, _PLACES[place])}
         fields = _put(fields, place, owned | keys)
     return fields
 
