@@ -52,12 +52,27 @@ def load(paths: Iterable[str | Path], limits: Limits = LIMITS) -> list[LoadedDoc
 
 def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
     """The documents of one file."""
+    misnamed = name_problem(str(file))
+    if misnamed is not None:
+        return [LoadedDocument(shown_name(str(file)), 0, None, (misnamed,))]
     try:
         with file.open("rb") as stream:
             data = stream.read(limits.file + 1)
     except (OSError, ValueError) as error:
         return [_unreadable(file, error)]
     return load_bytes(str(file), data, limits)
+
+
+def name_problem(file: str) -> Problem | None:
+    """What is wrong with a file's name: one that is no text stands in no report, state or answer."""
+    if file.isprintable() or shown_name(file) == file:
+        return None
+    return Problem(path="", message="the name of the file is not UTF-8 text", hint="rename it")
+
+
+def shown_name(file: str) -> str:
+    """The name of a file as it can be told: bytes that are no text are written as escapes."""
+    return os.fsencode(file).decode("utf-8", "backslashreplace")
 
 
 def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> list[LoadedDocument]:

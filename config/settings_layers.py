@@ -58,7 +58,12 @@ def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable
                 values[setting.attribute] = _read(setting, each.value)
                 origins[setting.attribute] = each
             except (msgspec.ValidationError, ValueError) as error:
-                hint = _HINTS.get(setting.name) or _HINTS.get(setting.form) or setting.meaning
+                hint = (
+                    _HINTS.get(setting.name)
+                    or _HINTS.get(setting.form)
+                    or _choices(setting)
+                    or setting.meaning
+                )
                 problems.append(_problem(each, str(error), hint))
     settings = Settings(**values)
     problems += _contradictions(settings, origins)
@@ -112,6 +117,11 @@ def _read(setting: Setting, value: Json) -> Json:
         return msgspec.convert(value, type_of(setting.attribute), strict=not lenient)
     except msgspec.ValidationError as error:
         raise ValueError(_lowered(str(error))) from None
+
+
+def _choices(setting: Setting) -> str:
+    """What may be written, where that is one of a few words."""
+    return f"write one of {setting.form}" if ", " in setting.form else ""
 
 
 def _duration(text: str) -> float:

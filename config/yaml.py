@@ -160,7 +160,10 @@ def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = line + (mark.line if mark is not None else 0)
-        return _failed(text, place, f"is no YAML: {error.problem}", error.context or "")
+        hint = error.context or ""
+        if mark is not None and _begins_with_tab(text, mark.line):
+            hint = "indent with spaces: YAML takes no tabs there"
+        return _failed(text, place, f"is no YAML: {error.problem}", hint)
     except Fault as fault:
         return _failed(text, line + fault.line, fault.message, fault.hint)
     first = line if node is None else line + node.start_mark.line
@@ -169,6 +172,11 @@ def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
         for path, place in constructor.duplicates
     )
     return Parsed(first, value, problems, Lines(text, line))
+
+
+def _begins_with_tab(text: str, line: int) -> bool:
+    lines = text.split("\n", line + 1)
+    return line < len(lines) and lines[line].lstrip(" ").startswith("\t")
 
 
 def _check_depth(text: str, depth: int) -> None:

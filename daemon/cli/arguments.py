@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Final
 
 from syncret.daemon.cli.grammar import (
+    Command,
     Commands,
     Formatter,
     Version,
@@ -17,6 +18,7 @@ from syncret.daemon.cli.grammar import (
     object_named,
     output,
     output_dir,
+    path,
     settings,
     show_values,
 )
@@ -53,7 +55,9 @@ def parser() -> ArgumentParser:
         prog="syncret", description=DESCRIPTION, epilog=EPILOG, formatter_class=Formatter, allow_abbrev=False
     )
     top.add_argument("-V", "--version", action=Version, nargs=0, help="print the version and exit")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, dest="command")
+    commands = top.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, dest="command", parser_class=Command
+    )
     _validate(commands)
     _plan(commands)
     _sync(commands)
@@ -94,7 +98,9 @@ def _plan(commands: Commands) -> None:
     )
     manifests(command)
     output_dir(command, "compare with the files that stand there")
-    command.add_argument("--state", metavar="FILE", help="compare with the state of earlier passes")
+    command.add_argument(
+        "--state", type=path, metavar="FILE", help="compare with the state of earlier passes"
+    )
     output(command, "text", "json")
     settings(command)
 
@@ -112,7 +118,10 @@ def _sync(commands: Commands) -> None:
     manifests(command)
     output_dir(command, "where each Secret becomes a folder of files: DIR/<namespace>/<name>/<key>")
     command.add_argument(
-        "--state", metavar="FILE", help="what survives from one pass to the next (default: nothing)"
+        "--state",
+        type=path,
+        metavar="FILE",
+        help="what survives from one pass to the next (default: nothing)",
     )
     output(command, "table", "json", "yaml")
     show_values(command)
@@ -131,7 +140,9 @@ def _run(commands: Commands) -> None:
     )
     manifests(command, required=False)
     output_dir(command, "where each Secret becomes a folder of files (setting outputDir)")
-    command.add_argument("--state", metavar="FILE", help="what survives a restart (setting stateFile)")
+    command.add_argument(
+        "--state", type=path, metavar="FILE", help="what survives a restart (setting stateFile)"
+    )
     command.add_argument(
         "--listen",
         metavar="HOST:PORT",
@@ -214,7 +225,10 @@ def _template(commands: Commands) -> None:
     )
     command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the template; -: the input")
     command.add_argument(
-        "--data", metavar="FILE", help="what `.` is: YAML or JSON, or the manifest of a Secret or ConfigMap"
+        "--data",
+        type=path,
+        metavar="FILE",
+        help="what `.` is: YAML or JSON, or the manifest of a Secret or ConfigMap",
     )
     command.add_argument(
         "--missing-key",

@@ -8,6 +8,7 @@ from argparse import Namespace
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from syncret.daemon.cli.columns import visible
 from syncret.daemon.cli.exits import FAILED, INVALID, UNUSABLE
 
 DEFAULT: Final = "/run/syncret/control.sock"
@@ -15,6 +16,9 @@ DEFAULT: Final = "/run/syncret/control.sock"
 
 PATIENCE: Final = 10.0
 """Seconds without a word after which a daemon counts as hanging."""
+
+LONGEST: Final = 107
+"""Bytes of a socket's path: the kernel takes no more."""
 
 Answer = dict[str, Any]
 
@@ -29,13 +33,18 @@ class Refusal(Exception):
 
     def tell(self) -> int:
         """Say it on stderr. Returns the exit code."""
-        sys.stderr.write(f"syncret: {self}" + (f" ({self.hint})" if self.hint else "") + "\n")
+        told = f"syncret: {self}" + (f" ({self.hint})" if self.hint else "")
+        sys.stderr.write(visible(told) + "\n")
         return self.code
 
 
 def ask(options: Namespace, method: str, path: str, **query: str) -> Answer:
     """The daemon's answer. Raises Refusal."""
     where = socket_of(options)
+    if not 0 < len(os.fsencode(where)) <= LONGEST:
+        what = f"longer than {LONGEST} bytes" if where else "there is none"
+        hint = "name the daemon's socket with --socket PATH"
+        raise Refusal(f"socket {where}: {what}" if where else f"socket: {what}", hint=hint, code=INVALID)
     request = f"{method} {path}?{urlencode(query)} HTTP/1.0\r\nHost: syncret\r\n\r\n"
     try:
         head, _, body = _exchange(where, request.encode()).partition(b"\r\n\r\n")
@@ -59,7 +68,7 @@ def ask(options: Namespace, method: str, path: str, **query: str) -> Answer:
 def ask_about(options: Namespace, method: str, path: str) -> Answer:
     """Ask about the object that the command line names. Raises Refusal."""
     kind, slash, name = options.object.partition("/")
-    if not (kind and slash and name):
+    if not (kind and slash and name) or "/" in name:
         hint = "write KIND/NAME, such as ExternalSecret/database; the namespace goes to -n"
         raise Refusal(f"{options.object} names no object", hint=hint, code=INVALID)
     return ask(options, method, path, kind=kind, name=name, namespace=options.namespace)

@@ -12,11 +12,18 @@ _TWICE: Final = 2
 
 def print_columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Columns as wide as they need to be; the last one is not padded."""
-    lines = [tuple(head), *map(tuple, rows)]
+    lines = [tuple(head), *(tuple(map(visible, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+def visible(text: str) -> str:
+    """A text on one line; characters that steer a terminal are escaped: names may come from anybody."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def span(seconds: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncret.daemon.cli.asking import Answer, Refusal, ask_about, print_json
-from syncret.daemon.cli.columns import print_columns, since, until
+from syncret.daemon.cli.columns import print_columns, since, until, visible
 from syncret.daemon.cli.exits import OK
 
 HEAD: Final = ("REMOTE KEY", "PROPERTY", "AGE", "ENTRY", "STEPS")
@@ -27,7 +27,7 @@ def run(options: Namespace) -> int:
     place = f"{answer['namespace']}/" if answer["namespace"] else ""
     sys.stdout.write(f"{answer['kind']} {place}{answer['name']}\n")
     for label, text in _facts(answer, now):
-        sys.stdout.write(f"  {label:<7} {text}\n")
+        sys.stdout.write(f"  {label:<7} {visible(text)}\n")
     if answer["keys"]:
         sys.stdout.write("\n")
         way = "TO" if answer["kind"] == "PushSecret" else "FROM"

@@ -31,6 +31,27 @@ class Version(Action):
         parser.exit()
 
 
+class Command(ArgumentParser):
+    """One command: what it does not know is told with its own usage, and with the flag that may be meant."""
+
+    def parse_known_args(  # type: ignore[override]  # argparse has overloads for namespaces of other types
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
+        parsed, unknown = super().parse_known_args(args, namespace or Namespace())
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown[0])}")
+        return parsed, unknown
+
+    def _meant(self, unknown: str) -> str:
+        if not unknown.startswith("--"):
+            return ""
+        from syncret.config.spelling import by_likeness  # only a mistake pays for it
+
+        flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
+        near, _ = by_likeness(unknown.partition("=")[0], flags)
+        return f" (did you mean {near[0]}?)" if near else ""
+
+
 class Formatter(HelpFormatter):
     """Wraps paragraphs and leaves tables and examples (whatever has two spaces in a row) as they are."""
 
@@ -64,12 +85,20 @@ def delimiters(text: str) -> tuple[str, str]:
     return left, right
 
 
+def path(text: str) -> str:
+    """A path; the empty text of a variable that is not set would mean the current folder, or nothing."""
+    if not text:
+        raise ArgumentTypeError("must not be empty")
+    return text
+
+
 def manifests(command: ArgumentParser, *, required: bool = True) -> None:
     """`-f`."""
     command.add_argument(
         "-f",
         "--manifests",
         action="append",
+        type=path,
         metavar="PATH",
         required=required,
         help="a file or folder of manifests (.yaml, .yml, .json); may be given several times",
@@ -79,7 +108,7 @@ def manifests(command: ArgumentParser, *, required: bool = True) -> None:
 def settings(command: ArgumentParser) -> None:
     """`--config` and `--set`."""
     group = command.add_argument_group("settings (`syncret export settings` lists them all)")
-    group.add_argument("--config", metavar="FILE", help="a settings file (YAML)")
+    group.add_argument("--config", type=path, metavar="FILE", help="a settings file (YAML)")
     group.add_argument(
         "--set",
         action="append",
@@ -98,7 +127,7 @@ def output(command: ArgumentParser, *choices: str) -> None:
 
 def output_dir(command: ArgumentParser, text: str) -> None:
     """`--output-dir`."""
-    command.add_argument("--output-dir", metavar="DIR", help=text)
+    command.add_argument("--output-dir", type=path, metavar="DIR", help=text)
 
 
 def show_values(command: ArgumentParser) -> None:

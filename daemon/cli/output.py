@@ -1,12 +1,21 @@
 """How commands print: documents on stdout, problems on stderr as `file:line: path: message (hint)`."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document
+from syncret.config.yaml import LIMITS
+from syncret.daemon.cli.columns import visible
+
+
+def read_bounded(file: str) -> bytes:
+    """What a file holds, and of one that never ends a byte more than is allowed. Raises OSError."""
+    with Path(file).open("rb") as stream:
+        return stream.read(LIMITS.file + 1)
 
 
 def print_json(document: Document, *, indent: int = 0) -> None:
@@ -26,7 +35,7 @@ def print_yaml(document: Document) -> None:
 def describe_problem(file: str, problem: Problem) -> str:
     """`file:line: error: path: message (hint)`."""
     place = f"{file}:{problem.line}" if problem.line else file
-    return f"{place}: {problem.severity}: {problem}"
+    return visible(f"{place}: {problem.severity}: {problem}")
 
 
 def report_problem(file: str, problem: Problem) -> None:

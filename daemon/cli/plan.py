@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Final, NamedTuple
 
 from syncret.config.meta import Document
+from syncret.daemon.cli.columns import visible
 from syncret.daemon.cli.exits import FAILED, INVALID, OK
 from syncret.daemon.cli.output import print_json, report_problem
 from syncret.daemon.cli.setup import guarded, settings_of
@@ -78,11 +79,11 @@ def _print_text(changes: list[Change], result: Pass) -> None:
         out.write(f"{SIGNS[change.action]} {change.object}\n")
         for sign, keys in (("+", change.added), ("~", change.changed), ("-", change.removed)):
             for key in keys:
-                out.write(f"    {sign} {key}\n")
+                out.write(f"    {sign} {visible(key)}\n")
     for action, store, target in result.pushes:
         place = "/".join(filter(None, target))
-        out.write(f"{'-' if action == 'delete' else '>'} {place} in {store}\n")
+        out.write(f"{'-' if action == 'delete' else '>'} {visible(place)} in {store}\n")
     for ref, message in sorted(result.failures.items()):
-        out.write(f"! {ref}: {message}\n")
+        out.write(visible(f"! {ref}: {message}") + "\n")
     if not (changes or result.pushes or result.failures):
         out.write("nothing would change\n")

@@ -12,6 +12,7 @@ from syncret.config.settings import Settings
 from syncret.config.settings_layers import Given, load_settings
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.state_file import StateError
+from syncret.daemon.cli.columns import visible
 from syncret.daemon.cli.exits import INVALID, UNUSABLE
 from syncret.daemon.ops.listening import CannotListen
 
@@ -75,11 +76,11 @@ def _told(errors: Iterable[BaseException]) -> int:
     for error in errors:
         if isinstance(error, ConfigError):
             for problem in error.problems:
-                sys.stderr.write(f"syncret: {problem}\n")
+                sys.stderr.write(visible(f"syncret: {problem}") + "\n")
             continue
         code = UNUSABLE
         hint = getattr(error, "hint", "")
-        sys.stderr.write(f"syncret: {error}" + (f" ({hint})" if hint else "") + "\n")
+        sys.stderr.write(visible(f"syncret: {error}" + (f" ({hint})" if hint else "")) + "\n")
     return code
 
 

@@ -4,7 +4,6 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -13,7 +12,7 @@ from syncret.config.errors import Problem
 from syncret.config.meta import Document, is_object
 from syncret.config.yaml import Lines, parse_text
 from syncret.daemon.cli.exits import INVALID, OK
-from syncret.daemon.cli.output import print_json, print_yaml, report_problem
+from syncret.daemon.cli.output import print_json, print_yaml, read_bounded, report_problem
 from syncret.daemon.core.redact import REDACTED, redacted
 from syncret.daemon.simulate.scenario import Scenario, read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
@@ -48,7 +47,7 @@ def run(options: Namespace) -> int:
 
 def _read(file: str, registry: Registry) -> Iterator[_Read]:
     try:
-        data = Path(file).read_bytes()
+        data = read_bounded(file)
     except OSError as error:
         problem = Problem(
             path="", message=f"cannot be read: {error.strerror}", hint="name a file of scenarios"

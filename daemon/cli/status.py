@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any, Final
 
 from syncret.daemon.cli.asking import Answer, Refusal, ask, print_json
-from syncret.daemon.cli.columns import print_columns, since, span, until
+from syncret.daemon.cli.columns import print_columns, since, span, until, visible
 from syncret.daemon.cli.exits import FAILED, OK
 
 HEAD: Final = ("KIND", "NAMESPACE", "NAME", "READY", "AGE", "NEXT", "STATUS")
@@ -51,7 +51,8 @@ def _print(answer: Answer, now: float) -> None:
         place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
         path = f"{problem['path']}: " if problem["path"] else ""
         hint = f" ({problem['hint']})" if problem.get("hint") else ""
-        sys.stdout.write(f"\n{place}: {problem['severity']}: {path}{problem['message']}{hint}\n")
+        told = f"{place}: {problem['severity']}: {path}{problem['message']}{hint}"
+        sys.stdout.write(f"\n{visible(told)}\n")
 
 
 def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:

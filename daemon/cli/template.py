@@ -6,7 +6,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from syncret.config.errors import ConfigError, Problem
@@ -14,9 +13,9 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
 from syncret.config.settings import PREFIX
 from syncret.config.settings_layers import load_settings
-from syncret.config.yaml import parse_text
+from syncret.config.yaml import LIMITS, parse_text
 from syncret.daemon.cli.exits import FAILED, INVALID, OK
-from syncret.daemon.cli.output import report_problem
+from syncret.daemon.cli.output import read_bounded, report_problem
 from syncret.daemon.core.templating.budget import Budget
 from syncret.daemon.core.templating.engine import NO_FUNCTIONS, Functions, Template
 from syncret.daemon.core.templating.errors import TemplateError
@@ -75,7 +74,7 @@ def _bad(file: str, message: str, hint: str) -> ConfigError:
 
 def _read(file: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
+        return sys.stdin.buffer.read(LIMITS.file + 1) if file == _STDIN else read_bounded(file)
     except OSError as error:
         raise _bad(file, f"cannot be read: {error.strerror}", "name a file, or - for the input") from error
 

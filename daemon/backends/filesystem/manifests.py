@@ -6,7 +6,6 @@ vanished: an unmounted disk or a checkout in progress must not look like the wis
 """
 
 import os
-import stat
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +15,12 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from syncret.config.errors import Problem
-from syncret.config.loader import SUFFIXES
+from syncret.config.loader import name_problem, shown_name
 from syncret.config.meta import ObjectRef
 from syncret.config.yaml import LIMITS
+from syncret.daemon.backends.filesystem.listing import Found, identity_of, walk
 from syncret.daemon.backends.filesystem.reading import FileContent, FileProblem, Manifest, Reader, twice
 
-_SUFFIXES = tuple(SUFFIXES)
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
 
 
@@ -114,9 +113,16 @@ class ManifestFolders:
         for path in self._paths:
             found = self._found(path)
             if isinstance(found, Problem):
-                problems.append(FileProblem(path, found))
-            else:
-                files |= found
+                problems.append(FileProblem(shown_name(path), found))
+                continue
+            for file, status in found.items():
+                problem = name_problem(file)
+                if isinstance(status, OSError):
+                    problem = _unread(status)
+                elif problem is None:
+                    files[file] = status
+                if problem is not None:
+                    problems.append(FileProblem(shown_name(file), problem))
         vanished = [file for file in self._known if file not in files]
         for file in vanished:
             if not _below(file, [problem.file for problem in problems]):
@@ -174,13 +180,13 @@ class ManifestFolders:
             if not (content.problems or content.refused or content.torn):
                 yield file, known.signature, known.last_good.values()
 
-    def _found(self, path: str) -> dict[str, os.stat_result] | Problem:
+    def _found(self, path: str) -> dict[str, Found] | Problem:
         """The manifest files at a path given by the operator, or why there are none to be trusted."""
         try:
             root = Path(path).stat()
             if not Path(path).is_dir():
                 return {path: root}
-            files = dict(_walk(path, {_identity(root)} | self._skipped()))
+            files = dict(walk(path, {identity_of(root)} | self._skipped()))
         except OSError as error:
             return Problem(
                 path="",
@@ -199,7 +205,7 @@ class ManifestFolders:
 
     def _skipped(self) -> set[tuple[int, int]]:
         try:
-            return {_identity(Path(self._skip).stat())} if self._skip is not None else set()
+            return {identity_of(Path(self._skip).stat())} if self._skip is not None else set()
         except OSError:
             return set()
 
@@ -234,12 +240,17 @@ class ManifestFolders:
         try:
             return self._reader.read(file, _bytes_of(file))
         except OSError as error:
-            problem = Problem(
-                path="",
-                message=f"cannot be read: {error.strerror}",
-                hint="what it said last stays in force; let the user that syncret runs as read it",
-            )
-            return FileContent(problems=[problem], torn=True)
+            return FileContent(problems=[_unread(error)], torn=True)
+
+
+def _unread(error: OSError) -> Problem:
+    refused = isinstance(error, PermissionError)
+    remedy = "let the user that syncret runs as read it" if refused else "mend it, or take it away"
+    return Problem(
+        path="",
+        message=f"cannot be read: {error.strerror}",
+        hint=f"what it said last stays in force; {remedy}",
+    )
 
 
 def _below(file: str, folders: Collection[str]) -> bool:
@@ -249,32 +260,3 @@ def _below(file: str, folders: Collection[str]) -> bool:
 def _bytes_of(file: str) -> bytes:
     with Path(file).open("rb") as stream:
         return stream.read(LIMITS.file + 1)
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
-
-
-def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, os.stat_result]]:
-    """Manifest files below a folder in the order of their names, each once; links are followed.
-
-    Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
-    """
-    with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
-        if entry.name.startswith("."):
-            continue
-        try:
-            status = entry.stat()
-        except FileNotFoundError:  # gone since it was listed, or a link to nothing
-            continue
-        identity = _identity(status)
-        is_folder = stat.S_ISDIR(status.st_mode)
-        if identity in seen or not (is_folder or entry.name.endswith(_SUFFIXES)):
-            continue
-        seen.add(identity)
-        if is_folder:
-            yield from _walk(entry.path, seen)
-        elif stat.S_ISREG(status.st_mode):
-            yield entry.path, status

@@ -135,3 +135,12 @@ def test_problems_get_their_lines() -> None:
     (one,) = load_bytes("f.yaml", text.encode())
     located = one.located(judge(one.document, CATALOG).problems)
     assert [(problem.path, problem.line) for problem in located] == [("stringData.bad", 6)]
+
+
+def test_a_name_that_is_no_text_is_told_and_stops_no_other(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.yaml")).write_text("kind: A\n")
+    (tmp_path / "good.yaml").write_text("kind: B\n")
+    good, bad = load([tmp_path])
+    assert good.document == {"kind": "B"}
+    assert (bad.file, bad.document) == (f"{tmp_path}/\\xff.yaml", None)
+    assert [problem.message for problem in bad.problems] == ["the name of the file is not UTF-8 text"]

@@ -54,6 +54,9 @@ def test_every_example_can_be_typed(example: str) -> None:
         pytest.param(["sync", "-f", "x", "--out", "y"], id="abbreviated-flag"),
         pytest.param(["status", "-o", "yaml"], id="unknown-format"),
         pytest.param(["explain"], id="no-object"),
+        pytest.param(["sync", "-f", ""], id="empty-path"),
+        pytest.param(["sync", "-f", "x", "--output-dir", ""], id="empty-output"),
+        pytest.param(["sync", "-f", "x", "--state", ""], id="empty-state"),
     ],
 )
 def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,3 +71,11 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         parser().parse_args(["--version"])
     assert ended.value.code == 0
     assert re.fullmatch(r"syncret \S+\n", capsys.readouterr().out)
+
+
+def test_a_misspelt_flag_is_told_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["sync", "-f", "x", "--outputdir=y"])
+    told = capsys.readouterr().err
+    assert told.startswith("usage: syncret sync")
+    assert told.endswith("unrecognized arguments: --outputdir=y (did you mean --output-dir?)\n")

@@ -203,3 +203,18 @@ def test_the_default_socket_is_that_of_the_settings() -> None:
 )
 def test_spans(seconds: float, expected: str) -> None:
     assert span(seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(["es/x", "--set", "socket="], "socket: there is none", id="none"),
+        pytest.param(["es/x", "--socket", "x" * 108], "longer than 107 bytes", id="too long"),
+        pytest.param(["es/x/y"], "es/x/y names no object", id="two slashes"),
+    ],
+)
+def test_what_cannot_be_asked_is_wrong_usage(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", *arguments]) == 2
+    assert told in capsys.readouterr().err

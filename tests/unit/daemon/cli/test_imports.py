@@ -34,6 +34,7 @@ HELP_MAY_IMPORT = {
     "syncret.daemon.cli.exits",
     "syncret.daemon.cli.grammar",
     "syncret.daemon.cli.main",
+    "syncret.daemon.cli.streams",
 }
 """And what the standard library imports for these."""
 

@@ -3,6 +3,7 @@
 import pytest
 
 from syncret.config.meta import Document
+from syncret.daemon.cli.columns import print_columns
 from syncret.daemon.cli.table import row_of
 
 READY: Document = {"type": "Ready", "status": "True"}
@@ -31,3 +32,8 @@ def external(*conditions: Document) -> Document:
 def test_what_is_told(document: Document, failure: str, told: tuple[str, str]) -> None:
     row = row_of(document, failure=failure, due=None, output_dir="")
     assert (row.ready, row.status) == told
+
+
+def test_what_steers_a_terminal_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    print_columns(("NAME", "STATUS"), [("a\x1b[31m", "one\ntwo \u202e ü")])
+    assert capsys.readouterr().out.splitlines()[1] == "a\\x1b[31m  one\\ntwo \\u202e ü"

@@ -29,3 +29,19 @@ def test_values_are_shown_on_demand_only(
     assert PLANTED not in capsys.readouterr().out
     assert main([*command, "--show-values"]) == 2
     assert PLANTED in json.dumps(json.loads(capsys.readouterr().out)["items"][0]["object"])
+
+
+def test_a_name_cannot_forge_a_line_of_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.yaml").write_text('{apiVersion: v1, kind: "X\\e[2J\\nall is well"}')
+    assert main(["validate", "-f", str(tmp_path)]) == 2
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["simulate"], ["template"], ["template", "/dev/null", "--data"]],
+    ids=["scenario", "template", "data"],
+)
+def test_a_file_that_never_ends_is_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, "/dev/zero"]) in {1, 2}
+    assert "larger than" in (told := capsys.readouterr().err) or "longer than" in told

@@ -207,3 +207,39 @@ def test_a_file_may_be_given_by_itself(folder: Path) -> None:
     snapshot = folders.scan()
     assert set(snapshot.manifests) == {ref("one")}
     assert "none.yaml" in told(snapshot)
+
+
+def test_a_link_to_itself_stops_no_other_file(folder: Path, folders: ManifestFolders) -> None:
+    (folder / "loop.yaml").symlink_to("loop.yaml")
+    snapshot = folders.scan()
+    assert set(snapshot.manifests) == {ref("one"), ref("two")}
+    assert f"{folder}/loop.yaml: cannot be read: Too many levels of symbolic links" in told(snapshot)
+
+
+def test_a_link_whose_end_is_not_there_leaves_what_it_said(
+    folder: Path, folders: ManifestFolders, tmp_path: Path
+) -> None:
+    (tmp_path / "disk.yaml").write_text(TWO.replace("two", "linked"))
+    (folder / "linked.yaml").symlink_to(tmp_path / "disk.yaml")
+    folders.scan()
+    (tmp_path / "disk.yaml").unlink()
+    snapshot = folders.scan()
+    assert ref("linked") in snapshot.manifests
+    assert "cannot be read: No such file or directory" in told(snapshot)
+    (folder / "linked.yaml").unlink()
+    assert folders.scan().is_gone(ref("linked"), str(folder / "linked.yaml"))
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root reads everything")
+def test_a_locked_folder_stops_nothing_beside_it(folder: Path, folders: ManifestFolders) -> None:
+    (folder / "locked").mkdir(mode=0o000)
+    snapshot = folders.scan()
+    assert set(snapshot.manifests) == {ref("one"), ref("two")}
+    assert f"{folder}/locked: cannot be read: Permission denied" in told(snapshot)
+
+
+def test_a_name_that_is_no_text_is_told_and_stops_no_other(folder: Path, folders: ManifestFolders) -> None:
+    (folder / os.fsdecode(b"\xff.yaml")).write_text(TWO.replace("two", "three"))
+    snapshot = folders.scan()
+    assert set(snapshot.manifests) == {ref("one"), ref("two")}
+    assert f"{folder}/\\xff.yaml: the name of the file is not UTF-8 text (rename it)" in told(snapshot)

@@ -1,0 +1,56 @@
+"""Finds the files of manifests below a folder. What cannot be looked at stops nothing beside it."""
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from syncret.config.loader import SUFFIXES
+
+_SUFFIXES = tuple(SUFFIXES)
+
+Found: TypeAlias = os.stat_result | OSError
+"""A file, or why it cannot be looked at."""
+
+
+def identity_of(status: os.stat_result) -> tuple[int, int]:
+    """What tells one file or folder from all others."""
+    return status.st_dev, status.st_ino
+
+
+def walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, Found]]:
+    """Manifest files below a folder in the order of their names, each once; links are followed.
+
+    Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
+    What cannot be looked at (a folder that is locked, a link to itself) comes with its error and stops
+    nothing beside it. Raises OSError for the folder itself.
+    """
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.name.startswith("."):
+            continue
+        try:
+            status = entry.stat()
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError) or _is_dead_link(entry):
+                yield entry.path, error
+            continue  # or gone since it was listed
+        identity, is_folder = identity_of(status), stat.S_ISDIR(status.st_mode)
+        if identity in seen or not (is_folder or entry.name.endswith(_SUFFIXES)):
+            continue
+        seen.add(identity)
+        if is_folder:
+            try:
+                yield from walk(entry.path, seen)
+            except FileNotFoundError:  # gone since it was listed
+                continue
+            except OSError as error:
+                yield entry.path, error
+        elif stat.S_ISREG(status.st_mode):
+            yield entry.path, status
+
+
+def _is_dead_link(entry: os.DirEntry[str]) -> bool:
+    """Whether a manifest would be here if there were a file at the end of the link, on its disk."""
+    return entry.name.endswith(_SUFFIXES) and entry.is_symlink()
