@@ -115,7 +115,10 @@ def open_database(path: str, *, fsync: bool) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise _not_opened(path, error) from error
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise refused(path, error) from error
     try:
         _prepare(database, path, fsync=fsync)
     except sqlite3.Error as error:

@@ -269,3 +269,9 @@ async def test_what_another_process_writes_can_be_read(path: str) -> None:
     await state.durable()
     assert remembered(path) == {A: b"1"}
     await state.aclose()
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe.db")
+    with pytest.raises(StateError, match=r"pipe\.db: the state file cannot be used"):
+        State(str(pipe))
