@@ -1,0 +1,161 @@
+"""Modes, owners, and links and folders in the way: nothing is redirected or taken from others."""
+
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
+from syncret.daemon.backends.filesystem.tree import OutputSettings, OutputTree
+from tests.unit.daemon.backends.filesystem.secret_folder.support import DB, NEW, OLD, Opener, hidden, names
+from tests.unit.daemon.backends.filesystem.writes import write
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
+
+
+def test_modes_of_the_settings_hold_whatever_the_umask(open_tree: Opener, output: Path) -> None:
+    mask = os.umask(0o077)
+    try:
+        folder = SecretFolder(open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640)))
+        write(folder, DB, OLD)
+    finally:
+        os.umask(mask)
+    modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
+    assert modes == {
+        "default": 0o750,
+        "default/db": 0o750,
+        "default/db/user": 0o640,
+        "default/db/password": 0o640,
+    }
+
+
+def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, output: Path) -> None:
+    tree = OutputTree(str(output), OutputSettings(fsync=False))
+    write(SecretFolder(tree), DB, OLD)
+    tree.close()
+    tree = open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640))
+    assert write(SecretFolder(tree), DB, OLD).changed
+    modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
+    assert modes == {
+        "default": 0o750,
+        "default/db": 0o750,
+        "default/db/user": 0o640,
+        "default/db/password": 0o640,
+    }
+
+
+@root_only
+def test_owner_and_group_are_given(open_tree: Opener, output: Path) -> None:
+    folder = SecretFolder(open_tree(OutputSettings(fsync=False, uid=1234, gid=4321)))
+    write(folder, DB, OLD)
+    write(folder, DB, NEW)
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in output.rglob("*")} == {(1234, 4321)}
+    assert not write(folder, DB, NEW).changed
+    os.chown(output / "default/db/user", 0, 0)
+    assert write(folder, DB, NEW).changed
+    assert (output / "default/db/user").stat().st_uid == 1234
+
+
+@root_only
+@pytest.mark.parametrize("which", ["", "default", "default/db"])
+def test_folders_of_someone_else_are_refused(open_tree: Opener, output: Path, which: str) -> None:
+    (output / "default/db").mkdir(parents=True)
+    (output / "default/db/theirs").write_bytes(b"x")
+    os.chown(output / which, 1234, 1234)
+    with pytest.raises(TargetUnavailable) as caught:
+        write(SecretFolder(open_tree()), DB, OLD)
+    assert "another user (uid 1234)" in str(caught.value)
+    assert caught.value.hint
+    assert names(output / "default/db") == ["theirs"]
+
+
+@pytest.mark.parametrize("which", ["out", "out/default", "out/default/db"])
+@pytest.mark.parametrize("act", ["write", "remove", "load"])
+def test_links_are_refused_and_not_followed(
+    open_tree: Opener, output: Path, tmp_path: Path, which: str, act: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "default/db").mkdir(parents=True)
+    (elsewhere / "db").mkdir()
+    victim = tmp_path / which
+    victim.parent.mkdir(parents=True, exist_ok=True)
+    victim.symlink_to(elsewhere)
+    before = sorted(elsewhere.rglob("*"))
+
+    def attempt() -> None:
+        folder = SecretFolder(open_tree())
+        acts: dict[str, Callable[[], object]] = {
+            "write": lambda: write(folder, DB, OLD),
+            "remove": lambda: folder.remove(DB),
+            "load": lambda: folder.load(DB),
+        }
+        acts[act]()
+
+    with pytest.raises(TargetUnavailable) as caught:
+        attempt()
+    assert caught.value.hint
+    assert sorted(elsewhere.rglob("*")) == before
+    assert victim.is_symlink()
+
+
+@pytest.mark.parametrize("which", ["out", "out/default", "out/default/db"])
+def test_a_file_in_the_way_is_refused(open_tree: Opener, tmp_path: Path, which: str) -> None:
+    victim = tmp_path / which
+    victim.parent.mkdir(parents=True, exist_ok=True)
+    victim.write_bytes(b"mine")
+    with pytest.raises(TargetUnavailable):
+        write(SecretFolder(open_tree()), DB, OLD)
+    assert victim.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("act", ["write", "remove"])
+def test_a_folder_that_holds_folders_is_not_ours_to_replace(
+    open_tree: Opener, output: Path, act: str
+) -> None:
+    (output / "default/db/precious").mkdir(parents=True)
+    folder = SecretFolder(open_tree())
+    with pytest.raises(TargetUnavailable, match="holds other folders"):
+        _ = write(folder, DB, OLD) if act == "write" else folder.remove(DB)
+    assert (output / "default/db/precious").is_dir()
+    assert hidden(output) == []
+
+
+def test_a_name_swapped_for_a_link_while_we_work_redirects_nothing(
+    open_tree: Opener, output: Path, tmp_path: Path
+) -> None:
+    """An attacker who owns the parent flips the Secret's name between a folder and a link all the time."""
+    folder = SecretFolder(open_tree())
+    write(folder, DB, OLD)
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    (trap / "keep").write_bytes(b"x")
+    stop = threading.Event()
+
+    def flip() -> None:
+        name, aside = output / "default/db", tmp_path / "aside"
+        while not stop.is_set():
+            try:
+                name.rename(aside)
+                name.symlink_to(trap)
+                name.unlink()
+                aside.rename(name)
+            except OSError:
+                continue
+
+    attacker = threading.Thread(target=flip)
+    attacker.start()
+    try:
+        for number in range(300):
+            try:
+                write(folder, DB, {"password": b"%d" % number})
+                folder.load(DB)
+            except TargetUnavailable:
+                continue
+    finally:
+        stop.set()
+        attacker.join()
+    assert names(trap) == ["keep"]
