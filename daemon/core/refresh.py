@@ -4,18 +4,18 @@ All times are seconds since the epoch, all intervals seconds. Nothing here reads
 """
 
 import hashlib
-from collections.abc import Mapping
 from typing import Final
 
+from syncret.config.meta import Metadata
 from syncret.daemon.core.digest import metadata_hash
 
 _LEAST_SPREAD: Final = 10
 """Seconds. Shorter intervals spread themselves."""
 
 
-def synced_version(generation: int, labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
+def version_of(metadata: Metadata) -> str:
     """What `status.syncedResourceVersion` records: it differs once spec, labels or annotations changed."""
-    return f"{generation}-{metadata_hash(labels, annotations)}"
+    return f"{metadata.generation}-{metadata_hash(metadata.labels, metadata.annotations)}"
 
 
 def is_due(
@@ -51,16 +51,14 @@ def is_due(
         case _ if synced != current or last is None or last > now:
             return True
         case _:
-            return allowed and _elapsed(interval, last, now, spread)
+            return allowed and _due(interval, last, spread) <= now
 
 
-def is_push_due(
-    interval: float, *, synced: str, current: str, last: float | None, now: float, spread: str = ""
-) -> bool:
+def is_push_due(interval: float, *, synced: str, current: str, last: float | None, now: float) -> bool:
     """Whether a PushSecret must be pushed now; the arguments are those of `is_due`."""
     if synced != current:
         return True
-    return interval > 0 and (last is None or last > now or _elapsed(interval, last, now, spread))
+    return interval > 0 and (last is None or last > now or last + interval <= now)
 
 
 def next_due(
@@ -97,7 +95,3 @@ def _number(key: str) -> int:
 
 def _due(interval: float, last: float, spread: str) -> float:
     return slot(last, interval, spread) if spread else last + interval
-
-
-def _elapsed(interval: float, last: float, now: float, spread: str) -> bool:
-    return _due(interval, last, spread) <= now

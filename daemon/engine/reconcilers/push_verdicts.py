@@ -20,18 +20,12 @@ UNCHANGED: Final = ". Existing secrets in providers unchanged."
 SOURCE_DELETED: Final = "SourceDeleted"
 
 
-def version_of(resource: PushSecret) -> str:
-    """What `status.syncedResourceVersion` says once this version is pushed."""
-    metadata = resource.metadata
-    return refresh.synced_version(metadata.generation, metadata.labels, metadata.annotations)
-
-
 def is_due(resource: PushSecret, now: float) -> bool:
     """Whether it must be pushed now."""
     return refresh.is_push_due(
         parse_duration(resource.spec.refresh_interval),
         synced=resource.status.synced_resource_version,
-        current=version_of(resource),
+        current=refresh.version_of(resource.metadata),
         last=seconds(resource.status.refresh_time or ""),
         now=now,
     )
@@ -49,7 +43,7 @@ def cleaned_up(resource: PushSecret) -> bool:
     return (
         verdict is not None
         and verdict.reason == SOURCE_DELETED
-        and resource.status.synced_resource_version == version_of(resource)
+        and resource.status.synced_resource_version == refresh.version_of(resource.metadata)
     )
 
 
@@ -67,7 +61,7 @@ class PushVerdicts:
         status = msgspec.structs.replace(
             status,
             refresh_time=stamp(now),
-            synced_resource_version=version_of(resource),
+            synced_resource_version=refresh.version_of(resource.metadata),
             synced_push_secrets=synced,
         )
         await self._report(resource, status)

@@ -20,19 +20,13 @@ from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import SyncError
 
 
-def version_of(resource: ExternalSecret) -> str:
-    """What `status.syncedResourceVersion` says once this version is synced."""
-    metadata = resource.metadata
-    return refresh.synced_version(metadata.generation, metadata.labels, metadata.annotations)
-
-
 def is_due(resource: ExternalSecret, now: float, *, spread: bool) -> bool:
     """Whether it must be synced now, by its policy, its interval and its windows."""
     return refresh.is_due(
         resource.spec.refresh_policy or "Periodic",
         parse_duration(resource.spec.refresh_interval),
         synced=resource.status.synced_resource_version,
-        current=version_of(resource),
+        current=refresh.version_of(resource.metadata),
         last=seconds(resource.status.refresh_time or ""),
         now=now,
         allowed=windows.allowed(*_windows(resource), now),
@@ -101,7 +95,7 @@ class Verdicts:
             resource.status,
             conditions=conditions.put(resource.status.conditions, verdict, now=now),
             refresh_time=stamp(now),
-            synced_resource_version=version_of(resource),
+            synced_resource_version=refresh.version_of(resource.metadata),
             binding=Binding(name=bound) if bound else resource.status.binding,
         )
         await self._report(resource, status)

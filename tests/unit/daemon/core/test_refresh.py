@@ -2,17 +2,27 @@
 
 import pytest
 
-from syncret.daemon.core.refresh import is_due, is_push_due, next_due, slot, synced_version
+from syncret.config.meta import Metadata
+from syncret.daemon.core.refresh import is_due, is_push_due, next_due, slot, version_of
 
 HOUR = 3600.0
 NOW = 1_800_000_000.0
 
 
 def test_the_version_changes_with_spec_labels_and_annotations() -> None:
-    version = synced_version(3, {"a": "1"}, {})
+    version = version_of(Metadata(generation=3, labels={"a": "1"}))
 
     assert version.startswith("3-")
-    assert len({version, synced_version(4, {"a": "1"}, {}), synced_version(3, {}, {"a": "1"})}) == 3
+    assert (
+        len(
+            {
+                version,
+                version_of(Metadata(generation=4, labels={"a": "1"})),
+                version_of(Metadata(generation=3, annotations={"a": "1"})),
+            }
+        )
+        == 3
+    )
 
 
 @pytest.mark.parametrize(
