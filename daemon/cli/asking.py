@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from syncret.daemon.cli.columns import visible
+from syncret.config.visible import visible
 from syncret.daemon.cli.exits import FAILED, INVALID, UNUSABLE
 
 DEFAULT: Final = "/run/syncret/control.sock"

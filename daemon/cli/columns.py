@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
+from syncret.config.visible import visible
+
 _UNITS: Final = ((86400, "d"), (3600, "h"), (60, "m"))
 _TWICE: Final = 2
 """A unit is used from two of it on: 90s, then 2m; 47h, then 2d."""
@@ -17,13 +19,6 @@ def print_columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         sys.stdout.write("  ".join(cells).rstrip() + "\n")
-
-
-def visible(text: str) -> str:
-    """A text on one line; characters that steer a terminal are escaped: names may come from anybody."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def span(seconds: float) -> str:

@@ -6,8 +6,9 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Final
 
+from syncret.config.visible import visible
 from syncret.daemon.cli.asking import Answer, Refusal, ask_about, print_json
-from syncret.daemon.cli.columns import print_columns, since, until, visible
+from syncret.daemon.cli.columns import print_columns, since, until
 from syncret.daemon.cli.exits import OK
 
 HEAD: Final = ("REMOTE KEY", "PROPERTY", "AGE", "ENTRY", "STEPS")

@@ -8,8 +8,8 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document
+from syncret.config.visible import visible
 from syncret.config.yaml import LIMITS
-from syncret.daemon.cli.columns import visible
 
 
 def read_bounded(file: str) -> bytes:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Final, NamedTuple
 
 from syncret.config.meta import Document
-from syncret.daemon.cli.columns import visible
+from syncret.config.visible import visible
 from syncret.daemon.cli.exits import FAILED, INVALID, OK
 from syncret.daemon.cli.output import print_json, report_problem
 from syncret.daemon.cli.setup import guarded, settings_of

@@ -10,9 +10,9 @@ from typing import Final
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Settings
 from syncret.config.settings_layers import Given, load_settings
+from syncret.config.visible import visible
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.state_file import StateError
-from syncret.daemon.cli.columns import visible
 from syncret.daemon.cli.exits import INVALID, UNUSABLE
 from syncret.daemon.ops.listening import CannotListen
 

@@ -5,8 +5,9 @@ import time
 from argparse import Namespace
 from typing import Any, Final
 
+from syncret.config.visible import visible
 from syncret.daemon.cli.asking import Answer, Refusal, ask, print_json
-from syncret.daemon.cli.columns import print_columns, since, span, until, visible
+from syncret.daemon.cli.columns import print_columns, since, span, until
 from syncret.daemon.cli.exits import FAILED, OK
 
 HEAD: Final = ("KIND", "NAMESPACE", "NAME", "READY", "AGE", "NEXT", "STATUS")

@@ -10,17 +10,19 @@ import logging
 import os
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import PurePath
 from traceback import walk_tb
 from types import TracebackType
 from typing import Any, Final, TextIO, cast
 
 import structlog
-from structlog.typing import EventDict, WrappedLogger
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.visible import visible
 from syncret.daemon.backends.contract import BackendError
 from syncret.providers.errors import SyncError
 
@@ -39,7 +41,8 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
     renderer: Any
     if form == "console" or (form == "auto" and terminal):
         plain_terminal = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-        renderer = structlog.dev.ConsoleRenderer(colors=terminal and not plain_terminal)
+        console = structlog.dev.ConsoleRenderer(colors=terminal and not plain_terminal)
+        renderer = partial(_for_people, console)
     else:
         renderer = structlog.processors.JSONRenderer()
     structlog.configure(
@@ -56,6 +59,12 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(level=max(LEVELS[level], logging.WARNING), handlers=[_Forward()], force=True)
+
+
+def _for_people(console: Processor, logger: WrappedLogger, method: str, event: EventDict) -> Any:  # noqa: ANN401  # as structlog has it
+    """A line of the console; in JSON, what steers a terminal is escaped anyway."""
+    shown = {key: visible(value) if isinstance(value, str) else value for key, value in event.items()}
+    return console(logger, method, shown)
 
 
 def told_errors(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:

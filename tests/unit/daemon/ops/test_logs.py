@@ -173,3 +173,12 @@ async def test_errors_of_the_loop_are_told_without_their_text() -> None:
     (event,) = [json.loads(line) for line in out.getvalue().splitlines()]
     assert event["error"] == "ValueError"
     assert CANARY not in out.getvalue()
+
+
+@FORMS
+def test_what_steers_a_terminal_is_escaped(form: str) -> None:
+    out = logged(form)
+    structlog.get_logger().error("kind \x1b[2J\nall is well", name="\x1b[31m")
+    assert out.getvalue().count("\n") == 1
+    assert "\x1b[2J" not in out.getvalue()
+    assert "\x1b[31m" not in out.getvalue()
