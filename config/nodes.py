@@ -119,17 +119,19 @@ class Constructor:
 
     def _mapping(self, node: MappingNode, path: Path) -> Document:
         result: Document = {}
-        merged: Document = {}
+        own: set[str] = set()
         for key_node, value_node in node.value:
             if key_node.tag == _PLAIN and key_node.value == "<<":
-                for source in self._merged(value_node, path):
-                    merged = {**source, **merged}
+                # What stands later wins, merged or not; of one merge's sources the first.
+                for source in reversed(list(self._merged(value_node, path))):
+                    result |= source
                 continue
             key = key_text(key_node)
-            if key in result:
+            if key in own:
                 self.duplicates.append(Duplicate(render((path, key)), key_node.start_mark.line))
+            own.add(key)
             result[key] = self.value(value_node, (path, key))
-        return {**merged, **result} if merged else result
+        return result
 
     def _merged(self, node: Node, path: Path) -> Iterator[Document]:
         sources = node.value if isinstance(node, SequenceNode) else [node]

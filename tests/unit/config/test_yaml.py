@@ -84,6 +84,11 @@ def test_merge_keys_merge_and_own_keys_win() -> None:
     assert value(text) == {"base": {"a": 1, "b": 2}, "one": {"a": 1, "b": 3}, "two": {"a": 9, "b": 2}}
 
 
+def test_a_merge_wins_over_what_stands_before_it_as_an_api_server_reads_it() -> None:
+    text = "one: {b: 2, <<: {b: 1, c: 3}}\ntwo: {<<: {b: 1}, b: 2, <<: {c: 4}}\n"
+    assert value(text) == {"one": {"b": 1, "c": 3}, "two": {"b": 2, "c": 4}}
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
