@@ -53,6 +53,11 @@ def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterat
     namespace: str = metadata.get("namespace", "")
     if namespace and not (len(namespace) <= _LONGEST_LABEL and _LABEL.fullmatch(namespace)):
         yield Problem(path="metadata.namespace", message="is not a DNS label", hint=_LABEL_HINT)
+    yield from check_marks(metadata)
+
+
+def check_marks(metadata: Document) -> Iterator[Problem]:
+    """The part of it that holds for kinds whose names follow rules of their own, too."""
     yield from _labels(metadata.get("labels", {}))
     yield from _annotations(metadata.get("annotations", {}))
     yield from _finalizers(metadata.get("finalizers", ()))

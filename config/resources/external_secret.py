@@ -37,7 +37,7 @@ class GeneratorRef(Model):
 
 
 class DataSource(Model):
-    """Another store for one entry of `data`, or a generator, which ESO takes and then passes over."""
+    """Another store for one entry of `data`. A generator is taken too, and then there is no store to read."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 

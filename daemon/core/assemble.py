@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from syncret.config.resources.external_secret import DataFrom, ExternalSecretSpec, RemoteReference
 from syncret.daemon.core import decoding, keys, rewriting
-from syncret.daemon.core.needs import Answer, Need, Read, need_of, remote_ref, store_name
+from syncret.daemon.core.needs import Answer, Need, Read, need_of, remote_ref, store_of
 from syncret.daemon.core.rewriting import Transform
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
@@ -37,8 +37,7 @@ def assemble(spec: ExternalSecretSpec, answers: Mapping[Need, Answer], *, transf
             place = f"spec.dataFrom[{index}]"
             result = _lay(spec, result, place, _map_of(entry, answers[need], place, transform))
     for index, item in enumerate(spec.data):
-        override = item.source_ref.store_ref if item.source_ref else None
-        need = Read(store_name(spec, override), remote_ref(item.remote_ref))
+        need = Read(store_of(spec, item), remote_ref(item.remote_ref))
         place = f"spec.data[{index}]"
         value = _value_of(item.remote_ref, item.secret_key, answers[need], place)
         result = _lay(spec, result, place, None if value is None else {item.secret_key: value})

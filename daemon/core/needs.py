@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from syncret.config.resources.external_secret import (
     Data,
     DataFrom,
@@ -27,28 +29,31 @@ class StoreName(NamedTuple):
         return f"{self.kind}/{self.name}"
 
 
-class Read(NamedTuple):
-    """One value."""
+class Read(Struct, frozen=True):
+    """One value.
+
+    The kinds of needs are no tuples: a value and a map that are read from the same place are not equal.
+    """
 
     store: StoreName
     ref: RemoteRef
 
 
-class Extract(NamedTuple):
+class Extract(Struct, frozen=True):
     """One value as a map of keys."""
 
     store: StoreName
     ref: RemoteRef
 
 
-class Search(NamedTuple):
+class Search(Struct, frozen=True):
     """All entries that match."""
 
     store: StoreName
     query: FindQuery
 
 
-class Draw(NamedTuple):
+class Draw(Struct, frozen=True):
     """New values of a generator. The place keeps two draws from one generator apart."""
 
     place: int
@@ -68,6 +73,17 @@ def store_name(spec: ExternalSecretSpec, override: StoreRef | None = None) -> St
 
 _store = lru_cache(maxsize=1024)(StoreName)
 """A name that thousands of entries have in common is made once."""
+
+
+def store_of(spec: ExternalSecretSpec, item: Data) -> StoreName:
+    """The store that an entry of `data` reads from.
+
+    A generator gives no single keys: where one is named here, there is no store, as with the operator.
+    """
+    source = item.source_ref
+    if source is not None and source.store_ref is None:
+        return _store("SecretStore", "")
+    return store_name(spec, source.store_ref if source else None)
 
 
 def remote_ref(reference: RemoteReference) -> RemoteRef:
@@ -116,11 +132,7 @@ def _needs(spec: ExternalSecretSpec) -> Iterator[Need]:
         if need is not None:
             yield need
     for item in spec.data:
-        yield Read(_store_of(spec, item), remote_ref(item.remote_ref))
-
-
-def _store_of(spec: ExternalSecretSpec, item: Data) -> StoreName:
-    return store_name(spec, item.source_ref.store_ref if item.source_ref else None)
+        yield Read(store_of(spec, item), remote_ref(item.remote_ref))
 
 
 def stores(spec: ExternalSecretSpec) -> tuple[StoreName, ...]:
@@ -128,7 +140,7 @@ def stores(spec: ExternalSecretSpec) -> tuple[StoreName, ...]:
     named = [store_name(spec)] if spec.secret_store_ref.name else []
     asked = (need_of(spec, index, entry) for index, entry in enumerate(spec.data_from))
     named += [need.store for need in asked if need is not None and not isinstance(need, Draw)]
-    named += [_store_of(spec, item) for item in spec.data]
+    named += [store_of(spec, item) for item in spec.data]
     return tuple(dict.fromkeys(named))
 
 

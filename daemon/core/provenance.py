@@ -14,7 +14,7 @@ from syncret.config.resources.external_secret import (
     RewriteMerge,
 )
 from syncret.config.resources.push_secret import PushDataTo, PushRewrite, PushSecretSpec, PushStoreRef
-from syncret.daemon.core.needs import store_name
+from syncret.daemon.core.needs import store_name, store_of
 
 
 class KeyStory(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -55,7 +55,7 @@ def _keys(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> Iterator[KeyS
 
 
 def _of_one(spec: ExternalSecretSpec, item: Data, place: str) -> KeyStory:
-    store = store_name(spec, item.source_ref.store_ref if item.source_ref else None)
+    store = store_of(spec, item)
     reference = item.remote_ref
     return KeyStory(
         key=item.secret_key,

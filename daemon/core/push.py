@@ -161,10 +161,12 @@ def _expand_one(
         problem = f'failed to compile regexp pattern "{pattern}": {error.reason}'
         raise Malformed(f"match failed: {problem}") from error
     matched = [key for key in sorted(converted) if wanted is None or wanted.search(key)]
+    if not matched:
+        return []  # what would be done with them is not looked at, as with the operator
     if entry.remote_key:
         bundle = {key: converted[key] for key in matched}
         target = RemoteTarget(entry.remote_key)
-        return [(BUNDLE, PushEntry("", target, entry.metadata, "None", bundle))] if matched else []
+        return [(BUNDLE, PushEntry("", target, entry.metadata, "None", bundle))]
     made: list[tuple[str, PushEntry]] = []
     for key, remote in _rewritten(entry.rewrite, matched, transform).items():
         if not remote:
@@ -178,11 +180,16 @@ def _rewritten(
 ) -> dict[str, str]:
     renamed = {name: name for name in names}
     for index, operation in enumerate(operations):
+        place = f"rewrite failed: rewrite[{index}]"
         try:
             apply = _compiled(operation, transform)
-            renamed = {name: apply(current) for name, current in renamed.items()}
         except Malformed as error:
-            raise error.within(f"rewrite failed: rewrite[{index}]") from error
+            raise error.within(place) from error
+        for name, current in renamed.items():
+            try:
+                renamed[name] = apply(current)
+            except Malformed as error:
+                raise error.within(f'{place} on key "{current}": template exec') from error
     return renamed
 
 
@@ -196,7 +203,10 @@ def _compiled(operation: PushRewrite, transform: Transform) -> Callable[[str], s
         target = operation.regexp.target
         return lambda key: pattern.replace_all(key, target)
     if operation.transform is not None:
-        return transform(operation.transform.template)
+        try:
+            return transform(operation.transform.template)
+        except Malformed as error:
+            raise error.within("invalid template") from error
     return lambda key: key
 
 
@@ -225,9 +235,10 @@ def _check_unique(merged: Sequence[PushEntry]) -> None:
         if len(sources) > 1:
             where = f' with property "{target.property}"' if target.property else ""
             listed = " and ".join(f'"{key}"' for key in sources)
+            all_of_them = "both" if len(sources) == 2 else "all"  # noqa: PLR2004  # as it says
             clashes.append(
                 f'duplicate remote key "{target.remote_key}"{where}: '
-                f"source keys {listed} all map to the same destination"
+                f"source keys {listed} {all_of_them} map to the same destination"
             )
     if clashes:
         raise Malformed("failed to merge data entries: " + "; ".join(clashes))

@@ -166,7 +166,10 @@ def _put_template(
 
 
 def _without_empty(secret: Document) -> Document:
+    """As an API server keeps it: otherwise a Secret without a value would seem to differ at every look."""
     metadata = secret["metadata"]
+    if not secret["data"]:
+        del secret["data"]
     for field in ("labels", "annotations", "ownerReferences"):
         if field in metadata and not metadata[field]:
             del metadata[field]

@@ -19,12 +19,24 @@ _REFERENCE: Final = re2.compile(r"\$(?:(\$)|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 """Quoted text, or one escape."""
 
+_CODES: Final = {
+    "missing ]": "missing closing ]",
+    "missing )": "missing closing )",
+    "trailing \\": "trailing backslash at end of expression",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid named capture group": "invalid named capture",
+}
+"""What RE2 and Go call the same mistake, where they differ."""
+
 _STRAY: Final = re.compile("[\ud800-\udfff]")
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 class PatternError(Malformed):
-    """The expression is none. `reason` is RE2's, and holds at most a part of the pattern."""
+    """The expression is none. `reason` is in Go's words, and holds at most a part of the pattern."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -41,7 +53,7 @@ class Pattern:
         self._options.log_errors = False
         if any(found[1] == "C" for found in _ESCAPE.finditer(source)):
             # RE2 would match one byte of a character; Go does not know it.
-            raise PatternError(r"invalid escape sequence: \C")
+            raise PatternError(r"error parsing regexp: invalid escape sequence: `\C`")
         try:
             self._regexp = re2.compile(source.encode(), self._options)
         except (re2.error, UnicodeEncodeError) as error:
@@ -128,6 +140,8 @@ def _searchable(text: str) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
-        return "invalid UTF-8"
+        return "error parsing regexp: invalid UTF-8"
     reason = error.args[0] if error.args else ""
-    return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+    told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+    code, _, part = told.partition(": ")
+    return f"error parsing regexp: {_CODES.get(code, code)}: `{part}`"

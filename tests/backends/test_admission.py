@@ -48,6 +48,11 @@ async def test_an_old_version_is_stored_as_the_new_one(strict: MemoryCluster) ->
 @pytest.mark.parametrize(
     ("document", "path"),
     [
+        pytest.param(
+            manifest(GroupKind("example.com", "Widget"), meta={"labels": {"a": "{{ .x }}"}}),
+            "metadata.labels.a",
+            id="label of a foreign kind",
+        ),
         pytest.param(manifest(STORE, spec={}), "spec.provider", id="required"),
         pytest.param(manifest(STORE, spec={"provider": {}}), "spec.provider", id="no provider"),
         pytest.param(manifest(name="Upper"), "metadata.name", id="name"),

@@ -3,19 +3,22 @@
 from syncret.config.catalog import Catalog
 from syncret.config.decode import Judge
 from syncret.config.meta import Document
+from syncret.config.metadata import check_marks
 from syncret.daemon.backends.memory.hooks import Admission, Admitted
 
 
 def admission_by(catalog: Catalog) -> Admission:
     """The admission of a cluster that knows the providers and generators of a catalog.
 
-    Kinds that are none of ours are stored as they are.
+    Kinds that are none of ours are stored as they are, if their labels and annotations may be.
     """
     judge = Judge(catalog)
 
     def admit(document: Document, previous: Document | None) -> Admitted:
         judged = judge.judge(document, previous)
-        if judged.foreign is not None or judged.document is None:
+        if judged.foreign is not None:
+            return Admitted(document, (*judged.problems, *check_marks(document["metadata"])))
+        if judged.document is None:
             return Admitted(document, judged.problems)
         return Admitted(judged.document, judged.problems)
 

@@ -6,7 +6,7 @@ from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import selectors
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.push import Store
-from syncret.daemon.engine.reconcilers.stores import CLUSTER, GROUP, store_ref
+from syncret.daemon.engine.reconcilers.stores import CLUSTER, GROUP, absent, store_ref
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.errors import Malformed
 
@@ -36,7 +36,5 @@ def _of(world: World, ref: PushStoreRef, namespace: str) -> list[Stored]:
         )
     stored = world.inventory.get(store_ref(StoreName(kind, ref.name), namespace))
     if stored is None:
-        raise Malformed(
-            f'could not get {kind} "{ref.name}": it does not exist', hint="create it, or mend the name"
-        )
+        raise Malformed(absent(kind, ref.name), hint="create it, or mend the name")
     return [stored]

@@ -33,8 +33,13 @@ class Pusher:
     async def push(
         self, resource: PushSecret, source: Source, stores: Mapping[Store, Stored]
     ) -> tuple[Synced, SyncError | None]:
-        """Push one source to every store. All entries of a store are decided before the first is pushed."""
+        """Push one source to every store. All entries of a store are decided before the first is pushed.
+
+        A store that fails ends its own entries alone; the error is that of the first. (The operator ends
+        there, but takes the stores in another order each time: it, too, comes to them all.)
+        """
         synced: Synced = {}
+        failed: SyncError | None = None
         for store in stores:
             account = synced.setdefault(str(store), {})
             try:
@@ -43,8 +48,8 @@ class Pusher:
                     await self._push_one(resource, session, store, entry, source)
                     account[entry.status_key] = entry.as_data()
             except SyncError as error:
-                return synced, error
-        return synced, None
+                failed = failed or error
+        return synced, failed
 
     async def delete(self, resource: PushSecret, wanted: Account) -> tuple[Synced, SyncError | None]:
         """Delete what was pushed before and is not wanted any more. Returns what still stands."""

@@ -24,6 +24,11 @@ def store_ref(name: StoreName, namespace: str) -> ObjectRef:
     return ObjectRef(GROUP, name.kind, "" if name.kind == CLUSTER else namespace, name.name)
 
 
+def absent(kind: str, name: str) -> str:
+    """What is told of a store that does not exist, in the operator's words."""
+    return f'could not get {kind} "{name}", {kind}.{GROUP} "{name}" not found'
+
+
 def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) -> Stored:
     """The store, if a resource of that namespace may use it; with `ready` only if it is known to work.
 
@@ -32,7 +37,7 @@ def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) 
     stored = world.inventory.get(store_ref(name, namespace))
     if stored is None:
         hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
-        raise Malformed(f'could not get {name.kind} "{name.name}": it does not exist', hint=hint)
+        raise Malformed(absent(name.kind, name.name), hint=hint)
     store = world.heads.of(stored)
     if not world.handles(store.spec.controller):
         raise Denied("can not reference unmanaged store", hint="its spec.controller names another class")

@@ -116,7 +116,7 @@ async def test_a_collision_is_found_before_anything_is_pushed(life: Life) -> Non
     await life.apply(SOURCE, store(), pushing(entry("r"), entry("r", "b")))
     message = (
         'set secret failed: failed to merge data entries: duplicate remote key "r": '
-        'source keys "a" and "b" all map to the same destination'
+        'source keys "a" and "b" both map to the same destination'
     )
     assert (await life.ready(PUSH))[2] == message
     assert life.calls("push") == 0

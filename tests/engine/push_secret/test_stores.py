@@ -9,7 +9,8 @@ from tests.engine.push_secret.support import SOURCE, SYNCED, account, entry, pus
 
 async def test_a_missing_store_is_told_and_noticed(life: Life) -> None:
     await life.apply(SOURCE, pushing(entry("r")))
-    assert (await life.ready(PUSH))[2] == 'could not get SecretStore "s": it does not exist'
+    message = 'could not get SecretStore "s", SecretStore.external-secrets.io "s" not found'
+    assert (await life.ready(PUSH))[2] == message
     await life.apply(store())
     assert await life.ready(PUSH) == SYNCED
 
@@ -19,6 +20,17 @@ async def test_stores_of_another_class_are_passed_over(life: Life) -> None:
     await life.apply(SOURCE, store(), store("t", controller="other"))
     await life.apply(pushing(entry("r"), secretStoreRefs=refs))
     assert await account(life) == {"SecretStore/s": ["r"]}
+
+
+async def test_a_store_that_fails_keeps_no_other_from_its_values(life: Life) -> None:
+    bad = {"storeRef": {"name": "s"}, "match": {"regexp": "("}}
+    good = {"storeRef": {"name": "t"}, "match": {"regexp": "a"}}
+    await life.apply(SOURCE, store(), store("t"))
+    await life.apply(pushing(secretStoreRefs=[{"name": "s"}, {"name": "t"}], dataTo=[bad, good]))
+    status, reason, message = await life.ready(PUSH)
+    assert (status, reason) == ("False", "Errored")
+    assert "failed to compile regexp pattern" in message
+    assert await account(life) == {"SecretStore/s": [], "SecretStore/t": ["a"]}
 
 
 async def test_with_no_store_of_its_own_it_is_left_alone(life: Life) -> None:

@@ -87,6 +87,20 @@ def test_what_cannot_be_used_is_told_without_its_value(entry: Json) -> None:
     assert failed.value.place == "spec.data[0]"
 
 
+def test_a_value_and_a_map_of_one_place_are_two_needs() -> None:
+    wanted = spec(data=[DATA], data_from=[{"extract": {"key": "k"}}])
+    assert [type(need) for need in needs(wanted)] == [Extract, Read]
+    found = assemble(wanted, answered(wanted, TWO, SecretBytes(b"whole")), transform=no_template)
+    assert found.data == {"a": b"whole", "b": b"map"}
+
+
+def test_a_generator_in_data_leaves_no_store_to_read() -> None:
+    generator = {"generatorRef": {"kind": "UUID", "name": "g"}}
+    (need,) = needs(spec(data=[DATA | {"sourceRef": generator}]))
+    assert isinstance(need, Read)
+    assert need.store == ("SecretStore", "")
+
+
 def test_needs_are_asked_once_and_before_anything_is_known() -> None:
     find = {"find": {"name": {"regexp": "."}}, "sourceRef": {"storeRef": {"name": "t"}}}
     generator = {"sourceRef": {"generatorRef": {"kind": "UUID", "name": "g"}}}

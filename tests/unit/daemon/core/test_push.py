@@ -91,13 +91,13 @@ def test_entries(wanted: PushSecretSpec, found: dict[str, str]) -> None:
         pytest.param(
             spec(data=[entry("r"), entry("r", "b")]),
             'failed to merge data entries: duplicate remote key "r": '
-            'source keys "a" and "b" all map to the same destination',
+            'source keys "a" and "b" both map to the same destination',
             id="two entries to one place",
         ),
         pytest.param(
             spec(data=[entry("r", "a", "p"), entry("r", "b", "p")]),
             'failed to merge data entries: duplicate remote key "r" with property "p": '
-            'source keys "a" and "b" all map to the same destination',
+            'source keys "a" and "b" both map to the same destination',
             id="two entries to one property",
         ),
         pytest.param(

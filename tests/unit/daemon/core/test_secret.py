@@ -48,6 +48,14 @@ def test_a_new_one() -> None:
     assert is_valid(wanting(), made)
 
 
+def test_one_without_values_is_not_written_twice() -> None:
+    made = desired_secret(wanting(immutable=True), None, {})
+    assert "data" not in made, "an API server keeps no empty data"
+    again = desired_secret(wanting(immutable=True), made, {})
+    assert again == made
+    assert within_immutable(made, again) == (made, True)
+
+
 @pytest.mark.parametrize(
     ("policy", "left"),
     [

@@ -45,6 +45,25 @@ def test_search_is_not_anchored() -> None:
     assert not goregexp.compile("^sh").search("pushed")
 
 
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        pytest.param("a(b", "missing closing ): `a(b`", id="parenthesis"),
+        pytest.param("([", "missing closing ]: `[`", id="bracket"),
+        pytest.param("*a", "missing argument to repetition operator: `*`", id="nothing to repeat"),
+        pytest.param("a{2000}", "invalid repeat count: `{2000}`", id="too often"),
+        pytest.param("(?=a)", "invalid or unsupported Perl syntax: `(?=`", id="lookahead"),
+        pytest.param("a\\", "trailing backslash at end of expression: ``", id="backslash"),
+        pytest.param(r"\C", r"invalid escape sequence: `\C`", id="one byte"),
+        pytest.param("\udcff", "invalid UTF-8", id="stray bytes"),
+    ],
+)
+def test_says_in_the_words_of_go_what_is_wrong(source: str, reason: str) -> None:
+    with pytest.raises(goregexp.PatternError) as caught:
+        goregexp.compile(source)
+    assert caught.value.reason == f"error parsing regexp: {reason}"
+
+
 @pytest.mark.parametrize("source", ["(", "a(?=b)", r"(a)\1", "a{2000}", "[z-a]", "\udcff", r"a\C"])
 def test_refuses(source: str) -> None:
     with pytest.raises(goregexp.PatternError, match="failed to compile"):
