@@ -88,10 +88,10 @@ class HostHome:
     async def __aenter__(self) -> Self:
         """Take over the former life, and apply the folders. Raises StateError and TargetUnavailable."""
         async with AsyncExitStack() as stack:
-            state, remembered = self._open_state(stack)
+            self._state, remembered = self._open_state(stack)
             tree = self._open_tree(stack)
             self._outputs = Outputs(tree, writes=not self._settings.dry)
-            self._journal = StateJournal(state, self._outputs, self._on_removed)
+            self._journal = StateJournal(self._state, self._outputs, self._on_removed)
             self._cluster = MemoryCluster(
                 now=self._now, admission=self._admission, journal=self._journal, vault=self._outputs
             )
@@ -173,8 +173,10 @@ class HostHome:
     async def inspect(self) -> float:
         """Look for written files that somebody touched: mend their modes, and tell whoever wrote them.
 
-        Returns the processor time that looking took.
+        Returns the processor time that looking took. Raises StateError where the state file itself is gone.
         """
+        if self._state is not None:
+            self._state.check()
         touched, cost = await asyncio.to_thread(_timed, self._outputs.drifted)
         for ref in touched:
             await self._writer.settle(ref)

@@ -42,6 +42,7 @@ class State:
         except StateError:
             os.close(self._lock_file)
             raise
+        self._place = _place(self.path)
         self._condition = threading.Condition()
         self._gathered: dict[ObjectRef, bytes | None] = {}
         self._gathered_waiters: list[asyncio.Future[None]] = []
@@ -58,6 +59,14 @@ class State:
     def remembered(self) -> Remembered:
         """Everything that was written. To be read before the first write."""
         return Remembered(rows_of(self._database), salt_of(self._database))
+
+    def check(self) -> None:
+        """Raise StateError where somebody removed or replaced the file: what is written now would be lost."""
+        if _place(self.path) != self._place:
+            raise StateError(
+                f"{self.path}: the state file was removed or replaced while it was in use",
+                hint="start again: a missing one is made anew, and every secret fetched once more",
+            )
 
     def put(self, ref: ObjectRef, data: bytes) -> None:
         """Remember this version, in the stead of an older one."""
@@ -139,6 +148,15 @@ class State:
         except sqlite3.Error as error:
             return refused(self.path, error)
         return None
+
+
+def _place(path: str) -> tuple[int, int] | None:
+    """Which file stands there now."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _resolve(waiters: list[asyncio.Future[None]], failure: StateError | None) -> None:

@@ -4,6 +4,7 @@ Everything below the output folder is reached through open folders (`openat`) wi
 a symbolic link that somebody puts underneath cannot lead a write, a read or a removal anywhere else.
 """
 
+import errno
 import fcntl
 import itertools
 import os
@@ -173,14 +174,14 @@ class OutputTree:
     def _open_root(self, *, make: bool) -> int:
         path = Path(self.path)
         try:
-            fresh = make and not path.exists() and not path.is_symlink()
+            fresh = make and not os.path.lexists(path)
             if fresh:
                 path.mkdir(self.settings.folder_mode, parents=True)
             root = os.open(self.path, OPEN_FOLDER)
             if fresh:
                 self.own(root, self.settings.folder_mode)
         except OSError as error:
-            if path.is_symlink():
+            if error.errno != errno.ENAMETOOLONG and path.is_symlink():
                 raise TargetUnavailable(
                     f"{self.path}: the output folder is a symbolic link",
                     hint=f"name the folder that it leads to: {path.resolve()}",

@@ -105,7 +105,7 @@ class TargetWriter:
 
     async def _update(self, resource: ExternalSecret, current: Document, desired: Document) -> None:
         whole = True
-        if current.get("immutable"):
+        if current.get("immutable") and resource.spec.target.manifest is None:
             desired, whole = within_immutable(current, desired)
         if desired != current:
             stored = await self._world.target.update(desired, manager=field_manager(resource))

@@ -86,6 +86,19 @@ async def test_a_config_map_is_written_repaired_and_deleted(clock: Clock) -> Non
         assert await life.get(written) is None
 
 
+async def test_a_config_map_that_somebody_made_immutable_is_left_alone(clock: Clock) -> None:
+    async with Life(clock).running(allow_generic_targets=True) as life:
+        target = {"manifest": {"apiVersion": "v1", "kind": "ConfigMap"}}
+        await life.apply(store(), wanting(target=target, refreshInterval="10m"))
+        written = secret_ref("x")._replace(kind="ConfigMap")
+        await life.patch(written, immutable=True)
+        before = await life.existing(written)
+        life.manager.values["k"] = "new"
+        await life.wait(600)
+        assert await life.ready(X) == ("False", "ResourceSyncedError", "could not update secret")
+        assert await life.existing(written) == before
+
+
 async def test_a_binary_value_does_not_fit_a_config_map(clock: Clock) -> None:
     async with Life(clock).running(allow_generic_targets=True) as life:
         data = [{"secretKey": "a", "remoteRef": {"key": "k", "decodingStrategy": "Base64"}}]

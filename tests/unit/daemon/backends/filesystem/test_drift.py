@@ -13,6 +13,7 @@ from syncret.daemon.backends.filesystem.drift import Drift
 from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
 from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
+from syncret.daemon.backends.filesystem.state_file import StateError
 from syncret.daemon.backends.filesystem.tree import OutputSettings, OutputTree
 from syncret.daemon.backends.memory.admission import admission_by
 from syncret.daemon.core.digest import data_hash
@@ -110,6 +111,12 @@ async def test_what_somebody_touched_is_told_once(
     touch(tmp_path / "out/default")
     assert sorted(await told(home)) == sorted(expected)
     assert await told(home) == []
+
+
+async def test_a_state_file_that_is_gone_ends_the_home(home: HostHome, tmp_path: Path) -> None:
+    (tmp_path / "state.db").unlink()
+    with pytest.raises(StateError, match="state file was removed"):
+        await home.inspect()
 
 
 async def test_modes_are_mended_and_files_that_were_right_stay(home: HostHome, tmp_path: Path) -> None:

@@ -36,6 +36,20 @@ def content_of(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
+@pytest.mark.parametrize("act", ["removed", "replaced"])
+async def test_a_file_that_went_from_under_us_is_told(tmp_path: Path, act: str) -> None:
+    path = tmp_path / "state.db"
+    state = State(str(path))
+    state.check()
+    path.unlink()
+    if act == "replaced":
+        path.write_bytes(b"")
+    with pytest.raises(StateError, match="removed or replaced while it was in use") as caught:
+        state.check()
+    assert "start again" in caught.value.hint
+    await state.aclose()
+
+
 def fill(disk: Path) -> Path:
     """Leave one block free."""
     ballast = disk / "ballast"

@@ -159,3 +159,8 @@ def test_a_name_swapped_for_a_link_while_we_work_redirects_nothing(
         stop.set()
         attacker.join()
     assert names(trap) == ["keep"]
+
+
+def test_an_output_folder_with_too_long_a_name_is_told(open_tree: Opener, tmp_path: Path) -> None:
+    with pytest.raises(TargetUnavailable, match="the name is too long"):
+        open_tree(path=tmp_path / ("x" * 256))
