@@ -49,7 +49,9 @@ def claim(target: Document, owner: Metadata, *, own: bool) -> None:
 
 def put_controller(metadata: Document, api_version: str, kind: str, owner: Metadata) -> None:
     """Make `owner` the controller in the metadata of what it owns; owners beside it stay."""
-    others = [r for r in metadata.get("ownerReferences") or () if not _is(r, kind, owner.name)]
+    references = list(metadata.get("ownerReferences") or ())
+    own = (place for place, each in enumerate(references) if _is(each, kind, owner.name))
+    place = next(own, len(references))  # ours keeps its place: another order would be a change to write
     reference = {
         "apiVersion": api_version,
         "kind": kind,
@@ -58,7 +60,8 @@ def put_controller(metadata: Document, api_version: str, kind: str, owner: Metad
         "controller": True,
         "blockOwnerDeletion": True,
     }
-    metadata["ownerReferences"] = [*others, reference]
+    references[place : place + 1] = [reference]
+    metadata["ownerReferences"] = references
 
 
 def controlled_by(target: Document, uid: str) -> bool:

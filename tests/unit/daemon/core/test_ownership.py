@@ -1,5 +1,6 @@
 """Who may write a target."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -49,6 +50,16 @@ def test_owners_beside_the_controller_stay() -> None:
     assert taken["metadata"]["ownerReferences"][0] == other
     claim(taken, OWNER, own=False)
     assert taken["metadata"]["ownerReferences"] == [other]
+
+
+def test_ours_keeps_its_place_among_the_owners() -> None:
+    other = owner("Deployment", "d") | {"controller": False}
+    taken = target()
+    claim(taken, OWNER, own=True)
+    taken["metadata"]["ownerReferences"].append(other)
+    before = deepcopy(taken)
+    claim(taken, OWNER, own=True)
+    assert taken == before
 
 
 @pytest.mark.parametrize(
