@@ -93,5 +93,6 @@ def _print_text(items: Sequence[_Item]) -> None:
     for file, problem in problems:
         sys.stdout.write(describe_problem(file, problem) + "\n")
     errors = sum(problem.fatal for _, problem in problems)
-    summary = f"{len(items)} documents: {errors} errors, {len(problems) - errors} warnings\n"
-    sys.stderr.write(summary)
+    counts = (len(items), "document"), (errors, "error"), (len(problems) - errors, "warning")
+    documents, *found = (f"{count} {thing}{'' if count == 1 else 's'}" for count, thing in counts)
+    sys.stderr.write(f"{documents}: {', '.join(found)}\n")
