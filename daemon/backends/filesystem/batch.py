@@ -6,6 +6,7 @@ the file system's journal serves all that was written by then, so thirty writes 
 
 import os
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self, TypeAlias, TypeVar
 
@@ -66,7 +67,8 @@ class Batch:
         if self._room == 0:
             return False
         self._room -= 1
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        with suppress(OSError):  # a hint, which a file system may not know
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
         return True
 
 
