@@ -19,7 +19,12 @@ class CannotPrint(Exception):
 
 
 class _Output(io.FileIO):
-    """A descriptor to write to. Where nobody reads on, the rest is passed over; the exit code counts."""
+    """A descriptor to write to. Where nobody reads on, the rest is passed over; the exit code counts.
+
+    That a write failed is told once: Python itself writes what is left when the stream goes.
+    """
+
+    _told = False
 
     def write(self, data: "ReadableBuffer", /) -> int:
         try:
@@ -27,8 +32,9 @@ class _Output(io.FileIO):
         except BrokenPipeError:
             return memoryview(data).nbytes
         except OSError as error:
-            if self.fileno() == _STREAMS.index("stderr"):  # nobody is left who could be told
+            if self._told or self.fileno() == _STREAMS.index("stderr"):  # nobody is left who could be told
                 return memoryview(data).nbytes
+            self._told = True
             raise CannotPrint(error.strerror) from None
 
 
