@@ -3,6 +3,7 @@
 import pytest
 
 from syncret.config.errors import Severity
+from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind
 from syncret.daemon.backends.contract import Invalid
 from syncret.daemon.backends.memory.admission import admission_by
@@ -69,6 +70,25 @@ async def test_what_breaks_a_rule_is_refused_in_the_words_of_validation(
         await strict.apply(document)
     assert path in [problem.path for problem in refusal.value.problems if problem.severity is Severity.ERROR]
     assert list(strict.kinds()) == []
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        pytest.param({"name": "a", "labels": "x"}, id="labels"),
+        pytest.param({"name": "a", "labels": {"a": 1}}, id="a label"),
+        pytest.param({"name": "a", "annotations": [1]}, id="annotations"),
+        pytest.param({"name": "a", "finalizers": [1]}, id="a finalizer"),
+        pytest.param({"name": "a", "ownerReferences": [{"name": "x"}]}, id="half an owner"),
+        pytest.param("x", id="no object"),
+        pytest.param(None, id="nothing"),
+    ],
+)
+async def test_a_foreign_kind_with_malformed_metadata_is_refused(
+    strict: MemoryCluster, metadata: Json
+) -> None:
+    with pytest.raises(Invalid):
+        await strict.apply({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata})
 
 
 async def test_a_refused_change_leaves_the_old(strict: MemoryCluster) -> None:

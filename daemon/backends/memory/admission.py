@@ -5,6 +5,7 @@ from syncret.config.decode import Judge
 from syncret.config.meta import Document
 from syncret.config.metadata import check_marks
 from syncret.daemon.backends.memory.hooks import Admission, Admitted
+from syncret.daemon.backends.memory.metadata import cleaned, problems_of
 
 
 def admission_by(catalog: Catalog) -> Admission:
@@ -17,7 +18,9 @@ def admission_by(catalog: Catalog) -> Admission:
     def admit(document: Document, previous: Document | None) -> Admitted:
         judged = judge.judge(document, previous)
         if judged.foreign is not None:
-            return Admitted(document, (*judged.problems, *check_marks(document["metadata"])))
+            head = cleaned(document)
+            marks = () if problems_of(head) else check_marks(head["metadata"])  # else the server itself tells
+            return Admitted(document, (*judged.problems, *marks))
         if judged.document is None:
             return Admitted(document, judged.problems)
         return Admitted(judged.document, judged.problems)
