@@ -49,7 +49,7 @@ def claim(target: Document, owner: Metadata, *, own: bool) -> None:
 
 def put_controller(metadata: Document, api_version: str, kind: str, owner: Metadata) -> None:
     """Make `owner` the controller in the metadata of what it owns; owners beside it stay."""
-    references = list(metadata.get("ownerReferences") or ())
+    references: list[Document] = metadata.get("ownerReferences") or []
     own = (place for place, each in enumerate(references) if _is(each, kind, owner.name))
     place = next(own, len(references))  # ours keeps its place: another order would be a change to write
     reference = {
@@ -60,8 +60,7 @@ def put_controller(metadata: Document, api_version: str, kind: str, owner: Metad
         "controller": True,
         "blockOwnerDeletion": True,
     }
-    references[place : place + 1] = [reference]
-    metadata["ownerReferences"] = references
+    metadata["ownerReferences"] = [*references[:place], reference, *references[place + 1 :]]
 
 
 def controlled_by(target: Document, uid: str) -> bool:
