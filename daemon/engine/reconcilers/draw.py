@@ -66,7 +66,12 @@ async def draw(world: World, kind: str, name: str, namespace: str) -> Drawn:
     generator = _generator(world, actual)
     if generator.generate is None:
         raise Malformed(f"generators of kind {actual} cannot be reached by this version of syncret")
-    model = msgspec.convert(spec, generator.spec.model)
+    try:
+        model = msgspec.convert(spec, generator.spec.model)
+    except (
+        msgspec.ValidationError
+    ):  # the API server lets a whole spec be left out, and judges it where it is there
+        raise Malformed(f'{kind} "{name}" has no spec', hint="write what it needs") from None
     work = generator.generate(model, _context(world, resource))
     return Drawn(await _bounded(world, f'{kind} "{name}" did not answer', work), resource)
 

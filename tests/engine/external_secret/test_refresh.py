@@ -167,6 +167,14 @@ async def test_a_generator_is_drawn_from_once(life: Life, spec: Document) -> Non
     assert await life.data("x") == first
 
 
+async def test_a_generator_without_a_spec_is_told(life: Life) -> None:
+    source = {"sourceRef": {"generatorRef": {"kind": "MFA", "name": "g"}}}
+    generator = manifest("MFA", "g") | {"apiVersion": "generators.external-secrets.io/v1alpha1"}
+    await life.apply(generator, manifest("ExternalSecret", "x", {"dataFrom": [source]}))
+    assert await life.ready(X) == ("False", "SecretSyncedError", "could not get secret data from provider")
+    assert any("has no spec" in message for *_, message in life.events)
+
+
 async def test_a_generator_that_comes_later_is_noticed(life: Life) -> None:
     source = {"sourceRef": {"generatorRef": {"kind": "Fake", "name": "g"}}}
     await life.apply(manifest("ExternalSecret", "x", {"dataFrom": [source]}))
