@@ -21,18 +21,25 @@ class CannotPrint(Exception):
 class _Output(io.FileIO):
     """A descriptor to write to. Where nobody reads on, the rest is passed over; the exit code counts.
 
-    That a write failed is told once: Python itself writes what is left when the stream goes.
+    What was printed comes before what is said of it, where both go to one place. That a write failed is told
+    once: Python itself writes what is left when the stream goes.
     """
 
     _told = False
 
+    @property
+    def _is_stderr(self) -> bool:
+        return self.fileno() == _STREAMS.index("stderr")
+
     def write(self, data: "ReadableBuffer", /) -> int:
+        if self._is_stderr:
+            sys.stdout.flush()
         try:
             return super().write(data)
         except BrokenPipeError:
             return memoryview(data).nbytes
         except OSError as error:
-            if self._told or self.fileno() == _STREAMS.index("stderr"):  # nobody is left who could be told
+            if self._told or self._is_stderr:  # nobody is left who could be told
                 return memoryview(data).nbytes
             self._told = True
             raise CannotPrint(error.strerror) from None

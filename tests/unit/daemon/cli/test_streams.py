@@ -68,6 +68,11 @@ def test_a_full_disk_is_told(manifest: Path, arguments: list[str]) -> None:
                                 " (give the output a place that can take it)\n")  # fmt: skip
 
 
+def test_what_is_printed_comes_before_what_is_said_of_it(manifest: Path) -> None:
+    done = run("2>&1", "validate", "-f", str(manifest))
+    assert done.stdout.endswith(" errors, 0 warnings\n")
+
+
 def test_names_are_printed_whatever_the_locale(tmp_path: Path) -> None:
     (tmp_path / "ü.yaml").write_text(BAD)
     done = run("", "validate", "-f", str(tmp_path), "-o", "json", PYTHONIOENCODING="ascii")
