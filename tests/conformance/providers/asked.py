@@ -42,11 +42,8 @@ def prober(client: Client) -> Prober:
 
 async def read(client: Client, ref: RemoteRef) -> bytes | None:
     """One value, as the engine reads it."""
-    source = reader(client)
-    payload = (await source.fetch([ref.remote_key()])).get(ref.remote_key())
-    if isinstance(payload, SyncError):
-        raise payload
-    found = None if payload is None else source.value(payload, ref)
+    payload = await _fetched(client, ref)
+    found = None if payload is None else reader(client).value(payload, ref)
     return None if found is None else found.raw
 
 
@@ -59,11 +56,15 @@ async def failing(client: Client, key: RemoteKey) -> None:
 
 async def fields(client: Client, ref: RemoteRef) -> SecretMap | None:
     """One value as a map, as the engine reads it."""
-    source = reader(client)
-    payload = (await source.fetch([ref.remote_key()])).get(ref.remote_key())
+    payload = await _fetched(client, ref)
+    return None if payload is None else reader(client).fields(payload, ref)
+
+
+async def _fetched(client: Client, ref: RemoteRef) -> object:
+    payload = (await reader(client).fetch([ref.remote_key()])).get(ref.remote_key())
     if isinstance(payload, SyncError):
         raise payload
-    return None if payload is None else source.fields(payload, ref)
+    return payload
 
 
 def item(key: str, value: bytes, name: str = "") -> PushItem:
