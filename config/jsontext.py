@@ -19,12 +19,12 @@ _INT64: Final = 2**63
 
 def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]]]:
     """Line, text and value of each, with what is wrong with it; None is the value of what cannot be read."""
-    reader = _Reader()
+    reader = _Reader(text)
     line, place = 1, _blank(text, 0)
     line += text.count("\n", 0, place)
     while place < len(text):
         try:
-            value, end = reader.read(text, place)
+            value, end = reader.read(place)
         except json.JSONDecodeError as error:
             problem = Problem(path="", message=f"is no JSON: {error.msg}", line=error.lineno)
             yield line, text[place:], None, (problem,)
@@ -44,15 +44,18 @@ def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._has_escapes = "\\u" in text
         self._twice: list[str] = []
         self._decoder = json.JSONDecoder(
             object_pairs_hook=self._object, parse_int=_integer, parse_float=_float, parse_constant=_float
         )
 
-    def read(self, text: str, place: int) -> tuple[Json, int]:
-        value, end = self._decoder.raw_decode(text, place)
-        return (_whole(value) if "\\u" in text else value), end
+    def read(self, place: int) -> tuple[Json, int]:
+        """The value that begins here, and where it ends."""
+        value, end = self._decoder.raw_decode(self._text, place)
+        return (_whole(value) if self._has_escapes else value), end
 
     def taken(self) -> list[str]:
         """The keys that stood twice since the last call."""

@@ -6,6 +6,7 @@ folders behind a mounted ConfigMap; and a file that is reached in two ways is re
 
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef, is_object
+from syncret.config.paths import parse, write
 from syncret.config.yaml import LIMITS, Limits, Lines, Parsed, parse_text
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
@@ -130,27 +132,31 @@ def _flattened(file: str, parsed: Parsed) -> Iterator[LoadedDocument]:
         yield LoadedDocument(file, parsed.line, value, problems, parsed.lines)
         return
     common = {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")}
+    of_items, others = _by_item(problems)
     for place, item in enumerate(value["items"]):
         lines = parsed.lines.below("items", place)
-        own, problems = _of_item(problems, f"items[{place}]")
+        own = tuple(of_items[place])
         if is_object(item):
             document = item if kind == "List" or "kind" in item else {**common, **item}
             yield LoadedDocument(file, lines.of(""), document, own, lines)
         else:
             problem = Problem(path="", message="must be an object with apiVersion and kind")
             yield LoadedDocument(file, lines.of(""), None, (*own, problem), lines)
-    if problems:
-        yield LoadedDocument(file, parsed.line, None, problems, parsed.lines)
+    if others:
+        yield LoadedDocument(file, parsed.line, None, tuple(others), parsed.lines)
 
 
-def _of_item(problems: tuple[Problem, ...], prefix: str) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """The problems of one item, with paths of its own, and the others."""
-    own = tuple(
-        msgspec.structs.replace(problem, path=problem.path.removeprefix(f"{prefix}."))
-        for problem in problems
-        if problem.path.startswith(f"{prefix}.")
-    )
-    return own, tuple(problem for problem in problems if not problem.path.startswith(f"{prefix}."))
+def _by_item(problems: Iterable[Problem]) -> tuple[defaultdict[int, list[Problem]], list[Problem]]:
+    """The problems within each item of a List, with paths relative to it, and the problems outside."""
+    of_items: defaultdict[int, list[Problem]] = defaultdict(list)
+    others: list[Problem] = []
+    for problem in problems:
+        match parse(problem.path):
+            case ["items", int(place), *steps] if steps:
+                of_items[place].append(msgspec.structs.replace(problem, path=write(steps)))
+            case _:
+                others.append(problem)
+    return of_items, others
 
 
 def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:

@@ -7,6 +7,7 @@ endless nesting.
 
 import math
 import re
+import struct
 from base64 import b64decode
 from collections.abc import Iterator
 from functools import lru_cache
@@ -32,6 +33,9 @@ _TAGS: Final = "tag:yaml.org,2002:"
 _INT64: Final = 2**63
 _LONGEST_NUMBER: Final = 300
 _LONG: Final = 64
+_FLOAT32_DIGITS: Final = 9
+_POWERS_WRITTEN_OUT: Final = range(-4, 6)
+_NOT_FINITE: Final = {"NaN": ".nan", "+Inf": ".inf", "-Inf": "-.inf"}
 _TYPES: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "null": type(None)}
 _MAY_MEAN_MORE: Final = frozenset("0123456789+-.~yYnNtTfFoO")
 
@@ -153,7 +157,28 @@ def key_text(node: Node) -> str:
         raise Fault("a key must not be null", node.start_mark.line, "put it in quotes")
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return float_key(value) if isinstance(value, float) else str(value)
+
+
+def float_key(value: float) -> str:
+    """The key that Kubernetes' reader makes of a float."""
+    text = float_text(value)
+    return _NOT_FINITE.get(text, text)
+
+
+def float_text(value: float) -> str:
+    """The string that Kubernetes' reader makes of a float: Go's shortest form of the nearest 32-bit float."""
+    packed = struct.pack("f", value)
+    (nearest,) = struct.unpack("f", packed)
+    if not math.isfinite(nearest):
+        return "NaN" if math.isnan(nearest) else "+Inf" if nearest > 0 else "-Inf"
+    written = (f"{nearest:.{digits}e}" for digits in range(_FLOAT32_DIGITS))
+    shortest = next(text for text in written if struct.pack("f", float(text)) == packed)
+    mantissa, _, power = shortest.partition("e")
+    if int(power) not in _POWERS_WRITTEN_OUT:
+        return shortest
+    decimals = max(len(mantissa.lstrip("-").replace(".", "")) - 1 - int(power), 0)
+    return f"{nearest:.{decimals}f}"
 
 
 def scalar(node: ScalarNode) -> Json:

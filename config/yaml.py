@@ -6,6 +6,7 @@ Sizes, nesting and aliases are bounded. Where a field stands is looked up in the
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,7 +16,7 @@ from yaml.nodes import MappingNode, Node, SequenceNode
 from syncret.config.errors import Problem
 from syncret.config.fields import Json
 from syncret.config.jsontext import json_values
-from syncret.config.meta import Document, is_object
+from syncret.config.meta import Document, is_list, is_object
 from syncret.config.nodes import Composer, Constructor, Fault, compose, key_text
 from syncret.config.paths import parse
 
@@ -46,28 +47,31 @@ class Lines:
         self._text = text
         self._line = line
         self._prefix = prefix
-        self._root: Node | None = None
 
     def below(self, *steps: str | int) -> "Lines":
-        """The lines of what stands there, as if it were a document of its own."""
+        """The lines of one part of the document, as if that part were a document of its own."""
         return Lines(self._text, self._line, (*self._prefix, *steps))
 
     def of(self, path: str) -> int:
-        """The line, counted from 1, of the field at a path, or of the nearest thing around it."""
-        if self._root is None:
-            try:
-                self._root = compose(self._text)
-            except yaml.YAMLError:
-                return self._line
-        if self._root is None:
+        """The line, counted from 1, of the field at a path, or of its nearest ancestor that exists."""
+        root = _root_of(self._text)
+        if root is None:
             return self._line
-        node, line = self._root, self._root.start_mark.line
+        node, line = root, root.start_mark.line
         for step in (*self._prefix, *parse(path)):
             found = _step(node, step)
             if found is None:
                 break
             node, line = found
         return self._line + line
+
+
+@lru_cache(maxsize=1)  # questions come document by document, and the items of a List share one text
+def _root_of(text: str) -> Node | None:
+    try:
+        return compose(text)
+    except yaml.YAMLError:
+        return None
 
 
 class Parsed(NamedTuple):
@@ -81,14 +85,14 @@ class Parsed(NamedTuple):
 
 def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -> Iterator[Parsed]:
     """The documents of a text, in order; empty ones are passed over."""
+    if len(data) > limits.file:
+        yield _failed("", 1, f"is larger than {limits.file} bytes", "split it into several files")
+        return
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         yield _failed("", line, "is not UTF-8 text", "save the file in UTF-8")
-        return
-    if len(data) > limits.file:
-        yield _failed("", 1, f"is larger than {limits.file} bytes", "split it into several files")
         return
     if as_json:
         for line, chunk, value, problems in json_values(text):
@@ -200,7 +204,20 @@ def _json_document(
 ) -> Parsed:
     if len(text) > limits.document:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
+    if _is_deeper(value, limits.depth):
+        return _failed(text, line, f"is nested deeper than {limits.depth} levels", "write it flatter")
     return Parsed(line, value, problems, Lines(text, line))
+
+
+def _is_deeper(value: Json, depth: int) -> bool:
+    """Whether more than `depth` objects and arrays are nested in one another."""
+    level: list[Json] = [value]
+    for _ in range(depth + 1):
+        containers = [each for each in level if is_object(each) or is_list(each)]
+        if not containers:
+            return False
+        level = [inner for each in containers for inner in (each.values() if is_object(each) else each)]
+    return True
 
 
 def _step(node: Node, step: str | int) -> tuple[Node, int] | None:

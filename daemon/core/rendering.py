@@ -4,7 +4,6 @@ The order is the operator's: templates that stand elsewhere first, then `data`, 
 A scope of Values renders each value for its key; KeysAndValues renders one text, YAML that gives both.
 """
 
-import struct
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol, TypeAlias
 
@@ -12,11 +11,11 @@ from msgspec import Struct
 
 from syncret.config.fields import Json
 from syncret.config.meta import ObjectRef, is_object
+from syncret.config.nodes import float_text
 from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
 from syncret.config.yaml import parse_text
 from syncret.daemon.core import decoding, object_paths
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import goprint
 
 Render: TypeAlias = Callable[[str, str, Mapping[str, bytes]], bytes]
 """Renders one template: its name, its text, the data. Raises Malformed with line and column."""
@@ -159,20 +158,7 @@ def _text(key: str, value: Json) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return _shortest(value)
+        return float_text(value)
     if isinstance(value, int | str):
         return str(value)
     raise Malformed(f"the value of key {key!r} is no text", hint="quote it, or write it as a block (`|`)")
-
-
-def _shortest(value: float) -> str:
-    """The fewest digits that give the same 32-bit number, as Go prints them."""
-    wanted = _in_32_bits(value)
-    fewest = (float(f"{wanted:.{digits}g}") for digits in range(1, 10))
-    return goprint.number(next(each for each in fewest if _in_32_bits(each) == wanted))
-
-
-def _in_32_bits(value: float) -> float:
-    """The nearest that 32 bits can hold; infinite where none is."""
-    rounded: float = struct.unpack("f", struct.pack("f", value))[0]
-    return rounded

@@ -100,6 +100,17 @@ def test_lists_are_flattened_and_lines_stay_right() -> None:
     assert third.document == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "b"}}
 
 
+def test_a_long_list_takes_time_in_proportion() -> None:
+    item = "- {kind: Secret, metadata: {name: %d, name: %d}, data: {'tls.crt': 1, 'tls.crt': 2}}\n"
+    text = "kind: List\nitems:\n" + "".join(item % (number, number) for number in range(1500))
+    loaded = load_bytes("f.yaml", text.encode())
+    assert [each.line for each in loaded] == list(range(3, 1503))
+    assert [(each.path, each.line) for each in loaded[-1].problems] == [
+        ("metadata.name", 1502),
+        ('data["tls.crt"]', 1502),
+    ]
+
+
 def test_an_empty_list_holds_nothing() -> None:
     assert load_bytes("f.yaml", b"apiVersion: v1\nkind: List\nitems: []\n") == []
 

@@ -79,6 +79,21 @@ def test_keys_become_strings() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        pytest.param("1e3", "1000", id="written out"),
+        pytest.param("123456.75", "123456.75", id="more than six digits"),
+        pytest.param("1.0000001", "1.0000001", id="near another key"),
+        pytest.param("1234567.5", "1.2345675e+06", id="an exponent"),
+        pytest.param("0.00001234", "1.234e-05", id="small"),
+        pytest.param("-1e300", "-.inf", id="beyond 32 bits"),
+    ],
+)
+def test_float_keys_are_written_as_go_writes_them(written: str, key: str) -> None:
+    assert value(f"{written}: a\n1.0: b\n") == {key: "a", "1": "b"}
+
+
 def test_merge_keys_merge_and_own_keys_win() -> None:
     text = "base: &base {a: 1, b: 2}\none: {<<: *base, b: 3}\ntwo:\n  <<: [{a: 9}, *base]\n"
     assert value(text) == {"base": {"a": 1, "b": 2}, "one": {"a": 1, "b": 3}, "two": {"a": 9, "b": 2}}
@@ -165,6 +180,27 @@ def test_sizes_are_bounded() -> None:
     first, second = parsed("a: " + "x" * 30 + "\n---\nb: 1\n", limits=limits)
     assert first.problems[0].message == "a document is larger than 20 bytes"
     assert second.value == {"b": 1}
+
+
+def test_a_large_file_is_told_so_wherever_it_is_cut() -> None:
+    (one,) = parsed("éé".encode()[:3], limits=Limits(file=2))
+    assert one.problems[0].message == "is larger than 2 bytes"
+
+
+def test_many_json_values_take_no_time() -> None:
+    assert sum(1 for _ in parsed("{}\n" * 100_000, as_json=True)) == 100_000
+
+
+@pytest.mark.parametrize("nested", ["[" * 100 + "]" * 100, '{"a":' * 100 + "1" + "}" * 100])
+def test_json_is_nested_as_deep_as_yaml(nested: str) -> None:
+    for as_json in (True, False):
+        (one,) = parsed(nested, as_json=as_json)
+        assert one.problems == ()
+        (deeper,) = parsed(f'\n{{"a": {nested}}}', as_json=as_json)
+        assert [(each.message, each.line) for each in deeper.problems] == [
+            ("is nested deeper than 100 levels", 2)
+        ]
+        assert deeper.value is None
 
 
 def test_lines_are_found_by_path() -> None:

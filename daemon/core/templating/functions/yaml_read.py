@@ -2,14 +2,13 @@
 
 import base64
 import math
-import struct
 from typing import Final, cast
 
 import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
-from syncret.daemon.core.templating.floats import format_float
+from syncret.config.nodes import float_key
 from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.functions.text import has_stray_bytes
 from syncret.daemon.core.templating.functions.yaml_scalars import resolve
@@ -173,18 +172,4 @@ def _key(value: Value) -> str:
         raise YamlError("error converting YAML to JSON: unsupported map key")
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _float_key(value) if isinstance(value, float) else str(value)
-
-
-def _float_key(number: float) -> str:
-    """Go writes the keys as 32-bit floats."""
-    if not math.isfinite(number):
-        return ".nan" if math.isnan(number) else ".inf" if number > 0 else "-.inf"
-    try:
-        single = struct.pack("f", number)
-    except OverflowError:
-        return ".inf" if number > 0 else "-.inf"
-    nearest: float = struct.unpack("f", single)[0]
-    shown = (f"{nearest:.{size}g}" for size in range(1, 10))
-    shortest = next(digits for digits in shown if struct.pack("f", float(digits)) == single)
-    return format_float(float(shortest), "g", None)
+    return float_key(value) if isinstance(value, float) else str(value)
