@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -26,10 +25,9 @@ def print_json(document: Document, *, indent: int = 0) -> None:
 
 def print_yaml(document: Document) -> None:
     """One YAML document."""
-    import yaml  # only this format pays for it
+    from syncret.config.yamltext import to_yaml  # only this format pays for it
 
-    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    sys.stdout.write("---\n" + yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=True))
+    sys.stdout.write("---\n" + to_yaml(document))
 
 
 def describe_problem(file: str, problem: Problem) -> str:

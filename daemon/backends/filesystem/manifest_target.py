@@ -6,11 +6,11 @@ touched when its content is the same.
 
 import os
 import stat
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-import yaml
-
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, ObjectRef, is_object
+from syncret.config.yaml import LIMITS, parse_text
+from syncret.config.yamltext import to_yaml
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.faces import Face, Written, face
 from syncret.daemon.backends.filesystem.names import folder_of, manifest_name
@@ -18,7 +18,8 @@ from syncret.daemon.backends.filesystem.refusals import unavailable
 from syncret.daemon.backends.filesystem.tree import CREATE_FILE, OutputTree, write_all
 
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-_MAX_BYTES = 8 << 20
+_MAX_BYTES: Final = 8 << 20
+_LIMITS: Final = LIMITS._replace(document=_MAX_BYTES)
 
 
 class ManifestTarget:
@@ -30,7 +31,7 @@ class ManifestTarget:
     def write(self, ref: ObjectRef, document: Document) -> Written:
         """Make the file hold exactly this."""
         name = manifest_name(ref)
-        content = yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True).encode()
+        content = to_yaml(document).encode()
         try:
             namespace = self._tree.open_namespace(folder_of(ref), create=True)
             try:
@@ -55,14 +56,11 @@ class ManifestTarget:
                 found = self._read(namespace, manifest_name(ref))
             finally:
                 os.close(namespace)
-            document: Document | None = yaml.load(found.content, Loader=yaml.CSafeLoader) if found else None
         except FileNotFoundError:
             return None
         except OSError as error:
             raise unavailable(error, self._path(ref)) from error
-        except yaml.YAMLError:  # edited into something else: drift like any other
-            return None
-        return document if isinstance(document, dict) else None
+        return None if found is None else _document(found.content)
 
     def remove(self, ref: ObjectRef) -> bool:
         """Take the file away; False where there is none."""
@@ -128,6 +126,14 @@ class _Found(NamedTuple):
     face: Face
     owned: bool
     content: bytes
+
+
+def _document(content: bytes) -> Document | None:
+    """The mapping that a file holds; None where it was edited into something else, which is drift."""
+    documents = list(parse_text(content, limits=_LIMITS))
+    if len(documents) != 1 or documents[0].problems or not is_object(documents[0].value):
+        return None
+    return documents[0].value
 
 
 def _read_all(fd: int) -> bytes:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import Document, ObjectRef
+from syncret.config.yaml import parse_text
 from syncret.daemon.backends.contract import BackendError, TargetUnavailable
 from syncret.daemon.backends.filesystem.state_file import read_state
 from syncret.daemon.backends.filesystem.tree import OutputSettings
@@ -28,6 +29,15 @@ from tests.unit.daemon.backends.filesystem.host_home.support import (
 )
 
 MAP = ObjectRef("", "ConfigMap", "default", "made")
+
+
+def config_map(value: str) -> Document:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "made", "namespace": "default"},
+        "data": {"key": value},
+    }
 
 
 def identity(path: Path) -> tuple[int, int, int]:
@@ -91,6 +101,45 @@ async def test_other_objects_are_yaml_files(opened: Opener, tmp_path: Path) -> N
         assert (await existing(home, MAP)).document["data"] == {"key": VALUE}
         await home.delete(MAP)
         assert files(tmp_path / "out") == {}
+
+
+@pytest.mark.parametrize("value", ["1e3", "y", "08", "0o17", "a\n--- b\n"])
+async def test_texts_that_look_like_something_else_stay_texts(
+    opened: Opener, tmp_path: Path, value: str
+) -> None:
+    document = config_map(value)
+    async with opened() as home:
+        await home.create(document)
+        (parsed,) = parse_text((tmp_path / "out/default/ConfigMap_made.yaml").read_bytes())
+        assert parsed.value == document
+        assert (await existing(home, MAP)).document["data"] == {"key": value}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"data: {key: 2001-99-99}", id="no-date"),
+        pytest.param(b"data: {key: 0b_}", id="no-number"),
+        pytest.param(b"? null\n: x", id="no-key"),
+        pytest.param(b"a: &a [*a]", id="endless"),
+        pytest.param(b"a: " + b"[" * 100_000, id="deep"),
+        pytest.param(b"\xff", id="no-text"),
+        pytest.param(b"a: {", id="no-yaml"),
+        pytest.param(b"a: 1\n---\nb: 2", id="two-documents"),
+        pytest.param(b"text", id="no-mapping"),
+    ],
+)
+async def test_a_file_edited_into_nonsense_is_drift_like_any_other(
+    opened: Opener, tmp_path: Path, content: bytes
+) -> None:
+    file = tmp_path / "out/default/ConfigMap_made.yaml"
+    async with opened() as home:
+        created = await home.create(config_map(VALUE))
+        file.write_bytes(content)
+        await home.inspect()
+        mended = await home.update(config_map(VALUE))
+        assert mended.uid == created.uid
+        assert (await existing(home, MAP)).document["data"] == {"key": VALUE}
 
 
 async def test_our_own_kinds_are_remembered_but_not_written_out(opened: Opener, tmp_path: Path) -> None:
