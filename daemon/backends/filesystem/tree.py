@@ -10,7 +10,8 @@ import itertools
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -46,6 +47,20 @@ def write_all(fd: int, content: bytes) -> None:
     written = os.write(fd, content)
     while written < len(content):
         written += os.write(fd, memoryview(content)[written:])
+
+
+@contextmanager
+def _if_allowed(name: str, parent: int) -> Generator[int | None, None, None]:
+    """An open folder; None where we may not open it (a `lost+found`), for then nothing in it is ours."""
+    try:
+        fd = os.open(name, OPEN_FOLDER, dir_fd=parent)
+    except PermissionError:
+        yield None
+        return
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 class OutputTree:
@@ -119,14 +134,9 @@ class OutputTree:
         except FileNotFoundError:
             if not create:
                 raise
-            fd = self._make_namespace(name)
-        status = os.fstat(fd)
-        if status.st_uid not in self._trusted:
-            os.close(fd)
-            raise foreign(f"{self.path}/{name}", status.st_uid)
-        if create and status.st_uid in self.owners and not self.owned(status, self.settings.folder_mode):
-            self.own(fd, self.settings.folder_mode)  # the settings are others than when it was made
-        return fd
+            self._make_namespace(name)
+            fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
+        return self._trusting(fd, f"{self.path}/{name}", mend=create)
 
     def holds(self, namespace: str, name: str, sort: Callable[[int], bool]) -> bool:
         """Whether something of ours, and of that sort, stands under a name; nothing is opened."""
@@ -149,19 +159,16 @@ class OutputTree:
         except OSError:
             return None
 
-    def _make_namespace(self, name: str) -> int:
+    def _make_namespace(self, name: str) -> None:
         try:
             os.mkdir(name, 0o700, dir_fd=self._root)
         except FileExistsError:  # another thread made it
-            return os.open(name, OPEN_FOLDER, dir_fd=self._root)
+            return
         except FileNotFoundError:  # the output folder itself was removed under us
             self._reopen_root()
             os.mkdir(name, 0o700, dir_fd=self._root)
-        fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
-        self.own(fd, self.settings.folder_mode)
         if self.settings.fsync:
             os.fsync(self._root)
-        return fd
 
     def _reopen_root(self) -> None:
         with self._reopening:
@@ -177,9 +184,7 @@ class OutputTree:
             fresh = make and not os.path.lexists(path)
             if fresh:
                 path.mkdir(self.settings.folder_mode, parents=True)
-            root = os.open(self.path, OPEN_FOLDER)
-            if fresh:
-                self.own(root, self.settings.folder_mode)
+            return self._trusting(os.open(self.path, OPEN_FOLDER), self.path, mend=fresh)
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG and path.is_symlink():
                 raise TargetUnavailable(
@@ -187,11 +192,23 @@ class OutputTree:
                     hint=f"name the folder that it leads to: {path.resolve()}",
                 ) from error
             raise unavailable(error, self.path) from error
-        owner = os.fstat(root).st_uid
-        if owner not in self._trusted:
-            os.close(root)
-            raise foreign(self.path, owner)
-        return root
+
+    def _trusting(self, fd: int, path: str, *, mend: bool) -> int:
+        """An open folder, unless it is somebody else's: then it is closed, and TargetUnavailable raised.
+
+        `mend` gives one of ours the owner and mode of the settings: it is new, or they have changed since.
+        """
+        try:
+            status = os.fstat(fd)
+            if mend and status.st_uid in self.owners and not self.owned(status, self.settings.folder_mode):
+                self.own(fd, self.settings.folder_mode)
+        except OSError:
+            os.close(fd)
+            raise
+        if status.st_uid not in self._trusted:
+            os.close(fd)
+            raise foreign(path, status.st_uid)
+        return fd
 
     def _lock(self) -> None:
         try:
@@ -227,12 +244,9 @@ class OutputTree:
             if name.startswith(TEMPORARY):
                 self.discard(self._root, name)
                 continue
-            fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
-            try:
-                if os.fstat(fd).st_uid in self._trusted:
+            with _if_allowed(name, self._root) as fd:
+                if fd is not None and os.fstat(fd).st_uid in self._trusted:
                     self._sweep_namespace(fd)
-            finally:
-                os.close(fd)
 
     def _sweep_namespace(self, namespace: int) -> None:
         with os.scandir(namespace) as entries:
@@ -241,13 +255,10 @@ class OutputTree:
             if name.startswith(TEMPORARY):
                 self.discard(namespace, name)
             elif is_folder and not self.swaps:  # only file-by-file writing leaves temporary files in there
-                fd = os.open(name, OPEN_FOLDER, dir_fd=namespace)
-                try:
-                    for inner in listed(fd):
+                with _if_allowed(name, namespace) as fd:
+                    for inner in listed(fd) if fd is not None else ():
                         if inner.startswith(TEMPORARY):
                             os.unlink(inner, dir_fd=fd)
-                finally:
-                    os.close(fd)
 
     @staticmethod
     def discard(parent: int, name: str) -> None:

@@ -2,9 +2,11 @@
 
 import os
 import stat
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -164,3 +166,45 @@ def test_a_name_swapped_for_a_link_while_we_work_redirects_nothing(
 def test_an_output_folder_with_too_long_a_name_is_told(open_tree: Opener, tmp_path: Path) -> None:
     with pytest.raises(TargetUnavailable, match="the name is too long"):
         open_tree(path=tmp_path / ("x" * 256))
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_folder_that_cannot_be_given_its_mode_leaves_nothing_open(
+    open_tree: Opener, small_disk: Path
+) -> None:
+    output = small_disk / "out"
+    first = OutputTree(str(output), OutputSettings(fsync=False))
+    write(SecretFolder(first), DB, OLD)
+    first.close()
+    folder = SecretFolder(open_tree(OutputSettings(fsync=False, folder_mode=0o750), output))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    before = open_files()
+    for _ in range(3):
+        with pytest.raises(TargetUnavailable, match="read-only"):
+            write(folder, DB, NEW)
+    assert open_files() == before
+
+
+@root_only
+def test_folders_that_only_their_owner_may_open_are_left_alone() -> None:
+    """The root of a file system has a `lost+found`, and a daemon need not be root."""
+    nobody = 65534
+    with TemporaryDirectory() as above:
+        output = Path(above) / "out"
+        (output / "lost+found").mkdir(parents=True, mode=0o700)
+        (output / "default/lost+found").mkdir(parents=True, mode=0o700)
+        for path in (Path(above), output, output / "default"):
+            path.chmod(0o755)
+        os.chown(output, nobody, -1)
+        os.chown(output / "default", nobody, -1)
+        os.seteuid(nobody)
+        try:
+            tree = OutputTree(str(output), OutputSettings(fsync=False, exchange=False))
+            assert write(SecretFolder(tree), DB, OLD).changed
+            tree.close()
+        finally:
+            os.seteuid(0)
+        assert (output / "default/db/user").exists()
