@@ -54,12 +54,16 @@ _UNAVAILABLE: Final = frozenset(
         "InternalFailure",
         "InternalServerError",
         "InternalServiceError",
+        "RequestInProgressException",
         "RequestTimeout",
         "RequestTimeoutException",
         "ServiceUnavailable",
         "ServiceUnavailableException",
     }
 )
+_CONFLICT: Final = frozenset({"ParameterAlreadyExists", "ResourceExistsException", "TooManyUpdates"})
+"""Somebody else writes the same entry just now: another try sees what became of it."""
+
 _REFUSED_ACT: Final = frozenset({"InvalidRequestException", "InvalidParameterException"})
 _MARKED: Final = ("marked for deletion", "marked deleted")
 """In the text of the one error that means absence without having a code of its own."""
@@ -82,4 +86,6 @@ def of_code(operation: str, code: str, text: str = "") -> SyncError:
         return Throttled(f"{operation}: AWS asks for fewer calls ({code})")
     if code in _UNAVAILABLE:
         return Unavailable(f"{operation} failed at AWS: {code}")
+    if code in _CONFLICT:
+        return Unavailable(f"{operation}: somebody else changed it at the same time ({code})")
     return Malformed(told)

@@ -1,5 +1,6 @@
 """Tells the errors of the AWS SDK as ours, by a table. It imports the SDK: only `sdk` may import it."""
 
+import time
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final
@@ -10,6 +11,7 @@ from botocore.parsers import ResponseParserError
 
 from syncret.providers.aws.codes import of_code
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.kit.http.answers import retry_after
 from syncret.providers.kit.translate import Translation
 
 _TOO_MANY: Final = 429
@@ -56,7 +58,7 @@ def _answered(error: BaseException) -> SyncError:
     if status == _TOO_MANY or isinstance(found, Throttled):
         return Throttled(
             f"{error.operation_name}: AWS asks for fewer calls",
-            retry_after=_seconds(about.get("HTTPHeaders", {}).get("retry-after")),
+            retry_after=retry_after(about.get("HTTPHeaders", {}).get("retry-after", ""), time.time),
         )
     if status >= _SERVER_ERROR and type(found) is Malformed:
         return Unavailable(f"{error.operation_name} failed at AWS: HTTP {status}")
@@ -66,13 +68,6 @@ def _answered(error: BaseException) -> SyncError:
 def _short(code: str, status: int) -> str:
     """A code as AWS has them. Where something else answered, its text could stand here, and is not told."""
     return code if code.isalnum() and code[0].isupper() and len(code) < 80 else f"HTTP {status}"  # noqa: PLR2004
-
-
-def _seconds(text: object) -> float | None:
-    try:
-        return max(0.0, float(str(text)))
-    except ValueError:
-        return None
 
 
 def _no_credentials(error: BaseException) -> SyncError:

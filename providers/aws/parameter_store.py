@@ -75,7 +75,7 @@ class ParameterStoreClient(Service):
             )
         absent = set(answer.get("InvalidParameters", ()))
         left = (name for name in names if name not in absent)
-        return {name: values.get(name) or _unanswered() for name in left}
+        return {name: values[name] if name in values else _unanswered() for name in left}
 
     async def _one(self, name: str) -> SecretBytes:
         answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)

@@ -74,7 +74,7 @@ class SecretsManagerClient(Service):
                 break
             parameters["NextToken"] = answer["NextToken"]
         left = (name for name in names if name not in absent)
-        return {name: values.get(name) or _unanswered() for name in left}
+        return {name: values[name] if name in values else _unanswered() for name in left}
 
     async def _one(self, name: str, version: str = "") -> SecretBytes:
         which = {}

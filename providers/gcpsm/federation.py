@@ -14,6 +14,7 @@ from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, GcpWorkloadIdentityFederation
+from syncret.providers.kit.credentials import is_own
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.external import ExternalAccount, Federated, read_account
 from syncret.providers.kit.google.sources import (
@@ -22,14 +23,12 @@ from syncret.providers.kit.google.sources import (
     CredentialSource,
     SubjectToken,
     from_source,
-    inside,
     signed_by,
 )
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Login
 from syncret.providers.kit.google.workload import ACCOUNT, SUBJECT_SECONDS
 from syncret.providers.kit.http import Http
 
-_OWN_TOKENS: Final = "/var/run/secrets/kubernetes.io"
 _PLACE: Final = "auth.workloadIdentityFederation"
 _IMDS: Final = r"http://(?:metadata\.google\.internal|169\.254\.169\.254|\[fd00:ec2::254\])/latest"
 _AWS_ADDRESSES: Final = {
@@ -65,7 +64,7 @@ async def federation(
             "awsSecurityCredentials is provided",
             hint="write the full name of the pool's provider, beginning with //iam.googleapis.com",
         )
-    account = await _configured(spec, context, endpoints)
+    account = await _configured(spec, context, endpoints, environment)
     subject: SubjectToken
     if spec.service_account_ref is not None:
         subject = _of_account(spec.service_account_ref, context)
@@ -80,14 +79,17 @@ async def federation(
 
 
 async def _configured(
-    spec: GcpWorkloadIdentityFederation, context: OpenContext, endpoints: Endpoints
+    spec: GcpWorkloadIdentityFederation,
+    context: OpenContext,
+    endpoints: Endpoints,
+    environment: Mapping[str, str],
 ) -> ExternalAccount:
     account = ExternalAccount()
     if spec.cred_config is not None:
         ref = spec.cred_config
         text = await context.credentials.config_map_key(ref.name, ref.key, ref.namespace)
         account = read_account(SecretBytes(text.encode()), f'key "{ref.key}" of ConfigMap "{ref.name}"')
-        _check_source(account.credential_source, spec.external_token_endpoint or "")
+        _check_source(account.credential_source, spec.external_token_endpoint or "", environment)
     email = spec.gcp_service_account_email or ""
     if not email and spec.service_account_ref is not None:
         ref_account = spec.service_account_ref
@@ -122,11 +124,11 @@ def _check_addresses(account: ExternalAccount, universe: str) -> None:
         raise _invalid("token_url does not lead to Google", f"write https://sts.{universe}/v1/token")
 
 
-def _check_source(source: CredentialSource, endpoint: str) -> None:
+def _check_source(source: CredentialSource, endpoint: str, environment: Mapping[str, str]) -> None:
     if source.environment_id:
         _check_aws(source)
         return
-    if source.file and inside(source.file, _OWN_TOKENS):
+    if source.file and is_own(source.file, environment):
         raise _invalid(
             "credential_source.file is the daemon's own token",
             "refer to a ServiceAccount with serviceAccountRef",

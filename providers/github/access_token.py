@@ -1,5 +1,6 @@
 """The generator GithubAccessToken: a token of a GitHub App's installation."""
 
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,8 @@ _LATE: Final = 10
 """Seconds that GitHub's clock may be behind ours."""
 
 _LASTS: Final = 300
+_MINUTE: Final = 60.0
+_MOMENT: Final = re.compile(r"[0-9]{1,10}")
 _REFUSALS: Final[dict[int, tuple[type[SyncError], str, str]]] = {
     HTTPStatus.UNAUTHORIZED: (
         Denied,
@@ -108,13 +111,15 @@ async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generat
 
 def _refusal(answer: "Answer", now: float) -> SyncError:
     """Why there is no token. GitHub says «forbidden» to those who ask too often, too."""
+    from syncret.providers.kit.http.answers import retry_after  # brings in TLS
+
     if answer.status == HTTPStatus.FORBIDDEN:
-        after = answer.headers.get("retry-after", "")
-        if not after and answer.headers.get("x-ratelimit-remaining") == "0":
+        after = retry_after(answer.headers.get("retry-after", ""), lambda: now)
+        if after is None and answer.headers.get("x-ratelimit-remaining") == "0":
             reset = answer.headers.get("x-ratelimit-reset", "")
-            after = str(max(0, int(reset) - int(now))) if reset.isdecimal() else "60"
-        if after.isdecimal():
-            return Throttled(f"{_DOING}: GitHub allows fewer calls", retry_after=float(after))
+            after = max(0.0, int(reset) - now) if _MOMENT.fullmatch(reset) else _MINUTE
+        if after is not None:
+            return Throttled(f"{_DOING}: GitHub allows fewer calls", retry_after=after)
     error, problem, hint = _REFUSALS[answer.status]
     return error(f"{_DOING}: {problem} (HTTP {answer.status})", hint=hint)
 

@@ -1,5 +1,6 @@
 """Who a store is to IBM Cloud: an API key, or a trusted profile that a token of this container stands for."""
 
+import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -11,7 +12,7 @@ import msgspec
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef
-from syncret.providers.kit.credentials import Lease, token_file
+from syncret.providers.kit.credentials import Lease, is_own, token_file
 from syncret.providers.kit.http import Answer, Http, form_body
 
 Login: TypeAlias = Callable[[], Awaitable[Lease[SecretBytes]]]
@@ -23,6 +24,7 @@ TOKEN_FILE: Final = "/var/run/secrets/tokens/vault-token"
 _ENDPOINT: Final = "https://iam.cloud.ibm.com"
 _PATH: Final = "/identity/token"
 _GRANTS: Final = "urn:ibm:params:oauth:grant-type"
+_TOKEN: Final = re.compile(rb"[\w-]+\.[\w-]+\.[\w-]+")
 _CODE: Final = re.compile(r"BXNIM[0-9]{4}E")
 _REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
@@ -72,7 +74,7 @@ async def _by_key(
 
 
 async def _by_container(auth: IbmContainerAuth, http: Http, now: Callable[[], float]) -> Lease[SecretBytes]:
-    token = token_file(auth.token_location or TOKEN_FILE, what="compute resource token")
+    token = _container_token(auth.token_location or TOKEN_FILE)
     fields = {
         "grant_type": f"{_GRANTS}:cr-token",
         "cr_token": token.raw.decode("utf-8", "replace"),
@@ -80,6 +82,22 @@ async def _by_container(auth: IbmContainerAuth, http: Http, now: Callable[[], fl
     }
     hint = "is the trusted profile linked to this compute resource, and is the token's audience iam?"
     return await _granted(http, auth.iam_endpoint, fields, now, hint=hint)
+
+
+def _container_token(path: str) -> SecretBytes:
+    """The token of the container. The store names the file and where it is sent: nothing else may leave."""
+    if is_own(path, os.environ):
+        raise Malformed(
+            "containerAuth.tokenLocation is the daemon's own token",
+            hint="mount a token for IBM Cloud (audience iam) into the daemon's pod, and name its file",
+        )
+    token = token_file(path, what="compute resource token")
+    if not _TOKEN.fullmatch(token.raw):
+        raise Malformed(
+            f"the compute resource token file {path} holds no token",
+            hint="it must hold one JWT, as Kubernetes projects it into a volume",
+        )
+    return token
 
 
 async def _granted(

@@ -5,7 +5,8 @@ answer = await self._token.use(lambda token: http.request("GET", path, doing=...
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from math import inf
@@ -26,6 +27,15 @@ _AGAIN: Final = 10.0
 """Seconds between two tries to renew a login that is still good."""
 
 _LARGEST: Final = 64 * 1024
+
+_OWN_TOKENS: Final = "/var/run/secrets/kubernetes.io"
+_OWN_FILES: Final = (
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AZURE_FEDERATED_TOKEN_FILE",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+)
+"""Variables that name files by which clouds know the daemon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +153,18 @@ class Expiring(Generic[T]):
 def bearer(token: SecretBytes) -> dict[str, str]:
     """The header that shows a token; white space around it, as files and Secrets have it, is left out."""
     return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace').strip()}"}
+
+
+def is_own(path: str, environment: Mapping[str, str]) -> bool:
+    """Whether a path leads to a token or key of the daemon itself, whatever links are on the way.
+
+    Where a manifest names a file and the server that its content is sent to, it must not be one of these.
+    """
+    real = Path(os.path.realpath(path))
+    named = (environment.get(name) for name in _OWN_FILES)
+    return real.is_relative_to(os.path.realpath(_OWN_TOKENS)) or any(
+        real == Path(os.path.realpath(own)) for own in named if own
+    )
 
 
 def token_file(path: str | Path, *, what: str = "token") -> SecretBytes:

@@ -67,13 +67,23 @@ class Bucket:
         self._tokens = min(self.burst, self._tokens + 1)
 
     def throttled(self, now: float, retry_after: float | None) -> None:
-        """The server refused: close the gate, halve the rate, and start with a single call afterwards."""
+        """The server refused: close the gate, halve the rate, and start with a single call afterwards.
+
+        No call starts while the gate is closed. What is refused then was under way with the one that closed
+        it: only a longer word of the server counts.
+        """
+        if now < self.gate:
+            self._extend(now, retry_after or 0.0)
+            return
         self._refill(now)
         first, longest = CLOSED
         closed = min(longest, first * 2**self._streak) if retry_after is None else max(0.0, retry_after)
         self._streak = min(self._streak + 1, 10)
         self._factor = max(FLOOR, self._factor / 2)
         self._tokens = 1.0
+        self._extend(now, closed)
+
+    def _extend(self, now: float, closed: float) -> None:
         self.gate = max(self.gate, now + closed)
         self._last = max(now, self.gate)
 

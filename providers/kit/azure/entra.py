@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.credentials import Lease
 from syncret.providers.kit.http import Answer, Http, form_body, segments
@@ -47,6 +47,10 @@ _WORDS: Final = {
     "invalid_scope": "the service has another name in this cloud: check environmentType",
     "unauthorized_client": "the application is disabled, or of another tenant",
 }
+
+_DOWN: Final = "temporarily_unavailable"
+_DOWN_CODE: Final = 90033
+"""Its own directory does not answer, which comes with the status of a bad request."""
 
 Login: TypeAlias = Callable[[], Awaitable[Lease[SecretBytes]]]
 """Gets a new access token. Raises SyncError."""
@@ -147,10 +151,12 @@ def _refusal(answer: Answer) -> SyncError:
         told = msgspec.json.decode(answer.body, type=_Failure)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return Denied(f"{answer.doing}: Microsoft Entra ID refuses (HTTP {answer.status})")
+    number = f"AADSTS{told.error_codes[0]}" if told.error_codes else f"HTTP {answer.status}"
+    if told.error == _DOWN or _DOWN_CODE in told.error_codes:
+        return Unavailable(f"{answer.doing}: Microsoft Entra ID is down for the moment ({number})")
     for code in told.error_codes:
         if code in _CODES:
             return Denied(f"{answer.doing}: Microsoft Entra ID refuses (AADSTS{code})", hint=_CODES[code])
-    number = f"AADSTS{told.error_codes[0]}" if told.error_codes else f"HTTP {answer.status}"
     return Denied(
         f"{answer.doing}: Microsoft Entra ID refuses ({number})",
         hint=_WORDS.get(told.error, "look the number up at https://login.microsoftonline.com/error"),

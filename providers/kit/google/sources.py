@@ -3,7 +3,6 @@
 These are the credential sources of an external account's configuration. Programs are not run.
 """
 
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -193,10 +192,3 @@ class _Imds:
             method, self._endpoints.moved(url), doing="asking AWS's metadata server", headers=headers
         )
         return answer.body.decode("utf-8", "replace").strip()
-
-
-def inside(path: str, folder: str) -> bool:
-    """Whether a path leads into a folder, whatever links are on the way."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)) or Path(
-        os.path.normpath(path)
-    ).is_relative_to(folder)

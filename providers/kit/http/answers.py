@@ -14,6 +14,8 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
 
 T = TypeVar("T")
 
+_DAY: Final = 86_400.0
+
 
 class Unauthenticated(Denied):
     """The server does not know these credentials, or no longer: another login may help."""
@@ -87,17 +89,20 @@ def refusal(doing: str, status: int, headers: Mapping[str, str], now: Callable[[
 
 
 def retry_after(text: str, now: Callable[[], float]) -> float | None:
-    """Seconds to wait, from a header that holds seconds or a date; None where it says nothing sensible."""
+    """Seconds to wait, from a header that holds seconds or a date; None where it says nothing sensible.
+
+    A server that asks for more than a day is asked again after one.
+    """
     text = text.strip()
     if text.isascii() and text.isdecimal():
-        return float(text)
+        return min(float(text), _DAY)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.fromtimestamp(now(), UTC)).total_seconds())
+    return min(max(0.0, (moment - datetime.fromtimestamp(now(), UTC)).total_seconds()), _DAY)
 
 
 def _phrase(status: int) -> str:

@@ -4,7 +4,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
@@ -62,7 +62,8 @@ class Http:
         largest: bytes of an answer, after unpacking.
         connections: that may be open at once.
         trusts_redirects: whether a redirect to another server is followed, which then receives all headers:
-            for clusters whose members point at each other. Redirects on the same server are followed.
+            for clusters whose members point at each other. Redirects on the same server are followed. From
+            https to http none is.
         now: the wall clock, for a Retry-After that is a date.
     """
 
@@ -202,6 +203,11 @@ class Http:
     def _redirected(self, answer: Answer, method: str, target: _Target, location: str) -> _Target:
         there = _target(urljoin(target.url, location), answer.doing)
         told = f"{answer.doing}: {target.server} redirects (HTTP {answer.status})"
+        if target.origin.startswith("https:") and not there.origin.startswith("https:"):
+            raise Malformed(
+                f"{told} to {there.server} without TLS, where anybody could read the credentials",
+                hint="have the server name itself with https://",
+            )
         if there.origin != target.origin and not self._trusts_redirects:
             raise Malformed(
                 f"{told} to {there.server}, which would receive the credentials",
@@ -210,6 +216,13 @@ class Http:
         if method not in {"GET", "HEAD"} and answer.status not in _SAME_METHOD:
             raise Malformed(f"{told} a {method}, which would lose its body", hint="write the final URL")
         return there
+
+    def leads_here(self, url: str) -> bool:
+        """Whether an absolute address is on the server of `base`, however host and port are written."""
+        try:
+            return _target(url, "").origin == _target(self.base, "").origin
+        except Malformed:
+            return False
 
     def __repr__(self) -> str:
         state = "closed" if self._session is None else "open"
@@ -231,7 +244,13 @@ def _target(url: str, doing: str) -> _Target:
     origin = f"{parts.scheme}://{host}:{port}"
     server = host if port == _PORTS[parts.scheme] else f"{host}:{port}"
     proxy = proxy_for(parts.scheme, host, port, os.environ)
-    return _Target(quote(url.partition("#")[0], safe=_AS_WRITTEN), origin, server, proxy)
+    return _Target(_sendable(url.partition("#")[0], doing), origin, server, proxy)
+
+
+def _sendable(url: str, doing: str) -> str:
+    with suppress(UnicodeEncodeError):
+        return quote(url, safe=_AS_WRITTEN)
+    raise Malformed(f"{doing}: the URL holds bytes that are no text", hint="leave them out, or encode them")
 
 
 @cache

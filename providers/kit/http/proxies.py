@@ -11,7 +11,11 @@ _Address: TypeAlias = IPv4Address | IPv6Address
 
 
 def proxy_for(scheme: str, host: str, port: int, environment: Mapping[str, str]) -> str | None:
-    """The URL of the proxy, or None. This machine itself is always reached directly."""
+    """The URL of the proxy, or None.
+
+    This machine itself is always reached directly, and so are addresses of the local link, where clouds have
+    their metadata servers: through a proxy one would log in as the proxy's machine.
+    """
     proxy = _variable(environment, f"{scheme}_proxy")
     if not proxy or _direct(host, port, _variable(environment, "no_proxy")):
         return None
@@ -25,7 +29,7 @@ def _variable(environment: Mapping[str, str], name: str) -> str:
 def _direct(host: str, port: int, exceptions: str) -> bool:
     name = host.lower().rstrip(".")
     address = _address(name)
-    if name == "localhost" or (address is not None and address.is_loopback):
+    if name == "localhost" or (address is not None and (address.is_loopback or address.is_link_local)):
         return True
     return any(
         _matches(entry.strip().lower(), name, port, address)

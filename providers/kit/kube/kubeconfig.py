@@ -1,11 +1,10 @@
 """Reads a kubeconfig that stands in a Secret: data only, nothing that names files or runs programs."""
 
 from base64 import b64decode
-from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
-from syncret.config.meta import Document, is_object
+from syncret.config.meta import Document, is_list, is_object
 from syncret.config.yaml import parse_text
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
@@ -59,8 +58,8 @@ def read(data: bytes) -> Kubeconfig:
 
 
 def _named(config: Document, collection: str, field: str, name: Json) -> Document:
-    entries: Iterable[Json] = config.get(collection) or ()
-    for entry in entries:
+    entries = config.get(collection)
+    for entry in entries if is_list(entries) else ():
         if is_object(entry) and entry.get("name") == name and is_object(entry.get(field)):
             found: Document = entry[field]
             return found

@@ -51,10 +51,12 @@ class Leases:
 
     async def close(self) -> None:
         """Renew nothing any more."""
-        if self._keeper is not None:
-            self._keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._keeper
+        if self._keeper is None:
+            return
+        self._keeper.cancel()
+        await asyncio.wait([self._keeper])  # not the task itself: whoever closes may be cancelled, too
+        if not self._keeper.cancelled():
+            self._keeper.result()
 
     def _hold(self, path: str, lease: str, seconds: float) -> None:
         self._held[path] = _Held(lease, asyncio.get_running_loop().time() + seconds * _PART)

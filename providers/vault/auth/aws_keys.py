@@ -4,6 +4,7 @@ They are drawn for each login anew, so none of them has to be renewed.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -22,6 +23,7 @@ from syncret.providers.kit.irsa import WebIdentity, web_identity
 from syncret.providers.kit.texts import text
 from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
 
+_REGION: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SESSION: Final = "external-secrets-provider-vault"
 _API: Final = "2011-06-15"
 _NAMES: Final = "{https://sts.amazonaws.com/doc/2011-06-15/}"
@@ -88,7 +90,12 @@ def signed(
 
 
 def sts_url(region: str) -> str:
-    """Where AWS's token service is: `AWS_STS_ENDPOINT`, or that of the region."""
+    """Where AWS's token service is: `AWS_STS_ENDPOINT`, or that of the region.
+
+    Raises Malformed for a region that is none: it is a part of the host, which receives the daemon's tokens.
+    """
+    if not _REGION.fullmatch(region):
+        raise Malformed("auth.iam.region is no region of AWS", hint="write its code, such as eu-west-1")
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     return os.environ.get("AWS_STS_ENDPOINT") or f"https://sts.{region}.{suffix}/"
 

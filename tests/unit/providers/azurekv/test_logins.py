@@ -98,6 +98,24 @@ async def test_a_login_page_is_no_login(cloud: Azure, given: Given, clock: Clock
     assert "canary" not in str(vars(caught.value))
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param({"error": "temporarily_unavailable", "error_codes": [90033]}, id="the word"),
+        pytest.param({"error": "invalid_request", "error_codes": [90033]}, id="the number"),
+    ],
+)
+async def test_a_directory_that_is_down_refuses_nobody(
+    cloud: Azure, given: Given, clock: Clock, document: dict[str, Any]
+) -> None:
+    answer = web.json_response
+    with (
+        cloud.failing(lambda request: answer(document, status=400) if "oauth2" in request.path else None),
+        pytest.raises(Unavailable, match="AADSTS90033"),
+    ):
+        await reads(cloud, given, clock)
+
+
 @pytest.mark.parametrize("form", ["PKCS8", "PKCS1", "PKCS12"])
 async def test_client_certificates(cloud: Azure, given: Given, clock: Clock, form: str) -> None:
     [application] = cloud.directory.applications.values()

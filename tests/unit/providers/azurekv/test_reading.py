@@ -176,6 +176,21 @@ async def test_finds_enabled_secrets_that_fit_both(cloud: Azure, given: Given, c
     assert cloud.vault.calls.count("GET secrets") == 6, "two pages of 25 each"
 
 
+async def test_a_next_page_may_name_the_host_otherwise(cloud: Azure, given: Given, clock: Clock) -> None:
+    seed(cloud, "db", "one")
+    url = cloud.url.replace("127.0.0.1", "localhost")
+
+    def first(request: web.Request) -> web.StreamResponse | None:
+        if request.path != "/secrets" or "next" in request.query:
+            return None
+        rest = f"{url.replace('localhost', 'LOCALHOST')}/secrets?api-version=7.4&next=1"
+        return web.json_response({"value": [], "nextLink": rest})
+
+    async with opened(cloud, given, clock, vault_url=url) as client:
+        with cloud.failing(first):
+            assert raw(await client.find(FindQuery())) == {"db": b"one"}
+
+
 async def test_a_next_page_elsewhere_gets_no_token(cloud: Azure, given: Given, clock: Clock) -> None:
     def elsewhere(request: web.Request) -> web.StreamResponse | None:
         page: dict[str, object] = {"value": [], "nextLink": "https://elsewhere.example/secrets"}

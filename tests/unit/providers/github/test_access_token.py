@@ -120,6 +120,9 @@ async def test_refusals(github: GitHub, spec: dict[str, Any], error: type[SyncEr
         pytest.param({"Retry-After": "60"}, 60, id="told"),
         pytest.param({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(NOW) + 90)}, 90, id="reset"),
         pytest.param({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "?"}, 60, id="unknown"),
+        pytest.param({"Retry-After": "Fri, 13 Feb 2009 23:32:30 GMT"}, 60, id="a date"),
+        pytest.param({"Retry-After": "9" * 400}, 86400, id="for ever"),
+        pytest.param({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "9" * 5000}, 60, id="no number"),
     ],
 )
 async def test_too_many_calls(github: GitHub, headers: dict[str, str], after: float) -> None:

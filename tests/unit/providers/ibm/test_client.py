@@ -132,6 +132,42 @@ async def test_a_profile_that_is_refused(
     assert token not in f"{caught.value!r} {caught.value.__context__!r}"
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param("root:x:0:0:root:/root:/bin/sh\n", id="passwd"),
+        pytest.param("-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n", id="a key"),
+        pytest.param("password", id="a password"),
+    ],
+)
+async def test_only_tokens_are_sent(cloud: Ibm, clock: Clock, tmp_path: Path, content: str) -> None:
+    (tmp_path / "file").write_text(content)
+    container = IbmContainerAuth(
+        profile="reader", token_location=str(tmp_path / "file"), iam_endpoint=cloud.url
+    )
+    with (
+        cloud.failing(lambda _request: pytest.fail("the file was sent")),
+        pytest.raises(Malformed, match="holds no token") as caught,
+    ):
+        async with opened(cloud, clock, auth=IbmAuth(container_auth=container)):
+            raise AssertionError("it is not let in")
+    assert content not in f"{caught.value!r} {caught.value.__context__!r}"
+
+
+async def test_the_daemons_own_token_is_not_sent(
+    cloud: Ibm, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = tmp_path / "own"
+    token.write_text(cloud.identity.compute_token("c1", "team", "app"))
+    (tmp_path / "link").symlink_to(token)
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(token))
+    for location in (token, tmp_path / "link"):
+        container = IbmContainerAuth(profile="reader", token_location=str(location), iam_endpoint=cloud.url)
+        with pytest.raises(Malformed, match="the daemon's own"):
+            async with opened(cloud, clock, auth=IbmAuth(container_auth=container)):
+                raise AssertionError("it is not let in")
+
+
 async def test_a_token_file_that_is_not_there(cloud: Ibm, clock: Clock, tmp_path: Path) -> None:
     container = IbmContainerAuth(profile="p", token_location=str(tmp_path / "no"), iam_endpoint=cloud.url)
     with pytest.raises(Malformed, match=r"the compute resource token file .* cannot be read"):

@@ -41,6 +41,7 @@ def test_data_that_is_no_base64(text: str) -> None:
         pytest.param(b"[1]", "not a YAML mapping", id="no mapping"),
         pytest.param(b"", "not a YAML mapping", id="nothing"),
         pytest.param(b"current-context: y", "no context", id="no context"),
+        pytest.param(b"contexts: 5", "no context", id="contexts that are no list"),
         pytest.param(written(tokenFile="/etc/passwd"), "tokenFile: it names a file", id="a file"),
         pytest.param(written(exec="id"), "exec: it would run a program", id="a program"),
     ],

@@ -82,6 +82,24 @@ def test_without_a_word_the_gate_closes_longer_each_time() -> None:
     assert bucket.delay(now) == pytest.approx(CLOSED[0])
 
 
+def test_calls_that_were_under_way_together_are_throttled_once() -> None:
+    bucket = Bucket(8, 8, 0.0)
+    for _ in range(8):
+        bucket.throttled(0.0, None)
+
+    assert bucket.delay(0.0) == pytest.approx(CLOSED[0])
+    assert bucket.effective() == 4
+
+
+def test_of_calls_that_were_under_way_together_the_longest_word_counts() -> None:
+    bucket = Bucket(8, 8, 0.0)
+    for word in (None, 7.0, 3.0):
+        bucket.throttled(0.0, word)
+
+    assert bucket.delay(0.0) == pytest.approx(7.0)
+    assert bucket.effective() == 4
+
+
 def test_throttling_halves_the_rate_and_it_recovers_slowly() -> None:
     bucket = Bucket(8, 1, 0.0)
     bucket.throttled(0.0, 0.0)

@@ -14,13 +14,37 @@ from tests.unit.providers.aws.services.support import Open, keys
 pytestmark = pytest.mark.slow
 
 
-async def test_retry_after_is_passed_on(gate: Gateway, opened: Open) -> None:
-    gate.fault = Fault(429, "SomethingElse", "canary", {"Retry-After": "7"})
+@pytest.mark.parametrize(
+    ("header", "after"),
+    [
+        pytest.param("7", 7.0, id="seconds"),
+        pytest.param("Fri, 13 Feb 1970 23:31:35 GMT", 0.0, id="a date"),
+        pytest.param("1e999", None, id="no number"),
+        pytest.param("9" * 400, 86400.0, id="for ever"),
+    ],
+)
+async def test_retry_after_is_passed_on(
+    gate: Gateway, opened: Open, header: str, after: float | None
+) -> None:
+    gate.fault = Fault(429, "SomethingElse", "canary", {"Retry-After": header})
     async with opened() as client:
         with pytest.raises(Throttled) as caught:
             await client.fetch(keys("a", "b"))
-    assert caught.value.retry_after == 7
+    assert caught.value.retry_after == after
     assert len(gate.calls) == 1, "the SDK tries nothing again"
+
+
+async def test_empty_values_are_values(gate: Gateway, opened: Open) -> None:
+    async def secrets(_call: Call) -> dict[str, Any]:
+        return {"SecretValues": [{"Name": "a", "SecretString": ""}, {"Name": "b", "SecretBinary": ""}]}
+
+    async def parameters(_call: Call) -> dict[str, Any]:
+        return {"Parameters": [{"Name": "a", "Value": ""}, {"Name": "b", "Value": ""}]}
+
+    gate.replies |= {"BatchGetSecretValue": secrets, "GetParameters": parameters}
+    for service in ("SecretsManager", "ParameterStore"):
+        async with opened(service) as client:
+            assert list((await client.fetch(keys("a", "b"))).values()) == [SecretBytes(b"")] * 2
 
 
 @pytest.mark.parametrize(
@@ -30,6 +54,10 @@ async def test_retry_after_is_passed_on(gate: Gateway, opened: Open) -> None:
         pytest.param(Fault(503, "canary: <html>"), Unavailable, id="503 of a proxy"),
         pytest.param(Fault(400, "canary: text"), Malformed, id="a code that is none"),
         pytest.param(Fault(400, "DecryptionFailure"), Malformed, id="a key that cannot be used"),
+        pytest.param(Fault(400, "TooManyUpdates"), Unavailable, id="another write is under way"),
+        pytest.param(Fault(400, "ParameterAlreadyExists"), Unavailable, id="another was faster"),
+        pytest.param(Fault(400, "ResourceExistsException"), Unavailable, id="another made it meanwhile"),
+        pytest.param(Fault(400, "RequestInProgressException"), Unavailable, id="not issued yet"),
     ],
 )
 async def test_errors_of_the_server(

@@ -5,14 +5,16 @@ import gzip
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
-from syncret.providers.kit.http import Http, Timeouts, Unauthenticated, form_body, json_body, segments
+from syncret.providers.kit.http import Http, Timeouts, Tls, Unauthenticated, form_body, json_body, segments
 from tests.support.opened import NOW
 from tests.support.served import all_to, served
+from tests.support.tls import Authority
 
 CANARY = "canary-77aa"
 
@@ -110,6 +112,10 @@ async def test_a_status_is_an_error(
         pytest.param("Fri, 13 Feb 2009 23:00:00 GMT", 0.0, id="a date that is over"),
         pytest.param("soon", None, id="nonsense"),
         pytest.param("-3", None, id="negative"),
+        pytest.param("99999999999", 86400.0, id="three thousand years"),
+        pytest.param("9" * 400, 86400.0, id="more than a float holds"),
+        pytest.param("Fri, 31 Dec 9999 23:59:59 GMT", 86400.0, id="a date in another age"),
+        pytest.param("Fri, 13 Feb 2009 23:31:35 +99999999999999", None, id="a time zone that is none"),
     ],
 )
 async def test_retry_after_is_understood(echo: Echo, url: str, text: str, expected: float | None) -> None:
@@ -204,6 +210,38 @@ async def test_redirects_to_another_server_need_trust(echo: Echo, url: str) -> N
     assert [request.headers["X-Token"] for request in echo.seen] == ["t"]
 
 
+async def test_trust_in_redirects_ends_where_tls_does(tmp_path: Path, echo: Echo, url: str) -> None:
+    async def move(_: web.Request) -> web.StreamResponse:
+        return web.Response(status=307, headers={"Location": f"{url}/there"})
+
+    authority = Authority()
+    async with (
+        served(all_to(move), authority.server(tmp_path)) as secure,
+        Http(secure, tls=Tls(ca=authority.pem), trusts_redirects=True) as http,
+    ):
+        with pytest.raises(Malformed, match="without TLS") as caught:
+            await http.request("GET", "/", doing="reading", headers={"X-Token": CANARY})
+
+    assert caught.value.hint
+    assert echo.seen == []
+
+
+@pytest.mark.parametrize(
+    ("address", "here"),
+    [
+        pytest.param("https://vault.example/secrets", True, id="the same"),
+        pytest.param("https://Vault.example:443/secrets", True, id="its usual port, in any case"),
+        pytest.param("https://vault.example:444/secrets", False, id="another port"),
+        pytest.param("http://vault.example/secrets", False, id="another scheme"),
+        pytest.param("https://vault.example.org/secrets", False, id="another host"),
+        pytest.param("https://vault.example@elsewhere.example/", False, id="a user that looks like a host"),
+        pytest.param("nonsense", False, id="no address"),
+    ],
+)
+def test_an_address_leads_to_the_server_of_the_store(address: str, *, here: bool) -> None:
+    assert Http("https://vault.example/").leads_here(address) is here
+
+
 @pytest.mark.parametrize(
     ("method", "location", "expected"),
     [
@@ -246,6 +284,16 @@ async def test_line_breaks_get_nowhere(echo: Echo, url: str) -> None:
     [request] = echo.seen
     assert request.raw_path == "/a?q=b%0D%0AX-B:%20c"
     assert "X-B" not in request.headers
+
+
+async def test_bytes_that_are_no_text_get_nowhere(echo: Echo, url: str) -> None:
+    async with Http(url) as http:
+        with pytest.raises(Malformed, match="no text") as caught:
+            await http.request("GET", f"/a?key={CANARY}\udcff", doing="reading")
+
+    assert echo.seen == []
+    assert CANARY not in told(caught.value)
+    assert caught.value.__context__ is None, "the encoder's error holds the whole URL"
 
 
 async def test_dots_are_no_way_up() -> None:

@@ -30,6 +30,8 @@ from syncret.providers.kit.http.proxies import proxy_for
         pytest.param("", "localhost", True, id="localhost"),
         pytest.param("", "127.0.0.5", True, id="loopback"),
         pytest.param("", "::1", True, id="loopback of IPv6"),
+        pytest.param("", "169.254.169.254", True, id="the metadata server of a cloud"),
+        pytest.param("", "fe80::1", True, id="a neighbour on the link"),
     ],
 )
 def test_exceptions(exceptions: str, host: str, *, direct: bool) -> None:

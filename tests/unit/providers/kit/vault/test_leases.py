@@ -65,6 +65,28 @@ async def test_what_becomes_of_it(
     assert [time for time, _ in vault.renewed] == times
 
 
+async def test_who_closes_can_be_cancelled_too() -> None:
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def renew(_lease: str) -> float:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await gate.wait()  # a connection that takes its time to close
+        return 0.0
+
+    leases = Leases(renew)
+    leases.note("a", "a-1", 0)
+    await asked.wait()
+    closing = asyncio.create_task(leases.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+
+
 async def test_there_is_a_bound(vault: Vault, leases: Leases) -> None:
     for number in range(1100):
         leases.note(f"path-{number}", f"lease-{number}", 60)

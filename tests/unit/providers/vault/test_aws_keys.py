@@ -1,0 +1,50 @@
+"""Keys of AWS for a login to Vault: what a store may not bring about with them."""
+
+from pathlib import Path
+
+import pytest
+
+from syncret.providers.errors import Malformed
+from syncret.providers.vault.auth import aws_keys
+from syncret.providers.vault.auth_spec import VaultIam
+from tests.support.opened import context
+
+CANARY = "canary-web-identity"
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        pytest.param("evil.example/#", id="another host"),
+        pytest.param("evil.example:8443/?", id="another port"),
+        pytest.param("x@evil.example/#", id="a user"),
+        pytest.param("EU-WEST-1", id="capitals"),
+    ],
+)
+async def test_a_region_is_no_way_to_another_server(
+    region: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = tmp_path / "token"
+    token.write_text(CANARY)
+    monkeypatch.delenv("AWS_STS_ENDPOINT", raising=False)
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(token))
+    monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/daemon")
+    with pytest.raises(Malformed, match=r"auth\.iam\.region") as caught:
+        await aws_keys.keys(VaultIam(vault_role="app"), region, context())
+
+    assert caught.value.hint
+    assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
+
+
+@pytest.mark.parametrize(
+    ("region", "url"),
+    [
+        pytest.param("eu-west-1", "https://sts.eu-west-1.amazonaws.com/", id="usual"),
+        pytest.param("us-gov-west-1", "https://sts.us-gov-west-1.amazonaws.com/", id="government"),
+        pytest.param("cn-north-1", "https://sts.cn-north-1.amazonaws.com.cn/", id="China"),
+    ],
+)
+def test_each_region_has_its_token_service(region: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_STS_ENDPOINT", raising=False)
+
+    assert aws_keys.sts_url(region) == url
