@@ -20,7 +20,7 @@ from typing import Final
 from bench.estate import SHARED_MEMORY, Estate, estate, worker
 from bench.figures import Figure
 from syncret.config.settings import Settings
-from syncret.daemon.cli.main import NEW_OBJECTS
+from syncret.daemon.cli.dispatch import NEW_OBJECTS
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 

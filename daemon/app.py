@@ -122,6 +122,7 @@ async def controllers(
                 yield Controllers(engine=engine, inventory=inventory, world=world)
             finally:
                 engine.stop()
+                sessions.drain()
 
 
 def reconcilers(world: World) -> tuple[Reconciler, ...]:

@@ -6,10 +6,8 @@ is on the disk, and nothing that is not due is read again. Wrong settings leave 
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from enum import Enum
 from typing import Final
 
 import structlog
@@ -28,17 +26,11 @@ from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.told import LoggedEvents, LoggedNews
 from syncret.daemon.ops.view import Service, View
+from syncret.daemon.signals import Signals, Wish
 from syncret.providers.registry import Registry
 
 STATUS_EVERY: Final = 10.0
 log = structlog.get_logger()
-
-
-class Wish(Enum):
-    """What a signal asks for."""
-
-    STOP = "stop"
-    RELOAD = "reload"
 
 
 class Supervisor:
@@ -58,21 +50,19 @@ class Supervisor:
         self._notifier = notifier
         self._services = services
         self._announce = announce
-        self._wishes: asyncio.Queue[Wish] = asyncio.Queue()
 
     async def run(self) -> None:
         """Live until SIGTERM or SIGINT. Raises what keeps a life from beginning, or cuts it short."""
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(logs.on_loop_error)
-        for number, wish in (
-            (signal.SIGTERM, Wish.STOP),
-            (signal.SIGINT, Wish.STOP),
-            (signal.SIGHUP, Wish.RELOAD),
-        ):
-            loop.add_signal_handler(number, self._wishes.put_nowait, wish)
+        asyncio.get_running_loop().set_exception_handler(logs.on_loop_error)
+        signals = Signals(self._stopping)
         settings = self._load()
-        while await self._live(settings) is Wish.RELOAD:
+        while await self._live(settings, signals) is Wish.RELOAD and not signals.stopping:
+            signals.reload_begins()
             settings = self._reloaded(settings)
+
+    def _stopping(self) -> None:
+        self._notifier.stopping()
+        log.info("stopping")
 
     def _reloaded(self, settings: Settings) -> Settings:
         try:
@@ -82,7 +72,7 @@ class Supervisor:
                 log.warning("the settings are wrong, the old ones stay in force", problem=str(problem))
             return settings
 
-    async def _live(self, settings: Settings) -> Wish:
+    async def _live(self, settings: Settings, signals: Signals) -> Wish:
         logs.configure(settings.log_level, settings.log_format)
         clock = Clock()
         metrics = Metrics(clock.now)
@@ -120,9 +110,10 @@ class Supervisor:
                     group.create_task(self._keep_alive(), name="watchdog"),
                     group.create_task(self._tell(view), name="status"),
                 ]
-                wish = await self._wishes.get()
-                (self._notifier.stopping if wish is Wish.STOP else self._notifier.reloading)()
-                log.info("stopping" if wish is Wish.STOP else "reloading")
+                wish = await signals.wish()
+                if wish is Wish.RELOAD:
+                    self._notifier.reloading()
+                    log.info("reloading")
                 for chore in chores:
                     chore.cancel()
         return wish

@@ -134,7 +134,7 @@ def _run(commands: Commands) -> None:
         "run",
         "keep everything in step: the daemon",
         "Follows the manifests, refreshes what is due, retries what failed. SIGTERM and Ctrl-C let what is "
-        "under way finish and exit with 0; SIGHUP reads the settings again.",
+        "under way finish and exit with 0, a second one ends at once; SIGHUP reads the settings again.",
         "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
         "syncret run --config /etc/syncret/syncret.yaml",
     )

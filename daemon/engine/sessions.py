@@ -1,6 +1,8 @@
 """Hands out sessions: one client for each store identity, one token bucket and one memory for each store."""
 
+import asyncio
 from collections.abc import Callable, Iterator
+from math import inf
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 from weakref import WeakSet
@@ -28,7 +30,7 @@ Substitute: TypeAlias = Callable[[ObjectRef, Provider[Any]], Provider[Any]]
 
 
 class Sessions:
-    """All sessions of a daemon. Leaving the block closes every client, under a deadline."""
+    """All sessions of a daemon. Leaving the block closes every client, under the deadline of the drain."""
 
     def __init__(
         self,
@@ -62,6 +64,7 @@ class Sessions:
         self._channels: dict[tuple[ObjectRef, str], Channel] = {}
         self._every_channel: WeakSet[Channel] = WeakSet()
         self._readers: dict[ObjectRef, WeakSet[Channel]] = {}
+        self._drained_by = inf
 
     def session(self, store: Stored, namespace: str) -> Session:
         """The session of this version of a store, for objects of a namespace. Only its use raises."""
@@ -119,6 +122,11 @@ class Sessions:
         for ref, memory in self._memories.items():
             yield ref, memory.in_flight
 
+    def drain(self) -> None:
+        """The drain begins: what is under way has the drain timeout from now on, not from the block's end."""
+        now = asyncio.get_running_loop().time()
+        self._drained_by = min(self._drained_by, now + self._settings.drain_timeout)
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -128,7 +136,8 @@ class Sessions:
         for channel in self._every_channel:
             channel.retire()
         self._channels.clear()
-        await self._tasks.close(self._settings.drain_timeout)
+        self.drain()
+        await self._tasks.close(self._drained_by - asyncio.get_running_loop().time())
 
     def _plan(self, stored: Stored) -> StorePlan | SyncError:
         known = self._plans.get(stored.ref)

@@ -31,10 +31,13 @@ HELP_MAY_IMPORT = {
     "syncret.daemon",
     "syncret.daemon.cli",
     "syncret.daemon.cli.arguments",
+    "syncret.daemon.cli.dispatch",
     "syncret.daemon.cli.exits",
     "syncret.daemon.cli.grammar",
+    "syncret.daemon.cli.interrupts",
     "syncret.daemon.cli.main",
     "syncret.daemon.cli.streams",
+    "syncret.daemon.ending",
 }
 """And what the standard library imports for these."""
 

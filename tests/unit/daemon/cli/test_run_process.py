@@ -14,6 +14,8 @@ from typing import Final
 
 import pytest
 
+from syncret.daemon.signals import SAME
+
 pytestmark = pytest.mark.slow
 
 CANARY: Final = "hunter2-canary"
@@ -28,6 +30,20 @@ kind: ExternalSecret
 metadata: {{name: database, namespace: default}}
 spec:
   secretStoreRef: {{name: demo}}
+  data: [{{secretKey: password, remoteRef: {{key: database}}}}]
+"""
+
+HANGING: Final = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {{name: hanging}}
+spec: {{provider: {{webhook: {{url: "http://127.0.0.1:{port}/", result: {{jsonPath: $.value}}}}}}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: hanging}}
+spec:
+  secretStoreRef: {{name: hanging}}
   data: [{{secretKey: password, remoteRef: {{key: database}}}}]
 """
 
@@ -95,6 +111,81 @@ def test_a_life(tmp_path: Path, number: signal.Signals) -> None:
     assert process.returncode == 0
     assert CANARY not in text + told.stdout + log
     assert not (tmp_path / "c.sock").exists()
+
+
+@contextmanager
+def hanging(tmp_path: Path, *more: str) -> Generator[subprocess.Popen[str], None, None]:
+    """A daemon in the middle of a call that nobody answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        files = HANGING.format(port=port), f"listen: ''\nlogFormat: json\n{''.join(more)}"
+        for name, text in zip(("hanging.yaml", "syncret.yaml"), files, strict=True):
+            (tmp_path / name).write_text(text)
+        words = ["-f", str(tmp_path / "hanging.yaml"), "--config", str(tmp_path / "syncret.yaml")]
+        with daemon(tmp_path, *words) as process:
+            server.settimeout(20)
+            caller, _ = server.accept()
+            with caller:
+                yield process
+
+
+def log_of(process: subprocess.Popen[str], *events: str) -> str:
+    """What it logs, up to the last of these events; they come in this order."""
+    assert process.stderr is not None
+    told = ""
+    for event in events:
+        while event not in (line := process.stderr.readline()):
+            told += line
+            assert line, f"ended without {event!r}:\n{told}"
+        told += line
+    return told
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_the_drain(tmp_path: Path, number: signal.Signals) -> None:
+    with hanging(tmp_path, "drainTimeout: 1h\n") as process:
+        process.send_signal(number)
+        log_of(process, "stopping")
+        time.sleep(SAME)
+        process.send_signal(number)
+        _, log = process.communicate(timeout=10)
+    assert process.returncode == -number
+    assert "stopped at once by a second signal" in log
+    assert "Traceback" not in log
+
+
+def test_a_signal_that_comes_twice_is_one_wish(tmp_path: Path) -> None:
+    with hanging(tmp_path, "drainTimeout: 500ms\n") as process:
+        process.send_signal(signal.SIGTERM)
+        log_of(process, "stopping")
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "stopped at once" not in log
+
+
+def test_a_stop_while_a_reload_drains_is_the_end(tmp_path: Path) -> None:
+    with hanging(tmp_path, "drainTimeout: 500ms\n") as process:
+        process.send_signal(signal.SIGHUP)
+        log_of(process, "reloading")
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "stopping" in log
+    assert "the first pass begins" not in log
+
+
+def test_reloads_that_are_asked_for_during_a_drain_are_one(tmp_path: Path) -> None:
+    with hanging(tmp_path, "drainTimeout: 500ms\n") as process:
+        process.send_signal(signal.SIGHUP)
+        log_of(process, "reloading")
+        process.send_signal(signal.SIGHUP)
+        log_of(process, "the first pass begins")
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "reloading" not in log
 
 
 def test_a_reload_keeps_the_socket_and_takes_the_new_settings(tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""What signals ask of the daemon: SIGTERM and SIGINT to stop (a second one: at once), SIGHUP to reload."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from enum import Enum
+from typing import Final
+
+import structlog
+
+from syncret.daemon.ending import end_by
+
+SAME: Final = 0.2
+"""Seconds within which two signals are one wish: `timeout`, for one, sends its signal twice."""
+
+log = structlog.get_logger()
+
+
+class Wish(Enum):
+    """What a life is ended for."""
+
+    STOP = "stop"
+    RELOAD = "reload"
+
+
+class Signals:
+    """Takes signals from where it is made, inside a running loop, until that loop is closed."""
+
+    def __init__(self, on_stop: Callable[[], None]) -> None:
+        """`on_stop` hears of the first signal to stop when it comes."""
+        self._on_stop = on_stop
+        self._came = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._stop_since: float | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._stop, number)
+        self._loop.add_signal_handler(signal.SIGHUP, self._came.set)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether a signal to stop has come."""
+        return self._stop_since is not None
+
+    async def wish(self) -> Wish:
+        """Wait for a signal. A reload is wished for once, however often, until it is begun."""
+        await self._came.wait()
+        self._came.clear()
+        return Wish.STOP if self.stopping else Wish.RELOAD
+
+    def reload_begins(self) -> None:
+        """Whatever asked for a reload until now is served by this one."""
+        if not self.stopping:
+            self._came.clear()
+
+    def _stop(self, number: signal.Signals) -> None:
+        now = self._loop.time()
+        if self._stop_since is None:
+            self._stop_since = now
+            self._on_stop()
+            self._came.set()
+        elif now - self._stop_since >= SAME:
+            log.warning(
+                "stopped at once by a second signal; what was under way is cut short", signal=number.name
+            )
+            end_by(number)
