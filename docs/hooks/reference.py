@@ -16,35 +16,39 @@ from syncret.providers.registry import Registry
 COMMAND_LINE = """\
 # Command line
 
-Exit codes are a contract: 0 all synced, 1 some resource failed, 2 invalid manifest or usage, 3 the
-state or the target cannot be used.
+Exit codes are a contract: 0 everything is in sync, 1 a resource failed, 2 a manifest or the usage is invalid,
+3 the state or the target cannot be used.
 
 """
 
 SETTINGS = """\
 # Settings
 
-A setting comes from the settings file (`--config`), over it the environment, over that the
-command line. A duration is written as `30s` or `1h30m`, a file mode in octal and in quotes, as `"0640"`.
-SIGHUP reads the file again.
+A setting is read from four places; a later one wins: the default, the settings file (`--config`), the
+environment, the command line (a flag of its own, or `--set NAME=VALUE`). SIGHUP reads the file again.
+`syncret export settings` prints this table as a settings file.
 
-| in the file | in the environment | default | meaning |
-|---|---|---|---|
+A duration is written as `30s` or `1h30m`, or as a number of seconds. A file mode is written in octal and in
+quotes, as `"0640"`. Paths are a list in the file, and are separated by `:` in the environment.
+
+| in the file | in the environment | takes | default | meaning |
+|---|---|---|---|---|
 """
 
 METRICS = """\
 # Metrics
 
-`/metrics` at the address of the setting `listen`, in Prometheus' text format. Names and labels are the
-External Secrets operator's where it has one. The series of an object go when the object goes; with very many
-objects only totals are told, and `syncret_objects_untold` says how many have no series.
+The daemon serves `/metrics` at the address of the setting `listen`, in Prometheus' text format. For scraping,
+alerts and queries, see [monitoring](../guides/monitoring.md).
 
-Alert on `syncret_oldest_overdue_seconds` first: it grows whenever nothing moves, whatever the reason. Rules
-to start from, with tests of their own, are in `deploy/prometheus/`.
+Names and labels are those of the External Secrets Operator where it has the metric; syncret's own metrics
+begin with `syncret_`. The series of an object disappear with the object. Above 20,000 objects only totals are
+exported, and `syncret_objects_untold` says how many objects have no series.
 
-Three things differ from the operator: `provider` and `call` of `externalsecret_provider_api_calls_count`
-are syncret's words (`vault`, `read`), not the vendors'; what the operator takes from its framework
-(`controller_runtime_*`, `workqueue_*`) is under `syncret_queue_*`; labels of the resource are never added.
+There are three differences from the operator: `provider` and `call` of
+`externalsecret_provider_api_calls_count` have syncret's names (`vault`, `read`), not the vendors'; what the
+operator's framework exports (`controller_runtime_*`, `workqueue_*`) is found under `syncret_queue_*`; labels
+of the resource are never added.
 
 | name | type | labels | meaning |
 |---|---|---|---|
@@ -53,9 +57,10 @@ are syncret's words (`vault`, `read`), not the vendors'; what the operator takes
 PROVIDERS = """\
 # Secret managers and generators
 
-What `syncret providers` prints, taken from the code: a capability is a method that the provider's client
-has, not something declared. *Batch* is how many keys one call reads. Where the note says `spec only`,
-manifests are judged and [simulated](../concepts/simulate.md#other-providers), but nothing is reached.
+This is what `syncret providers` prints, generated from the code: a capability is a method that the provider's
+client has, not a declaration. *Batch* is how many keys one call can read. `spec only` means that manifests
+are validated and can be [simulated](../concepts/simulate.md#stand-ins-for-other-providers), but that syncret
+cannot connect to the manager.
 
 """
 
@@ -85,7 +90,7 @@ def _settings() -> Iterator[str]:
     for setting in describe():
         default = f"`{setting.default}`" if setting.default else ""
         meaning = setting.meaning.replace("<", "&lt;").replace("|", "\\|")
-        yield f"| `{setting.name}` | `{setting.variable}` | {default} | {meaning} |\n"
+        yield f"| `{setting.name}` | `{setting.variable}` | {setting.form} | {default} | {meaning} |\n"
 
 
 def _metrics() -> Iterator[str]:

@@ -13,7 +13,7 @@ from tests.docs.pages import ROOT, every, pages
 _PROMPT = re.compile(r"^(?:[$#] )(?P<line>.*)$", re.MULTILINE)
 _INLINE = re.compile(r"`(?P<line>(?:\.venv/bin/)?syncret [^`]+)`")
 _START = re.compile(r"^(?:[A-Z_]+=\S* )*(?:\.venv/bin/|/usr/bin/)?syncret(?= |$)")
-_STOP = {"|", ">", ">>", "2>&1", "&", "&&", ";"}
+_STOP = {"|", ">", ">>", "2>&1", "&", "&&", "||", ";"}
 
 
 def _shown() -> Iterator[tuple[str, str]]:

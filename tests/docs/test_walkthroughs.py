@@ -149,6 +149,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
         pytest.param(["README.md"], id="readme"),
         pytest.param(["docs/getting-started.md"], id="getting started"),
         pytest.param(["README.md", "docs/concepts/files.md"], id="files, after the readme"),
+        pytest.param(["README.md", "docs/guides/monitoring.md"], id="monitoring, after the readme"),
     ],
 )
 def test_what_the_page_shows_is_what_happens(pages: list[str], reader: Reader) -> None:
