@@ -8,7 +8,7 @@ import msgspec
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
-from syncret.config.fields import Json
+from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, GroupKind, is_object
 from syncret.config.metadata import check_metadata, check_unread, unread
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
@@ -52,15 +52,14 @@ class Judge:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._kinds = Kinds(catalog)
-        self._schemas: dict[GroupKind, Schema] = {}
+        self._schemas: dict[type[Model], Schema] = {}
 
     def judge(self, document: Json, previous: Document | None = None) -> Judged:
         """As the function of that name."""
         if not is_object(document):
             return Judged(problems=(Problem(path="", message="must be an object with apiVersion and kind"),))
-        head = tuple(_head(document))
-        if head:
-            return Judged(document=document, problems=head)
+        if not (_is_text(document.get("apiVersion")) and _is_text(document.get("kind"))):
+            return Judged(document=document, problems=tuple(_head(document)))
         group, _, version = document["apiVersion"].rpartition("/")
         name = GroupKind(group, document["kind"])
         kind = self._kinds.find(name)
@@ -104,11 +103,11 @@ class Judge:
         return Judged(document=stored, kind=kind, resource=resource, problems=tuple(problems))
 
     def _schema(self, kind: Kind) -> Schema:
-        schema = self._schemas.get(kind.group_kind)
+        schema = self._schemas.get(kind.model)
         if schema is None:
             typed = Severity.ERROR if kind.webhook else Severity.WARNING
             schema = Schema.of(kind.model, self._catalog, typed=typed)
-            self._schemas[kind.group_kind] = schema
+            self._schemas[kind.model] = schema
         return schema
 
     def _stranger(self, document: Document, name: GroupKind) -> Judged:
@@ -131,10 +130,13 @@ def _judge_of(catalog: Catalog) -> Judge:
     return Judge(catalog)
 
 
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str) and value != ""
+
+
 def _head(document: Document) -> Iterator[Problem]:
     for field in ("apiVersion", "kind"):
-        value = document.get(field)
-        if not isinstance(value, str) or not value:
+        if not _is_text(document.get(field)):
             example = "external-secrets.io/v1" if field == "apiVersion" else "ExternalSecret"
             yield Problem(path=field, message="is required", hint=f"such as {field}: {example}")
 

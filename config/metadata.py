@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 from syncret.config.errors import Problem
 from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN, Json
@@ -58,10 +59,9 @@ def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterat
 
 def check_marks(metadata: Document) -> Iterator[Problem]:
     """The part of it that holds for kinds whose names follow rules of their own, too."""
-    yield from _labels(metadata.get("labels", {}))
-    yield from _annotations(metadata.get("annotations", {}))
-    yield from _finalizers(metadata.get("finalizers", ()))
-    yield from _owners(metadata.get("ownerReferences", ()))
+    for field, check in _MARKS.items():
+        if field in metadata:
+            yield from check(metadata[field])
     for field in ("creationTimestamp", "deletionTimestamp"):
         if field in metadata and not is_time(metadata[field]):
             yield Problem(path=f"metadata.{field}", message=NO_TIME, hint=A_TIME)
@@ -69,6 +69,8 @@ def check_marks(metadata: Document) -> Iterator[Problem]:
 
 def check_unread(metadata: Document) -> Iterator[Problem]:
     """What the API server demands of the members that nobody here reads, and that are dropped."""
+    if metadata.keys().isdisjoint(_UNREAD):
+        return
     for field, (fits, wanted) in _UNREAD.items():
         value = metadata.get(field)
         if value is not None and not fits(value):
@@ -141,9 +143,18 @@ def _wrong(field: str, key: str, message: str, hint: str = "") -> Problem:
     return Problem(path=write(["metadata", field, key]), message=message, hint=hint)
 
 
+@lru_cache(maxsize=1024)
 def _qualified(name: str) -> bool:
-    """`name` or `domain/name`."""
+    """`name` or `domain/name`. Thousands of objects have the keys of their labels in common."""
     prefix, slash, last = name.rpartition("/")
     if slash and not (len(prefix) <= _LONGEST_NAME and _SUBDOMAIN.fullmatch(prefix)):
         return False
     return len(last) <= _LONGEST_LABEL and _QUALIFIED.fullmatch(last) is not None
+
+
+_MARKS: Final[dict[str, Callable[[Any], Iterator[Problem]]]] = {
+    "labels": _labels,
+    "annotations": _annotations,
+    "finalizers": _finalizers,
+    "ownerReferences": _owners,
+}

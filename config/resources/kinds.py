@@ -1,6 +1,7 @@
 """The table of kinds: which model reads a document, where it lives, and who checks it."""
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final, TypeVar, get_origin
 
 from msgspec import Struct
@@ -46,13 +47,18 @@ class Kind(Struct, frozen=True):
     @property
     def has_status(self) -> bool:
         """Whether there is a status, which only controllers write: what an author writes is passed over."""
-        model: Any = get_origin(self.model) or self.model
-        return "status" in model.__struct_fields__
+        return _has_status(self.model)
 
     @property
     def api_version(self) -> str:
         """The one that is stored."""
         return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
+
+
+@lru_cache
+def _has_status(model: type[Model]) -> bool:
+    plain: Any = get_origin(model) or model
+    return "status" in plain.__struct_fields__
 
 
 def _alone(check: Callable[[R], Iterator[Problem]]) -> Check:

@@ -19,8 +19,7 @@ def admission_by(catalog: Catalog) -> Admission:
         judged = judge.judge(document, previous)
         if judged.foreign is not None:
             head = cleaned(document)
-            marks = () if problems_of(head) else check_marks(head["metadata"])  # else the server itself tells
-            return Admitted(document, (*judged.problems, *marks))
+            return Admitted(document, problems_of(head) or tuple(check_marks(head["metadata"])))
         if judged.document is None:
             return Admitted(document, judged.problems)
         return Admitted(judged.document, judged.problems)

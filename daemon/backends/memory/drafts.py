@@ -1,6 +1,6 @@
 """Drafts: writes that have been judged and completed, and not yet made. Nothing here touches the store."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -39,12 +39,13 @@ def encode(document: Document) -> bytes:
         ) from error
 
 
-def refuse_if_fatal(document: Document, problems: Iterable[Problem]) -> None:
+def refuse_if_fatal(document: Document, problems: Sequence[Problem]) -> None:
     """Raise Invalid, in the words of an API server, where one of the problems is fatal."""
-    found = tuple(problems)
+    if not problems:
+        return
     fatal = [
         f"{problem.path}: {problem.message}" if problem.path else problem.message
-        for problem in found
+        for problem in problems
         if problem.fatal
     ]
     if not fatal:
@@ -53,7 +54,7 @@ def refuse_if_fatal(document: Document, problems: Iterable[Problem]) -> None:
     kind = GroupKind(group, str(document.get("kind", "")))
     said = fatal[0] if len(fatal) == 1 else f"[{', '.join(fatal)}]"
     name = metadata.cleaned(document)["metadata"].get("name", "")
-    raise Invalid(f'{kind} "{name}" is invalid: {said}', found)
+    raise Invalid(f'{kind} "{name}" is invalid: {said}', problems)
 
 
 def identified(document: Document, admission: Admission) -> ObjectRef:
@@ -149,9 +150,7 @@ def _admitted(
     document, problems = admission(document, previous)
     refuse_if_fatal(document, problems)
     document = metadata.cleaned(document)
-    refuse_if_fatal(document, metadata.problems_of(document))
     ref = ref_of(document)
-    refuse_if_fatal(document, values.problems_of(document, ref.group_kind))
     values.complete(document, ref.group_kind)
     return ref, document
 

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
 
 from syncret.config.errors import Problem
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, ObjectRef, ref_of
 from syncret.daemon.backends.contract import Stored
+from syncret.daemon.backends.memory import values
+from syncret.daemon.backends.memory.metadata import cleaned, problems_of
 
 
 class Admitted(NamedTuple):
@@ -19,12 +21,17 @@ class Admitted(NamedTuple):
 
 
 Admission: TypeAlias = Callable[[Document, Document | None], Admitted]
-"""Judges a new document beside the version that it replaces (None: it is created), and may change the new."""
+"""Judges a new document beside the version that it replaces (None: it is created), and may change the new.
+
+Nobody judges it after that: what may pass is an object with a name, and metadata of the right types.
+"""
 
 
 def admit_all(document: Document, _: Document | None) -> Admitted:
-    """The admission of a cluster that has none."""
-    return Admitted(document)
+    """The admission of a cluster that has none: whatever can be stored may be."""
+    head = cleaned(document)
+    problems = problems_of(head)
+    return Admitted(document, problems or tuple(values.problems_of(head, ref_of(head).group_kind)))
 
 
 class Journal(Protocol):

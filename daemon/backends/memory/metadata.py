@@ -58,7 +58,7 @@ def is_named(document: Document) -> bool:
     return all(isinstance(text, str) and text for text in texts) and isinstance(namespace, str | None)
 
 
-def problems_of(document: Document) -> Sequence[Problem]:
+def problems_of(document: Document) -> tuple[Problem, ...]:
     """What keeps a cleaned document from being an object at all."""
     missing = [
         Problem(path=key, message="Required value", hint=f"say what {key} this object has")
@@ -69,8 +69,8 @@ def problems_of(document: Document) -> Sequence[Problem]:
         metadata = msgspec.convert(document["metadata"], Metadata)
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
-        return [*missing, Problem(path=f"metadata{place.rstrip('`')}", message=message)]
-    return [*missing, *_name_problems(metadata)]
+        return (*missing, Problem(path=f"metadata{place.rstrip('`')}", message=message))
+    return (*missing, *_name_problems(metadata))
 
 
 def _name_problems(metadata: Metadata) -> list[Problem]:
@@ -91,8 +91,9 @@ def _name_problems(metadata: Metadata) -> list[Problem]:
 def born(document: Document, *, uid: str, timestamp: str, counted: bool) -> None:
     """Write what the server writes when an object is created; `counted` kinds have a generation."""
     metadata = document["metadata"]
-    for key in _SERVERS_OWN:
-        metadata.pop(key, None)
+    if not metadata.keys().isdisjoint(_SERVERS_OWN):
+        for key in _SERVERS_OWN:
+            metadata.pop(key, None)
     metadata |= {"uid": uid, "creationTimestamp": timestamp}
     if counted:
         metadata["generation"] = 1
