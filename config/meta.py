@@ -27,10 +27,12 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
 
 def member(document: Document, *fields: str) -> Document:
     """The object at a path of fields; an empty one where there is none."""
-    value: Any = document
     for field in fields:
-        value = value.get(field) if is_object(value) else None
-    return value if is_object(value) else {}
+        value: Any = document.get(field)
+        if not is_object(value):
+            return {}
+        document = value
+    return document
 
 
 class GroupKind(NamedTuple):
@@ -56,7 +58,7 @@ class ObjectRef(NamedTuple):
         return _group_kind(self[:2])
 
     def __str__(self) -> str:
-        return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
+        return "/".join(filter(None, self[1:]))
 
 
 @lru_cache(maxsize=1024)
@@ -69,12 +71,12 @@ def ref_of(document: Document) -> ObjectRef:
     """The reference of a document that carries apiVersion, kind and metadata.name."""
     group, _, _ = str(document["apiVersion"]).rpartition("/")
     metadata = document["metadata"]
-    return shared(ObjectRef(group, document["kind"], metadata.get("namespace") or "", metadata["name"]))
+    return shared(group, document["kind"], metadata.get("namespace") or "", metadata["name"])
 
 
-def shared(ref: ObjectRef) -> ObjectRef:
-    """The same name; strings that it has in common with others are held once in memory."""
-    return ObjectRef(intern(ref.group), intern(ref.kind), intern(ref.namespace), intern(ref.name))
+def shared(group: str, kind: str, namespace: str, name: str) -> ObjectRef:
+    """A name; strings that it has in common with others are held once in memory."""
+    return ObjectRef(intern(group), intern(kind), intern(namespace), intern(name))
 
 
 class OwnerReference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -11,6 +11,7 @@ import struct
 from base64 import b64decode
 from collections.abc import Iterator
 from functools import lru_cache
+from operator import is_
 from typing import Final, NamedTuple
 
 from yaml._yaml import CParser
@@ -25,6 +26,7 @@ _WORDS: Final[dict[str, Json]] = {
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
+_SIGNS: Final = ("+", "-", ".")
 _UNSAYABLE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _INTEGER: Final = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -63,11 +65,9 @@ class Composer(CParser):
     def __init__(self, text: str) -> None:
         CParser.__init__(self, text)
 
-    def descend_resolver(self, parent: Json, index: Json) -> None:
-        """No rule here depends on where a node stands."""
-
-    def ascend_resolver(self) -> None:
-        """As above."""
+    # No rule here depends on where a node stands. Called for each node, so functions of C that do nothing.
+    descend_resolver = staticmethod(is_)
+    ascend_resolver = staticmethod(bool)
 
     def resolve(self, kind: type[Node], value: Json, implicit: Json) -> str:  # noqa: ARG002  # the parser's protocol
         """Plain scalars are told from quoted ones; everything else follows from the kind of the node."""
@@ -153,6 +153,8 @@ def key_text(node: Node) -> str:
         text: str = node.value
         return text
     value = scalar(node)
+    if value.__class__ is str:
+        return value
     if value is None:
         raise Fault("a key must not be null", node.start_mark.line, "put it in quotes")
     if isinstance(value, bool):
@@ -208,7 +210,7 @@ def _tagged(tag: str, text: str, node: ScalarNode) -> Json:
 
 
 def _plain(text: str, node: ScalarNode) -> Json:
-    if _UNSAYABLE.fullmatch(text):
+    if text.startswith(_SIGNS) and _UNSAYABLE.fullmatch(text):
         raise Fault("JSON has no such number", node.start_mark.line, "put it in quotes")
     return resolve(text) if len(text) <= _LONGEST_NUMBER else text
 

@@ -48,7 +48,8 @@ class Resource(Model):
     @property
     def ref(self) -> ObjectRef:
         """Its name among all objects."""
-        return shared(ObjectRef(*self.group_kind, self.metadata.namespace, self.metadata.name))
+        group, _, _ = self.api_version.rpartition("/")
+        return shared(group, self.kind, self.metadata.namespace, self.metadata.name)
 
     @property
     def group_kind(self) -> GroupKind:

@@ -8,11 +8,11 @@ vanished: an unmounted disk or a checkout in progress must not look like the wis
 import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from syncret.config.errors import Problem
 from syncret.config.loader import name_problem, shown_name
@@ -152,6 +152,9 @@ class ManifestFolders:
                 claims.setdefault(ref, []).append(manifest)
         manifests: dict[ObjectRef, Manifest] = {}
         for ref, claimants in claims.items():
+            if len(claimants) == 1:
+                manifests[ref] = claimants[0]
+                continue
             winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
             manifests[ref] = winner
             problems += (
@@ -165,10 +168,9 @@ class ManifestFolders:
         for manifest in applied:
             known = self._known.get(manifest.file)
             if known is not None and known.last_good.get(manifest.ref) is manifest:
-                known.last_good[manifest.ref] = replace(manifest, content=None)
-                known.content = FileContent(
-                    (), known.content.problems, known.content.refused, known.content.torn
-                )
+                known.last_good[manifest.ref] = structs.replace(manifest, content=None)
+                if known.content.manifests:
+                    known.content = structs.replace(known.content, manifests=())
 
     def to_remember(self) -> Iterator[tuple[str, Signature, Collection[Manifest]]]:
         """Files that were read since the last call, whole and without a problem, and what they say."""

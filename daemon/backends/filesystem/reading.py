@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import msgspec
@@ -11,7 +10,7 @@ from syncret.config.catalog import Catalog
 from syncret.config.decode import DEFAULT_NAMESPACE, Judge
 from syncret.config.errors import Problem
 from syncret.config.loader import LoadedDocument, load_bytes
-from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, ref_of
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
 from syncret.config.resources.kinds import Kinds
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
@@ -32,8 +31,7 @@ class FileProblem(NamedTuple):
         return f"{self.place}: {self.problem}"
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True):
     """One document that names an object: where it stands, and a digest that tells whether it changed.
 
     `content` is the document itself; it is let go once it was applied.
@@ -43,7 +41,7 @@ class Manifest:
     file: str
     line: int
     digest: str
-    content: "Content | None" = field(default=None, repr=False)
+    content: "Content | None" = None
 
     @property
     def document(self) -> Document | None:
@@ -66,6 +64,9 @@ class Content(NamedTuple):
     data: bytes
     place: LoadedDocument
     """Where it stands; its own document is left out."""
+
+    def __repr__(self) -> str:
+        return "<Content>"  # it may be a Secret
 
 
 class FileContent(msgspec.Struct, frozen=True):
@@ -96,7 +97,8 @@ class Reader:
         refused: set[ObjectRef] = set()
         torn = False
         for loaded in load_bytes(file, data):
-            problems += loaded.located(loaded.problems)
+            if loaded.problems:
+                problems += loaded.located(loaded.problems)
             named = self._named(loaded.document)
             if not isinstance(named, ObjectRef):
                 problems += loaded.located(named)
@@ -111,7 +113,9 @@ class Reader:
                 )
                 digest = digest_of(_ENCODER.encode(loaded.document), self._salt)
                 manifests[named] = Manifest(named, file, loaded.line, digest, content)
-                problems += loaded.located(self._judge.mended(loaded.document))
+                mended = self._judge.mended(loaded.document)
+                if mended:
+                    problems += loaded.located(mended)
         return FileContent(list(manifests.values()), problems, refused, torn)
 
     def _named(self, document: Document | None) -> ObjectRef | Sequence[Problem]:
@@ -126,7 +130,7 @@ class Reader:
             judged = self._judge.judge(document)
             return (judged.foreign,) if judged.foreign is not None else judged.problems
         namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
-        return ref_of({**document, "metadata": {**metadata, "namespace": str(namespace)}})
+        return shared(kind.group, kind.kind, str(namespace), metadata["name"])
 
 
 def twice(ref: ObjectRef, line: int, first: Manifest) -> Problem:

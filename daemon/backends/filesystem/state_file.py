@@ -77,7 +77,7 @@ def salt_of(database: sqlite3.Connection) -> bytes:
 
 def rows_of(database: sqlite3.Connection) -> Sequence[tuple[ObjectRef, bytes]]:
     return [
-        (shared(ObjectRef(group, kind, namespace, name)), data)
+        (shared(group, kind, namespace, name), data)
         for group, kind, namespace, name, data in database.execute("SELECT * FROM objects")
     ]
 
