@@ -1,8 +1,8 @@
 """Serves one identity of a store: opens a client when one is needed, shares it, replaces it when stale."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
@@ -43,15 +43,13 @@ class Channel:
         self._failures = 0
         self._retry_at = 0.0
 
-    @asynccontextmanager
-    async def lend(self) -> AsyncGenerator[tuple[Client, Line], None]:
-        """An open client for as long as the block lasts. Raises SyncError where none can be opened."""
+    def line(self) -> Line:
+        """The line to call on; `lent` of it is the client. Raises SyncError while none can be opened."""
         self._respect_failure()
         line = self._line
         if line is None or line.lent.retired:
             line = self._line = self._start()
-        with line.lent.use():
-            yield await line.lent.client(), line
+        return line
 
     @property
     def open(self) -> bool:

@@ -1,8 +1,9 @@
 """Keeps one client open: for the first who needs it, lent to many, closed by the task that opened it."""
 
 import asyncio
-from collections.abc import Callable, Generator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 from syncret.daemon.engine.calls import Surroundings
@@ -49,8 +50,8 @@ class LentClient:
         """Whether there is a client now."""
         return self._ready.done() and self._ready.exception() is None and not self._task.done()
 
-    async def client(self) -> Client:
-        """The client, once it is open. Raises what opening raised."""
+    async def _client(self) -> Client:
+        """The client, once it is open."""
         if not self._ready.done():
             either: set[asyncio.Future[Any]] = {self._ready, self._task}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -58,17 +59,25 @@ class LentClient:
             return self._ready.result()
         raise Unavailable("the client has been closed meanwhile")
 
-    @contextmanager
-    def use(self) -> Generator[None, None, None]:
-        """Keep it open meanwhile."""
+    async def __aenter__(self) -> Client:
+        """The client, kept open until the block is left. Raises what opening raised."""
         self._users += 1
         try:
-            yield
-        finally:
-            self._users -= 1
-            self._left = self._loop.time()
-            if not self._users:
-                self._stir.set()
+            return await self._client()
+        except BaseException:  # nobody uses it then, and raised again
+            self._leave()
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        self._users -= 1
+        self._left = self._loop.time()
+        if not self._users:
+            self._stir.set()
 
     def retire(self) -> None:
         """Lend it no more; it closes when the last user has left."""

@@ -64,12 +64,12 @@ class Line:
 
     async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap:
         try:
-            with self.lent.use():
+            async with self.lent:
                 return await self._calls.make("find", query, namespace, lambda: client.find(query))
         finally:
             del self._searches[query]
 
     async def _fetch(self, keys: Sequence[RemoteKey], namespace: str) -> Payloads:
-        with self.lent.use():
-            reader = self.reader(await self.lent.client())
+        async with self.lent as client:
+            reader = self.reader(client)
             return await self._calls.make("read", tuple(keys), namespace, lambda: reader.fetch(keys))

@@ -55,7 +55,8 @@ class Session:
     async def find(self, query: FindQuery) -> SecretMap:
         """All entries that match, their names converted where the provider wants that."""
         channel = self._usable()
-        async with channel.lend() as (client, line):
+        line = channel.line()
+        async with line.lent as client:
             if not isinstance(client, Finder):
                 raise self._cannot(channel, "find")
             found = await line.find(client, query, self._namespace)
@@ -64,21 +65,21 @@ class Session:
     async def push(self, item: PushItem) -> None:
         """Store a value."""
         channel = self._usable()
-        async with channel.turn(item.remote_key), channel.lend() as (client, _):
+        async with channel.turn(item.remote_key), channel.line().lent as client:
             writer = self._writer(channel, client)
             await channel.calls.make("push", item, self._namespace, lambda: writer.push(item))
 
     async def delete(self, target: RemoteTarget) -> None:
         """Remove an entry or a property of it."""
         channel = self._usable()
-        async with channel.turn(target.remote_key), channel.lend() as (client, _):
+        async with channel.turn(target.remote_key), channel.line().lent as client:
             writer = self._writer(channel, client)
             await channel.calls.make("delete", target, self._namespace, lambda: writer.delete(target))
 
     async def exists(self, target: RemoteTarget) -> bool:
         """Whether the entry (or its property) is there."""
         channel = self._usable()
-        async with channel.lend() as (client, _):
+        async with channel.line().lent as client:
             writer = self._writer(channel, client)
             return await channel.calls.make("exists", target, self._namespace, lambda: writer.exists(target))
 
@@ -91,7 +92,7 @@ class Session:
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return "unknown"
-        async with channel.lend() as (client, _):
+        async with channel.line().lent as client:
             if not isinstance(client, Prober):
                 return "ready"
             return await channel.calls.make("probe", None, self._namespace, client.probe)
@@ -101,7 +102,7 @@ class Session:
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return ""
-        async with channel.lend() as (client, _):
+        async with channel.line().lent as client:
             if not isinstance(client, Writer):
                 return "ReadOnly"
             return "ReadWrite" if isinstance(client, Reader | Finder) else "WriteOnly"
@@ -113,7 +114,8 @@ class Session:
         answers: dict[RemoteRef, T | SyncError | None] = {}
         try:
             channel = self._usable()
-            async with channel.lend() as (client, line):
+            line = channel.line()
+            async with line.lent as client:
                 reader = line.reader(client)
                 keyed = {ref: line.key_of(ref) for ref in wanted}
                 payloads = await line.reads.get(
