@@ -93,7 +93,8 @@ def desired_secret(
     if resource.spec.target.immutable:
         secret["immutable"] = True
     if observed is None or not resource.spec.target.immutable:
-        _drop_managed(resource, secret, values)
+        if observed is not None:
+            _drop_managed(resource, secret, values)
         if resource.spec.target.creation_policy not in KEEPS_FOREIGN_KEYS:
             values.clear()
         if resource.spec.target.template is None:

@@ -16,6 +16,8 @@ def _stamp(seconds: int) -> str:
 
 def seconds(text: str) -> float | None:
     """The epoch seconds of a timestamp; None for an empty or a malformed one."""
+    if not text:
+        return None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

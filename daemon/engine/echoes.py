@@ -4,15 +4,25 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from syncret.config.meta import Metadata, ObjectRef
+from syncret.config.meta import NullIsEmpty, ObjectRef, OwnerReference
 from syncret.daemon.backends.contract import Stored
 
 KEPT: Final = 8
 """Versions remembered of one object; an echo that was never heard must not stay for ever."""
 
 
+class _Marks(msgspec.Struct, rename="camel"):
+    """What of the metadata is no part of the spec and can change in one life."""
+
+    labels: NullIsEmpty[dict[str, str]] = {}
+    annotations: NullIsEmpty[dict[str, str]] = {}
+    finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
+    deletion_timestamp: str = ""
+
+
 class _Head(msgspec.Struct):
-    metadata: Metadata
+    metadata: _Marks
 
 
 class _Write(NamedTuple):
@@ -60,7 +70,4 @@ def only_status(before: Stored | None, after: Stored) -> bool:
     """
     if before is None or not after.same_spec(before):
         return False
-    old, new = before.as_type(_Head).metadata, after.as_type(_Head).metadata
-    return msgspec.structs.replace(old, resource_version="") == msgspec.structs.replace(
-        new, resource_version=""
-    )
+    return before.as_type(_Head) == after.as_type(_Head)

@@ -30,6 +30,7 @@ _PLAIN_KINDS: Final = frozenset(
 """Kinds that only refer to values: ten thousand of them need not be searched for any."""
 
 _FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
+_NAMESPACE: Final = GroupKind("", "Namespace")
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
@@ -78,7 +79,7 @@ class _Face(msgspec.Struct):
 
 def is_ours(kind: GroupKind) -> bool:
     """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
-    return kind.group in OUR_GROUPS or kind == GroupKind("", "Namespace")
+    return kind.group in OUR_GROUPS or kind == _NAMESPACE
 
 
 def holds_no_value(kind: GroupKind) -> bool:

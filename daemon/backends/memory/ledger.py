@@ -62,17 +62,17 @@ class Ledger:
 
     def save(self, ref: ObjectRef, document: Document) -> Stored:
         """Let the document stand under its name as the next version."""
-        whole = self._stamped(ref, document)
+        standing = self.shelves.get(ref)
+        whole = self._stamped(ref if standing is None else standing.ref, document)
         sealed = self._vault.seal(whole, document)
         if self._journal is not None:
             self._journal.saved(sealed)
-        known = self.shelves.get(ref) is not None
         self._place(
             sealed,
             owners=[reference["uid"] for reference in owner_references(document)],
             dying=metadata.is_being_deleted(document),
         )
-        self.hub.publish(Change(ChangeKind.MODIFIED if known else ChangeKind.ADDED, sealed))
+        self.hub.publish(Change(ChangeKind.ADDED if standing is None else ChangeKind.MODIFIED, sealed))
         return whole
 
     def tell(self, ref: ObjectRef) -> None:
@@ -86,7 +86,7 @@ class Ledger:
         stood = self.shelves.get(ref)
         if stood is None:
             raise NotFound(f"{ref} not found")
-        whole = self.whole(stood) if last is None else self._stamped(ref, last)
+        whole = self.whole(stood) if last is None else self._stamped(stood.ref, last)
         sealed = stood if last is None else self._vault.seal(whole, last)
         if self._journal is not None:
             self._journal.removed(ref)
@@ -99,15 +99,14 @@ class Ledger:
         return whole
 
     def _stamped(self, ref: ObjectRef, document: Document) -> Stored:
-        standing = self.shelves.get(ref)
         self.version += 1
-        document["metadata"]["resourceVersion"] = version = str(self.version)
-        uid = document["metadata"]["uid"]
+        head = document["metadata"]
+        head["resourceVersion"] = version = str(self.version)
         return Stored(
-            ref=ref if standing is None else standing.ref,
-            uid=uid,
+            ref=ref,
+            uid=head["uid"],
             resource_version=version,
-            generation=document["metadata"].get("generation", 0),
+            generation=head.get("generation", 0),
             data=encode(document),
         )
 

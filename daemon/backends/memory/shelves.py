@@ -26,7 +26,8 @@ class Shelves:
         return tuple(GroupKind(*kind) for kind in sorted(self._kinds))
 
     def get(self, ref: ObjectRef) -> Stored | None:
-        shelf = self._kinds.get(ref[:2], {}).get(ref.namespace)
+        namespaces = self._kinds.get(ref[:2])
+        shelf = None if namespaces is None else namespaces.get(ref.namespace)
         return None if shelf is None else shelf.get(ref.name)
 
     def put(self, stored: Stored) -> None:

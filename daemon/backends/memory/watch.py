@@ -3,8 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
-from itertools import count
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from syncret.daemon.backends.contract import Change, ChangeKind, Stored
 
@@ -69,30 +68,29 @@ class Hub:
     """Hands every change to every watch, and knows when all have read everything."""
 
     def __init__(self) -> None:
-        self._watches: WeakValueDictionary[int, Watch] = WeakValueDictionary()
-        self._numbers = count()
+        self._watches: list[ref[Watch]] = []
         self._idlers: list[asyncio.Future[None]] = []
 
     def open(self, existing: Iterable[Stored]) -> Watch:
         watch = Watch(self, existing)
-        self._watches[next(self._numbers)] = watch
+        self._watches.append(ref(watch, self._watches.remove))
         return watch
 
     def publish(self, change: Change) -> None:
         """Tell all watchers; the change stands in their buffers when this returns."""
-        for watch in self._watches.values():
-            watch.offer(change)
+        for known in tuple(self._watches):  # whatever is collected meanwhile leaves the list
+            watch = known()
+            if watch is not None:
+                watch.offer(change)
 
     def leave(self, watch: Watch) -> None:
         """Forget a watch."""
-        for number, other in list(self._watches.items()):
-            if other is watch:
-                del self._watches[number]
+        self._watches[:] = [known for known in self._watches if known() is not watch]
         self.rested()
 
     def rested(self) -> None:
         """Wake who waits for idleness, if it is there."""
-        if self._idlers and all(watch.rests for watch in self._watches.values()):
+        if self._idlers and self._rests():
             for idler in self._idlers:
                 if not idler.done():
                     idler.set_result(None)
@@ -103,7 +101,10 @@ class Hub:
 
         A reader asks for more once it has dealt with what it read: the consequences are in the cluster, too.
         """
-        while not all(watch.rests for watch in self._watches.values()):
+        while not self._rests():
             idler = asyncio.get_running_loop().create_future()
             self._idlers.append(idler)
             await idler
+
+    def _rests(self) -> bool:
+        return all(watch.rests for known in self._watches if (watch := known()) is not None)

@@ -73,9 +73,9 @@ class ExternalSecretReconciler:
             await self._writer.clean_up(resource)
             await drop_finalizer(self._world, stored, FINALIZER)
             return Outcome()
-        held = await ensure_finalizer(self._world, stored, FINALIZER)
-        if held is not stored:
-            resource = held.as_type(ExternalSecret)
+        if FINALIZER not in resource.metadata.finalizers:
+            stored = await ensure_finalizer(self._world, stored, FINALIZER)
+            resource = stored.as_type(ExternalSecret)
         if self._is_others(resource):
             return Outcome()
         if resource.spec.target.manifest is not None and not self._world.options.allow_generic_targets:

@@ -4,15 +4,19 @@ from typing import Final
 
 import msgspec
 
-from syncret.config.meta import GroupKind, Metadata, ObjectRef
+from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef
 from syncret.daemon.backends.contract import Change, ChangeKind
 from syncret.daemon.core.labels import CREATED_BY
 
 SECRET: Final = GroupKind("", "Secret")
 
 
+class _Labelled(msgspec.Struct):
+    labels: NullIsEmpty[dict[str, str]] = {}
+
+
 class _Head(msgspec.Struct):
-    metadata: Metadata
+    metadata: _Labelled
 
 
 class Owned:

@@ -63,6 +63,7 @@ class Templates:
     def __init__(self, now: Callable[[], float], allowance: Allowance | None = None) -> None:
         self._now = now
         self._allowance = allowance or Allowance()
+        self._at_once = _at_once(self._allowance)
         self._threads: ThreadPoolExecutor | None = None
         self._turns = asyncio.Semaphore(_THREADS)
 
@@ -77,7 +78,7 @@ class Templates:
 
     def bench(self) -> "Bench":
         """What one sync of one object needs."""
-        return Bench(self, self._allowance)
+        return Bench(self, self._allowance, self._at_once)
 
     def now(self) -> datetime:
         """The time, in the zone of the process."""
@@ -109,9 +110,11 @@ class _NotAtOnce(Exception):
 class Bench:
     """The templates of one sync: they share one budget, and end soon after nobody waits for them any more."""
 
-    def __init__(self, templates: Templates, allowance: Allowance) -> None:
+    def __init__(self, templates: Templates, allowance: Allowance, at_once: Allowance) -> None:
+        """`at_once` is what may be done on the loop."""
         self._templates = templates
-        self._allowance = allowance
+        self._whole = self._allowance = allowance
+        self._little = at_once
         self._contexts: dict[int, Context] = {}
         self._at_once = False
 
@@ -120,13 +123,13 @@ class Bench:
 
         Raises Malformed where it takes too long.
         """
-        whole, self._allowance, self._at_once = self._allowance, _at_once(self._allowance), True
+        self._allowance, self._at_once = self._little, True
         try:
             return function()
         except _NotAtOnce:
             self._contexts.clear()
         finally:
-            self._allowance, self._at_once = whole, False
+            self._allowance, self._at_once = self._whole, False
         try:
             return await self._templates.in_thread(function)
         finally:

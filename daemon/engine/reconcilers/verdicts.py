@@ -22,6 +22,8 @@ from syncret.providers.errors import SyncError
 
 def is_due(resource: ExternalSecret, now: float, *, spread: bool) -> bool:
     """Whether it must be synced now, by its policy, its interval and its windows."""
+    if not resource.status.synced_resource_version:
+        return True  # never synced: whatever the policy
     return refresh.is_due(
         resource.spec.refresh_policy or "Periodic",
         parse_duration(resource.spec.refresh_interval),
