@@ -57,7 +57,7 @@ class Draw(Struct, frozen=True):
     """New values of a generator. The place keeps two draws from one generator apart."""
 
     place: int
-    generator: tuple[str, str]
+    generator: GeneratorRef
 
 
 Need: TypeAlias = Read | Extract | Search | Draw
@@ -112,7 +112,7 @@ def need_of(spec: ExternalSecretSpec, index: int, entry: DataFrom) -> Need | Non
     if entry.extract is not None:
         return Extract(store, remote_ref(entry.extract))
     if source is not None and source.generator_ref is not None:
-        return Draw(index, (source.generator_ref.kind, source.generator_ref.name))
+        return Draw(index, source.generator_ref)
     return None
 
 

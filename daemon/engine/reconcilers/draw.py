@@ -9,6 +9,7 @@ import msgspec
 from syncret.config.catalog import generator_key
 from syncret.config.meta import Document, ObjectRef, is_object, member, ref_of
 from syncret.config.resources.base import GENERATORS_API, GENERATORS_GROUP
+from syncret.config.resources.external_secret import GeneratorRef
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed, Unavailable
@@ -49,8 +50,14 @@ def generator_spec(world: World, kind: str, name: str, namespace: str) -> tuple[
     return inner, chosen
 
 
-async def draw(world: World, kind: str, name: str, namespace: str) -> Drawn:
+async def draw(world: World, reference: GeneratorRef, namespace: str) -> Drawn:
     """New values. Raises SyncError where there is no such generator or it cannot draw."""
+    kind, name = reference.kind, reference.name
+    if reference.api_version != GENERATORS_API:
+        raise Malformed(
+            f"generatorRef names no generator: {kind} of {reference.api_version}",
+            hint=f"write apiVersion: {GENERATORS_API}, or leave it out",
+        )
     found = generator_spec(world, kind, name, namespace)
     if found is None:
         raise Malformed(

@@ -77,6 +77,6 @@ async def _search(session: Session, need: Search) -> Answers:
 
 async def _draw(leases: Leases, need: Draw) -> Answers:
     try:
-        return {need: await leases.draw(str(need.place), *need.generator)}
+        return {need: await leases.draw(str(need.place), need.generator)}
     except SyncError as error:
         return {need: error}

@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.base import Resource
+from syncret.config.resources.external_secret import GeneratorRef
 from syncret.config.resources.generators import GeneratorState
 from syncret.daemon.backends.contract import BackendError, Conflict, NotFound
 from syncret.daemon.core import leases
@@ -43,9 +44,9 @@ class Leases:
             with suppress(NotFound):
                 await self._world.target.delete(ref)  # the record's own run cleans up, as often as it takes
 
-    async def draw(self, place: str, kind: str, name: str) -> SecretMap:
+    async def draw(self, place: str, generator: GeneratorRef) -> SecretMap:
         """New values for an entry of the resource. Raises SyncError."""
-        drawn = await draw(self._world, kind, name, self._owner.metadata.namespace)
+        drawn = await draw(self._world, generator, self._owner.metadata.namespace)
         if drawn.generated.state is not None:
             await self._record(place, drawn, drawn.generated.state)
         return drawn.generated.values

@@ -35,8 +35,7 @@ async def sources(world: World, resource: PushSecret, leases: Leases) -> list[So
     """
     namespace, selector = resource.metadata.namespace, resource.spec.selector
     if selector.generator_ref is not None:
-        generator = selector.generator_ref
-        values = await leases.draw(DRAWN, generator.kind, generator.name)
+        values = await leases.draw(DRAWN, selector.generator_ref)
         data = {key: value.raw for key, value in values.items()}
         return [Source(_document(namespace, data), data)]
     if selector.secret is None:

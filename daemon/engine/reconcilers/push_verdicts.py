@@ -105,6 +105,8 @@ class PushVerdicts:
 
     async def _report(self, resource: PushSecret, status: PushSecretStatus) -> None:
         if status != resource.status:
-            await self._world.status.report(
-                resource.ref, msgspec.to_builtins(status), uid=resource.metadata.uid
-            )
+            document = msgspec.to_builtins(status)
+            for entries in document.get("syncedPushSecrets", {}).values():
+                for entry in entries.values():
+                    entry.setdefault("conversionStrategy", "None")  # as the CRD fills it in, in every home
+            await self._world.status.report(resource.ref, document, uid=resource.metadata.uid)

@@ -153,6 +153,7 @@ class Verdicts:
 
     async def _report(self, resource: ExternalSecret, status: ExternalSecretStatus) -> None:
         if status != resource.status:
-            await self._world.status.report(
-                resource.ref, msgspec.to_builtins(status), uid=resource.metadata.uid
-            )
+            document = msgspec.to_builtins(status)
+            # Always told, as the operator tells it: whoever binds to the Secret sees that there is none yet.
+            document["binding"] = {"name": status.binding.name if status.binding is not None else ""}
+            await self._world.status.report(resource.ref, document, uid=resource.metadata.uid)

@@ -20,6 +20,18 @@ async def test_after_a_change_of_the_name_the_former_secret_goes(life: Life) -> 
     assert (await life.status(X))["binding"] == {"name": "y"}
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"target": {"creationPolicy": "None"}}, id="none is written"),
+        pytest.param({"key": "gone"}, id="nothing to write"),
+    ],
+)
+async def test_an_empty_name_tells_that_there_is_no_secret_to_bind_to(life: Life, spec: Document) -> None:
+    await life.apply(store(), wanting(**spec))
+    assert (await life.status(X))["binding"] == {"name": ""}
+
+
 async def test_a_former_secret_that_is_not_ours_any_more_stays(life: Life) -> None:
     await life.apply(store(), wanting())
     await life.patch(secret_ref("x"), metadata={"labels": {CREATED_BY: "somebody"}})

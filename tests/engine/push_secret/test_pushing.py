@@ -12,7 +12,14 @@ async def test_the_first_push_is_told(life: Life) -> None:
     status = await life.status(PUSH)
     assert life.manager.values["r"] == "1"
     assert await life.ready(PUSH) == SYNCED
-    assert await account(life) == {"SecretStore/s": ["r"]}
+    assert status["syncedPushSecrets"] == {
+        "SecretStore/s": {
+            "r": {
+                "match": {"secretKey": "a", "remoteRef": {"remoteKey": "r"}},
+                "conversionStrategy": "None",  # as the CRD fills it in
+            }
+        }
+    }
     assert status["refreshTime"] == "2026-01-01T00:00:00Z"
     assert await life.finalizers(PUSH) == []  # it deletes nothing, so nothing has to wait for it
 

@@ -4,7 +4,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.daemon.engine.clock import Clock
-from tests.engine.life import HOUR, PUSH, Life, manifest, secret, secret_ref, store, wanting
+from tests.engine.life import HOUR, PUSH, Life, X, manifest, secret, secret_ref, store, wanting
 from tests.engine.push_secret.support import NO_SOURCE, SOURCE, SYNCED, account, entry, pushing
 
 
@@ -86,6 +86,20 @@ async def test_a_generator_is_a_source(life: Life) -> None:
 async def test_a_missing_generator_is_told(life: Life) -> None:
     await life.apply(store(), pushing(entry("r"), selector={"generatorRef": {"kind": "Fake", "name": "g"}}))
     assert await life.ready(PUSH) == NO_SOURCE
+
+
+@pytest.mark.parametrize("version", ["example.com/v1alpha1", "generators.external-secrets.io/v1"])
+async def test_a_generator_of_an_api_that_has_none_is_told(life: Life, version: str) -> None:
+    fake = manifest("Fake", "g", {"data": {"a": "drawn"}})
+    named = {"apiVersion": version, "kind": "Fake", "name": "g"}
+    await life.apply(
+        fake | {"apiVersion": "generators.external-secrets.io/v1alpha1"},
+        store(),
+        pushing(entry("r"), selector={"generatorRef": named}),
+        manifest("ExternalSecret", "x", {"dataFrom": [{"sourceRef": {"generatorRef": named}}]}),
+    )
+    assert await life.ready(PUSH) == NO_SOURCE
+    assert await life.ready(X) == ("False", "SecretSyncedError", "could not get secret data from provider")
 
 
 @pytest.mark.parametrize(
