@@ -1,7 +1,7 @@
 """What stands in for providers in a simulation: a secret manager in memory, or nothing that answers."""
 
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -32,11 +32,8 @@ def simulated(provider: Provider[Any], seeds: Iterable[Seed] | None) -> Provider
     return replace(provider, open=serve, batch_size=fake.PROVIDER.batch_size)
 
 
-@asynccontextmanager
-async def _unreachable(_spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
-    if context.store.name:
-        raise Malformed(
-            f"{context.store} is not part of the simulation",
-            hint="give its values in spec.providers of the scenario",
-        )
-    yield object()
+def _unreachable(_spec: Model, context: OpenContext) -> AbstractAsyncContextManager[Client]:
+    raise Malformed(
+        f"{context.store} is not part of the simulation",
+        hint="give its values in spec.providers of the scenario",
+    )

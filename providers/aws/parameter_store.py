@@ -6,7 +6,7 @@ from typing import Any, Final
 from syncret.providers.aws import payloads
 from syncret.providers.aws.api import Api, Forbidden, tag_map
 from syncret.providers.aws.batches import Answers, Batches, each
-from syncret.providers.aws.service import Service
+from syncret.providers.aws.service import Service, check_query
 from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes, SecretMap, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import gojson, goregexp
@@ -41,6 +41,7 @@ class ParameterStoreClient(Service):
         return {key: value for key, value in found.items() if value is not None}
 
     async def find(self, query: FindQuery) -> SecretMap:
+        check_query(query)
         if query.tags:
             return await self._described(query)
         try:

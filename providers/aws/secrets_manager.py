@@ -8,7 +8,7 @@ from syncret.providers.aws import payloads
 from syncret.providers.aws.api import Absent, Api, tag_map
 from syncret.providers.aws.batches import Answers, Batches, each
 from syncret.providers.aws.codes import of_code
-from syncret.providers.aws.service import Service
+from syncret.providers.aws.service import Service, check_query
 from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes, SecretMap, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import gojson, goregexp
@@ -48,6 +48,7 @@ class SecretsManagerClient(Service):
         return answers
 
     async def find(self, query: FindQuery) -> SecretMap:
+        check_query(query)
         names = [name async for name in self._names(query)]
         found = await self._current.get(names)
         return payloads.complete(found)

@@ -4,7 +4,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from syncret.providers.aws.api import Api
-from syncret.providers.contract import PushItem, Readiness, RemoteTarget, Writer
+from syncret.providers.contract import FindQuery, PushItem, Readiness, RemoteTarget, Writer
+from syncret.providers.errors import Malformed
+
+
+def check_query(query: FindQuery) -> None:
+    """Raises Malformed for a search that says nothing: it would find all there is in the account."""
+    if query.name is None and not query.tags and not query.path:
+        raise Malformed(
+            "unexpected find operator", hint="write find.name.regexp, find.tags or find.path, or several"
+        )
 
 
 class Service:

@@ -47,7 +47,8 @@ def refusal(answer: "Answer", *, allow: str) -> SyncError | None:
 
     `allow` is what to grant where it says that the caller may not.
     """
-    told = _told(answer)
+    failure = answer.decode_if(_Failure)
+    told = failure.error if failure is not None else _Error()
     inner = told.innererror.code if told.innererror else ""
     if answer.status == HTTPStatus.UNAUTHORIZED:
         return _unauthenticated(answer)
@@ -84,10 +85,3 @@ def _conflict(answer: "Answer", inner: str) -> SyncError:
             hint="recover it or purge it, or push to another remoteKey",
         )
     return Unavailable(f"{answer.doing}: another change of it is under way")
-
-
-def _told(answer: "Answer") -> _Error:
-    try:
-        return msgspec.json.decode(answer.body, type=_Failure).error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _Error()

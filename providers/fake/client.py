@@ -15,7 +15,7 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.fake.manager import SecretManager
-from syncret.providers.kit import extract, gojson, goregexp
+from syncret.providers.kit import extract, goregexp
 
 _READY: Final = 0
 
@@ -44,15 +44,7 @@ class FakeClient:
 
     def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
         value = self.value(payload, ref)
-        if value is None:
-            return None
-        try:
-            return {key: SecretBytes(member) for key, member in gojson.to_secret_map(value.raw).items()}
-        except Malformed as error:
-            raise Malformed(
-                f"unable to unmarshal secret: {error.message}",
-                hint="extract takes a value that is a JSON object",
-            ) from error
+        return None if value is None else extract.members(value.raw, "unable to unmarshal secret")
 
     async def find(self, query: FindQuery) -> SecretMap:
         if query.name is None:

@@ -69,7 +69,8 @@ def _refusal(answer: Answer, place: Place) -> Denied | Malformed:
             f"{answer.doing}: permission denied",
             hint="grant the store's identity the role SecretsReader on the instance or the secret group",
         )
-    if not _told(answer):
+    failure = answer.decode_if(_Failure)
+    if failure is None or not failure.errors:
         return Malformed(
             f"{answer.doing}: HTTP {answer.status}, but not from Secrets Manager",
             hint="does serviceUrl lead to the instance's endpoint, without a path?",
@@ -82,11 +83,3 @@ def _refusal(answer: Answer, place: Place) -> Denied | Malformed:
             else f"check the secret group {place.group}, the type {place.type} and the name",
         )
     return Malformed(f"{answer.doing}: Secrets Manager finds the request invalid", hint="check the key")
-
-
-def _told(answer: Answer) -> bool:
-    """Whether Secrets Manager itself has answered."""
-    try:
-        return bool(msgspec.json.decode(answer.body, type=_Failure).errors)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False

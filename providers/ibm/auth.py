@@ -121,8 +121,7 @@ async def _granted(
 
 def _reason(answer: Answer) -> str:
     """IAM's own code. What else it says could be anything."""
-    try:
-        code = msgspec.json.decode(answer.body, type=_Failure).error_code
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        code = ""
-    return code if _CODE.fullmatch(code) else f"HTTP {answer.status}"
+    told = answer.decode_if(_Failure)
+    return (
+        told.error_code if told is not None and _CODE.fullmatch(told.error_code) else f"HTTP {answer.status}"
+    )

@@ -26,6 +26,9 @@ _MARGIN: Final = 60.0
 _AGAIN: Final = 10.0
 """Seconds between two tries to renew a login that is still good."""
 
+_USELESS: Final = 60.0
+"""Seconds for which a new login that was refused is not replaced by another."""
+
 _LARGEST: Final = 64 * 1024
 
 _OWN_TOKENS: Final = "/var/run/secrets/kubernetes.io"
@@ -77,6 +80,7 @@ class Expiring(Generic[T]):
         self._refused = refused
         self._held: _Held[T] | None = None
         self._pending: asyncio.Future[Lease[T] | SyncError | None] | None = None
+        self._refused_anew: tuple[T, float] | None = None
 
     @property
     def held(self) -> T | None:
@@ -105,13 +109,28 @@ class Expiring(Generic[T]):
             self._held = None
 
     async def use(self, call: Callable[[T], Awaitable[R]]) -> R:
-        """The call's result. Where it says that the login is not good any more, it is made with another."""
+        """The call's result. Where it says that the login is not good any more, it is made with another.
+
+        If that one is refused too, the age of the login is not to blame: for a minute nobody logs in again.
+        """
         value = await self.get()
         try:
             return await call(value)
         except self._refused:
+            if self._useless(value):
+                raise
             self.drop(value)
-        return await call(await self.get())
+        another = await self.get()
+        try:
+            return await call(another)
+        except self._refused:
+            self._refused_anew = another, self._now() + _USELESS
+            raise
+
+    def _useless(self, value: T) -> bool:
+        """Whether it was refused as soon as it was got."""
+        login, until = self._refused_anew or (None, 0.0)
+        return login is value and self._now() < until
 
     def _good(self) -> _Held[T] | None:
         held = self._held
@@ -121,9 +140,7 @@ class Expiring(Generic[T]):
     async def _renewed(self, old: _Held[T] | None) -> T:
         """Log in for all who wait. A failure is passed over while the old login is still good."""
         self._pending = asyncio.get_running_loop().create_future()
-        outcome: Lease[T] | SyncError | None = (
-            None  # stays so if this caller is cancelled: the next one tries
-        )
+        outcome: Lease[T] | SyncError | None = None  # stays so if we are cancelled: the next one tries
         try:
             lease = await self._login()
             self._held = _Held(lease, self._renew_at(lease))

@@ -28,7 +28,7 @@ NOT_FOUND: Final = 404
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A body, and what the templates of its path may use."""
+    """The body of an answer."""
 
     body: bytes = field(repr=False)
 

@@ -147,9 +147,8 @@ async def _asked(
 
 def _refusal(answer: Answer) -> SyncError:
     """Only Entra's numbers and words of RFC 6749 are told: the text could hold anything."""
-    try:
-        told = msgspec.json.decode(answer.body, type=_Failure)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    told = answer.decode_if(_Failure)
+    if told is None:
         return Denied(f"{answer.doing}: Microsoft Entra ID refuses (HTTP {answer.status})")
     number = f"AADSTS{told.error_codes[0]}" if told.error_codes else f"HTTP {answer.status}"
     if told.error == _DOWN or _DOWN_CODE in told.error_codes:

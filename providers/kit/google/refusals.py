@@ -66,7 +66,8 @@ def refusal(answer: "Answer", *, allow: str) -> SyncError | None:
 
     `allow` is what to grant where it says that the caller may not.
     """
-    told = _told(answer)
+    failure = answer.decode_if(_Failure)
+    told = failure.error if failure is not None else _Error()
     if answer.status == HTTPStatus.FORBIDDEN:
         reasons = [_REASONS[each.reason] for each in told.details if each.reason in _REASONS]
         return Denied(f"{answer.doing}: permission denied", hint=reasons[0] if reasons else allow)
@@ -97,17 +98,7 @@ def refusal(answer: "Answer", *, allow: str) -> SyncError | None:
 
 def login_refusal(answer: "Answer") -> SyncError:
     """The error of a token endpoint. Only words of RFC 6749 are told: the rest could be anything."""
-    try:
-        code = msgspec.json.decode(answer.body, type=_OAuthFailure).error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        code = ""
-    if code in _OAUTH:
-        return Denied(f"{answer.doing}: Google refuses the login ({code})", hint=_OAUTH[code])
+    told = answer.decode_if(_OAuthFailure)
+    if told is not None and told.error in _OAUTH:
+        return Denied(f"{answer.doing}: Google refuses the login ({told.error})", hint=_OAUTH[told.error])
     return Denied(f"{answer.doing}: Google refuses the login (HTTP {answer.status})")
-
-
-def _told(answer: "Answer") -> _Error:
-    try:
-        return msgspec.json.decode(answer.body, type=_Failure).error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _Error()

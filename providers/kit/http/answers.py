@@ -49,6 +49,13 @@ class Answer:
         # Raised out here, so that the parser's error does not travel along as the context.
         raise Malformed(f"{self.doing}: {problem}", hint=hint)
 
+    def decode_if(self, model: type[T]) -> T | None:
+        """As `decode`, but None for what does not fit: what comes with an error may be from a proxy."""
+        try:
+            return msgspec.json.decode(self.body, type=model)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None
+
     def _instead(self) -> tuple[str, str]:
         start = self.body[:256].lstrip().lower()
         if not start:

@@ -127,6 +127,20 @@ async def test_a_refused_login_is_replaced_once(door: Door) -> None:
     assert calls[-2:] == ["token-2", "token-3"]
 
 
+async def test_a_login_that_helps_nobody_is_not_repeated_for_each(door: Door) -> None:
+    async def call(_: str) -> str:
+        raise Unauthenticated("of another tenant")
+
+    for _ in range(100):
+        with pytest.raises(Unauthenticated):
+            await door.held.use(call)
+    assert door.logins == 2
+    door.time += 61
+    with pytest.raises(Unauthenticated):
+        await door.held.use(call)
+    assert door.logins == 3
+
+
 async def test_what_is_not_refused_passes(door: Door) -> None:
     async def call(_: str) -> str:
         raise Denied("not this one")

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from syncret.providers.contract import RemoteKey, SecretBytes
+from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
 from tests.servers.aws import Call, Fault, Gateway
 from tests.support.served import all_to, served
-from tests.unit.providers.aws.services.support import Open, keys
+from tests.unit.providers.aws.services.support import Open, found_by, keys
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +32,17 @@ async def test_retry_after_is_passed_on(
             await client.fetch(keys("a", "b"))
     assert caught.value.retry_after == after
     assert len(gate.calls) == 1, "the SDK tries nothing again"
+
+
+@pytest.mark.parametrize("service", ["SecretsManager", "ParameterStore"])
+async def test_a_find_that_says_nothing_does_not_mean_everything(
+    gate: Gateway, opened: Open, service: str
+) -> None:
+    async with opened(service) as client:
+        with pytest.raises(Malformed, match="unexpected find operator") as caught:
+            await found_by(client, FindQuery())
+    assert caught.value.hint
+    assert not gate.calls
 
 
 async def test_empty_values_are_values(gate: Gateway, opened: Open) -> None:
