@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.debian import LOCKS, ROOT, missing_tools, root_tar, run, wheels
+from tests.docs.pages import blocks
+from tests.support.debian import ROOT, missing_tools, root_tar, run, wheels
 from tests.support.machine import Machine, booted, until
-from tests.support.wheel import build_wheel
 
+HOST_PAGE = ROOT / "docs" / "homes" / "host.md"
+APP_START = "/bin/sh -c 'cat $CREDENTIALS_DIRECTORY/password > /tmp/app.seen; exec sleep 1000'"
+"""An application that remembers what systemd gave it at its start."""
 PACKAGES = ("dbus", "python3", "python3-venv", "systemd", "systemd-sysv")
 SECRETS = "/run/syncret/secrets/default"
 SETTINGS = "manifests: [/etc/syncret/manifests]\n"
@@ -78,45 +81,36 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder.mkdir()
     run("tar", "--extract", f"--file={root_tar(PACKAGES, variant='minbase')}", f"--directory={folder}")
     try:
-        install_product(folder)
-        install_service(folder)
+        install(folder)
         yield folder
     finally:
         shutil.rmtree(folder)
 
 
-def install_product(root: Path) -> None:
-    """The libraries by their hashes, then the wheel, with the Python of the machine and no network."""
-    media = root / "media"
-    for lock in LOCKS:
-        shutil.copy(ROOT / "requirements" / lock, media)
-    wheel = build_wheel(media)
-    install = "/opt/syncret/bin/pip install --quiet --no-index --find-links /wheels"
-    script = f"""set -eu
-        python3 -m venv /opt/syncret
-        {install} --require-hashes {" ".join(f"--requirement /media/{lock}" for lock in LOCKS)}
-        {install} --no-deps /media/{wheel.name}
-        ln -s /opt/syncret/bin/syncret /usr/bin/syncret"""
+def install(root: Path) -> None:
+    """What docs/homes/host.md says, with the machine's Python and no network; then an administrator's own."""
+    clone = root / "media" / "clone"
+    for folder in ("config", "daemon", "providers", "requirements", "systemd"):
+        shutil.copytree(ROOT / folder, clone / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, clone)
+    [shown] = [block for block in blocks(HOST_PAGE, "console") if block.title == "install"]
+    commands = [line.removeprefix("# ") for line in shown.text.splitlines()]
     nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network"]
-    run(*nspawn, f"--bind-ro={wheels()}:/wheels", f"--directory={root}", "sh", "-c", script)
+    pip = ["--setenv=PIP_NO_INDEX=1", "--setenv=PIP_FIND_LINKS=/wheels", "--chdir=/media/clone"]
+    script = "\n".join(["set -eu", *commands])
+    run(*nspawn, *pip, f"--bind-ro={wheels()}:/wheels", f"--directory={root}", "sh", "-c", script)
 
-
-def install_service(root: Path) -> None:
-    """The files of systemd/ where docs/homes/host.md says, and an administrator's own."""
-    places = {
-        "syncret.service": "usr/lib/systemd/system/syncret.service",
-        "syncret.sysusers.conf": "usr/lib/sysusers.d/syncret.conf",
-        "syncret.tmpfiles.conf": "usr/lib/tmpfiles.d/syncret.conf",
-    }
-    for name, place in places.items():
-        shutil.copy(ROOT / "systemd" / name, root / place)
     drop_in = root / "etc/systemd/system/syncret.service.d"
     drop_in.mkdir(parents=True)
     (drop_in / "quick.conf").write_text(QUICK)
     token = root / "etc/credstore/vault.token"
-    token.parent.mkdir(mode=0o700, exist_ok=True)
     token.touch(mode=0o600)
     token.write_text("brought by systemd")
+    for block in blocks(HOST_PAGE, "ini"):
+        if block.title:
+            text = block.text.replace("/usr/local/bin/app", APP_START)
+            (root / "etc/systemd/system" / block.title).write_text(text)
 
 
 @pytest.fixture(scope="module")
@@ -207,6 +201,22 @@ def test_a_credential_of_systemd_is_a_secret_that_resources_may_use(service: Mac
         assert not service.path(f"{SECRETS}/vault").exists()
     finally:
         service.path("/etc/syncret/manifests/credential.yaml").unlink()
+
+
+def test_an_application_is_started_with_the_secret_and_again_when_that_changes(service: Machine) -> None:
+    seen = service.path("/tmp/app.seen")
+    service.run("systemctl", "start", "app-secrets.path", "app.service")
+    try:
+        until(lambda: seen.exists() and seen.read_text() == "first", "started with the secret")
+        manifest = service.path("/etc/syncret/manifests/demo.yaml")
+        manifest.write_text(MANIFESTS.replace("extract: {key: database}", "extract: {key: replica}"))
+        until(lambda: seen.read_text() == "second", "started again with the new secret")
+        before = service.property("app", "MainPID")
+        manifest.write_text(MANIFESTS)
+        until(lambda: seen.read_text() == "first", "started again with the former one")
+        assert service.property("app", "MainPID") != before
+    finally:
+        service.run("systemctl", "stop", "app-secrets.path", "app.service", check=False)
 
 
 def test_a_stop_is_clean_and_leaves_the_files(service: Machine) -> None:
