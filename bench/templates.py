@@ -129,11 +129,7 @@ def _rendering(text: str, data: Mapping[str, bytes]) -> Callable[[], object]:
 
 
 def _parsing(text: str) -> Callable[[], object]:
-    def parse() -> None:
-        operator.FUNCTIONS.parsed.clear()
-        operator.parse("t", text)
-
-    return parse
+    return lambda: operator.FUNCTIONS.parse("t", text, "{{", "}}")
 
 
 def _rewriting(held: Mapping[str, bytes]) -> Callable[[], object]:

@@ -11,8 +11,11 @@ from syncret.providers.errors import Malformed
 LARGEST_INDEX: Final = 10_000
 """A path must not make a list of any length somebody thinks of."""
 
+MOST_STEPS: Final = 100
+
 Step: TypeAlias = str | int
 _SEGMENT: Final = re.compile(r"([^\[\]]*)((?:\[[^\]]*\])*)")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def parse_path(path: str) -> list[Step]:
@@ -30,6 +33,8 @@ def parse_path(path: str) -> list[Step]:
         steps += [_index(path, text) for text in re.findall(r"\[([^\]]*)\]", brackets)]
     if not isinstance(steps[0], str):
         raise Malformed(f'invalid path "{path}": path must start with a key', hint="write spec.list[0].field")
+    if len(steps) > MOST_STEPS:
+        raise Malformed(f"invalid path: it has {len(steps)} steps, and may have {MOST_STEPS}")
     return steps
 
 
@@ -58,10 +63,9 @@ def _put(node: Json, path: str, steps: Sequence[Step], make: Callable[[Json], Js
 
 
 def _index(path: str, text: str) -> int:
-    try:
-        index = int(text)
-    except ValueError:
-        raise Malformed(f'invalid path "{path}": bad index "{text}"', hint="write a number") from None
+    if not _NUMBER.fullmatch(text):
+        raise Malformed(f'invalid path "{path}": bad index "{text}"', hint="write a number")
+    index = int(text)
     if index < 0:
         raise Malformed(f'invalid path "{path}": negative index {index}', hint="count from 0")
     if index > LARGEST_INDEX:

@@ -1,10 +1,10 @@
 """Templates, parsed once and rendered often."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from syncret.daemon.core.templating.builtins import BUILTINS
-from syncret.daemon.core.templating.errors import TemplateError
 from syncret.daemon.core.templating.evaluate import compile_nodes
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable
 from syncret.daemon.core.templating.parser import parse
@@ -18,6 +18,7 @@ LARGEST: Final = 1_000_000
 _CACHED: Final = 4096
 _CACHED_LENGTH: Final = 64_000
 _DELIMITERS: Final = ("{{", "}}")
+_TOO_DEEP: Final = "templates or values are nested too deeply"
 
 
 class Functions:
@@ -25,7 +26,16 @@ class Functions:
 
     def __init__(self, functions: FunctionTable) -> None:
         self.table: FunctionTable = {**BUILTINS, **functions}
-        self.parsed: dict[tuple[str, str, tuple[str, str]], Template] = {}
+        self.parse_cached = lru_cache(maxsize=_CACHED)(self.parse)
+
+    def parse(self, name: str, text: str, left: str, right: str) -> "Template":
+        """The template, parsed anew; `parse_cached` is the same and remembers. Raises TemplateError."""
+        try:
+            trees = parse(name, text, self.table, left, right)
+            steps = {inner: compile_nodes(inner, text, body, self.table) for inner, body in trees.items()}
+        except RecursionError:
+            raise Place(name, text, 0).error(_TOO_DEEP) from None
+        return Template(name, text, steps)
 
 
 NO_FUNCTIONS: Final = Functions({})
@@ -52,21 +62,12 @@ class Template:
 
         An empty delimiter is the usual one. The text is a Go string (see `values`).
         """
-        delims = delims[0] or _DELIMITERS[0], delims[1] or _DELIMITERS[1]
-        key = name, text, delims
-        known = functions.parsed.get(key)
-        if known is not None:
-            return known
         if len(text) > LARGEST:
             raise Place(name, text, 0).error(f"the template is longer than {LARGEST} characters")
-        trees = parse(name, text, functions.table, *delims)
-        steps = {inner: compile_nodes(inner, text, body, functions.table) for inner, body in trees.items()}
-        made = cls(name, text, steps)
-        if len(text) <= _CACHED_LENGTH:
-            if len(functions.parsed) >= _CACHED:
-                functions.parsed.pop(next(iter(functions.parsed)))
-            functions.parsed[key] = made
-        return made
+        left, right = delims[0] or _DELIMITERS[0], delims[1] or _DELIMITERS[1]
+        if len(text) > _CACHED_LENGTH:
+            return functions.parse(name, text, left, right)
+        return functions.parse_cached(name, text, left, right)
 
     def render(self, data: Value, context: Context, *, missing_key: MissingKey = "default") -> bytes:
         """What the template writes for a dot, which is a Go value (see `values`). Raises TemplateError."""
@@ -78,8 +79,5 @@ class Template:
         try:
             self._steps[self.name](run, data)
         except RecursionError:
-            raise self._too_deep() from None
+            raise Place(self.name, self._text, 0).error(_TOO_DEEP) from None
         return "".join(run.out).encode("utf-8", "surrogateescape")
-
-    def _too_deep(self) -> TemplateError:
-        return Place(self.name, self._text, 0).error("templates or values stand too deep in one another")

@@ -149,13 +149,14 @@ class _Format:
             return False
         inside = self.template[self.at + 1 : end]
         self.at = end + 1
-        if not (inside.isascii() and inside.isdigit()) or int(inside[:8]) > 10 * _LARGEST:
+        digits = inside.lstrip("0")[:8]
+        if not (inside.isascii() and inside.isdigit()) or int(digits or "0") > 10 * _LARGEST:
             self.good_number = False
             return False
-        if not 0 < int(inside) <= len(self.arguments):
+        if not 0 < int(digits or "0") <= len(self.arguments):
             self.good_number = False
             return True
-        self.number = int(inside) - 1
+        self.number = int(digits) - 1
         return True
 
     def extra(self) -> None:

@@ -23,25 +23,31 @@ _HEX_FLOAT: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _BASES: Final = {"x": 16, "b": 2, "o": 8}
+_ENOUGH_DIGITS: Final = 64
+"""No Go integer has as many, in any base: whatever follows, the number is out of range."""
 
 
 def parse_int(digits: str, base: int) -> int | None:
-    """Digits of a base, with a sign or without; None if they are none. They may be of any size."""
+    """Digits of a base, with a sign or without; None for anything else.
+
+    A number out of range of 64 bits gives some number that is out of range on the same side.
+    """
+    sign = -1 if digits.startswith("-") else 1
     body = digits[1:] if digits[:1] in {"+", "-"} else digits
     if not body or not body.isascii() or not body.isalnum():
         return None
     try:
-        return int(digits, base)
+        return sign * int(body.lstrip("0")[:_ENOUGH_DIGITS] or "0", base)
     except ValueError:
         return None
 
 
 def parse_literal(digits: str) -> int | None:
-    """As `parse_int`, the base by the prefix as in Go's source: 0x1F, 0b101, 0o17, 017, 1_000."""
+    """As `parse_int`, in the base that the prefix names, as in Go's source: 0x1F, 0b101, 0o17, 017, 1_000."""
     sign = -1 if digits.startswith("-") else 1
     body = digits[1:] if digits[:1] in {"+", "-"} else digits
     if _PLAIN.fullmatch(body):
-        return sign * int(body)
+        return sign * int(body.replace("_", "")[:_ENOUGH_DIGITS])
     if not _PREFIXED.fullmatch(body):
         return None
     base = _BASES.get(body[1].lower(), 0)

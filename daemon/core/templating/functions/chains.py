@@ -25,7 +25,7 @@ def parse_certificate(data: bytes) -> "x509.Certificate":
     try:
         certificate = x509.load_der_x509_certificate(data)
         _ = certificate.extensions
-    except ValueError:
+    except (ValueError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
         raise FunctionError("failed to parse certificate") from None
     return certificate
 

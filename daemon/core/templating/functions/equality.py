@@ -8,15 +8,17 @@ from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.values import GoObject, TypedList, TypedMap, Value, type_of
 
 _MOST_LEVELS = 100
+_MEMBER_COST = 4
+"""Work for comparing one pair of members."""
 
 
-def deep_equal(left: Value, right: Value) -> bool:
+def deep_equal(context: Context, left: Value, right: Value) -> bool:
     """Types count: 1 is not 1.0, and a nil list is not an empty one."""
-    return _equal(left, right, 0, set())
+    return _equal(context, left, right, 0, set())
 
 
-def _equal(left: Value, right: Value, level: int, met: set[tuple[int, int]]) -> bool:
-    """`met` are the pairs that were compared, or are being: one that is shared is looked at once."""
+def _equal(context: Context, left: Value, right: Value, level: int, met: set[tuple[int, int]]) -> bool:
+    """`met` are the pairs that were compared, or are being compared: a shared one is looked at once."""
     if level > _MOST_LEVELS:
         raise FunctionError("the values are nested too deeply")
     if left is None or right is None:
@@ -28,16 +30,18 @@ def _equal(left: Value, right: Value, level: int, met: set[tuple[int, int]]) -> 
         return True
     if isinstance(left, list):
         met.add(pair)
+        context.budget.charge(_MEMBER_COST * len(cast("list[Value]", left)))
         ours, theirs = cast("list[Value]", left), cast("list[Value]", right)
         return len(ours) == len(theirs) and all(
-            _equal(one, other, level + 1, met) for one, other in zip(ours, theirs, strict=True)
+            _equal(context, one, other, level + 1, met) for one, other in zip(ours, theirs, strict=True)
         )
     if not isinstance(left, dict):
         return left == right or (isinstance(left, GoObject) and vars(left) == vars(right))
     met.add(pair)
+    context.budget.charge(_MEMBER_COST * len(cast("dict[Value, Value]", left)))
     mine, yours = cast("dict[Value, Value]", left), cast("dict[Value, Value]", right)
     return mine.keys() == yours.keys() and all(
-        _equal(value, yours[key], level + 1, met) for key, value in mine.items()
+        _equal(context, value, yours[key], level + 1, met) for key, value in mine.items()
     )
 
 
@@ -65,5 +69,5 @@ class Members:
         if isinstance(value, (list, dict, GoObject)):
             nested = cast("Value", value)
             self._context.budget.charge(10 * len(self._nested))
-            return any(deep_equal(nested, other) for other in self._nested)
+            return any(deep_equal(self._context, nested, other) for other in self._nested)
         return value == value and (type(value), value) in self._simple  # noqa: PLR0124 (as above)

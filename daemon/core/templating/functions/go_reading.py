@@ -5,6 +5,7 @@ from calendar import isleap, monthrange
 from dataclasses import dataclass, field
 from typing import Final
 
+from syncret.daemon.core.templating.functions.casts import parse_int
 from syncret.daemon.core.templating.functions.go_layout import DAYS, MONTHS, chunks
 from syncret.daemon.core.templating.functions.go_time import UTC, Time, Zone, seconds_of
 
@@ -225,7 +226,8 @@ def _in_named_zone(second: int, reading: _Reading, local: Zone) -> Time:
         return Time(second - offset, reading.nano, local)
     # An abbreviation alone says no offset, unless it is GMT with one.
     shift = reading.zone_name.removeprefix("GMT")
-    offset = int(shift) * 3600 if shift != reading.zone_name and shift else 0
+    hours = parse_int(shift, 10) if shift != reading.zone_name else None
+    offset = (hours or 0) * 3600
     return Time(second, reading.nano, Zone(None, offset, reading.zone_name))
 
 

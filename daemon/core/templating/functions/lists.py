@@ -77,14 +77,18 @@ def reverse(context: Context, target: Value) -> list[Value]:
     return found[::-1]
 
 
-def compact(target: Value) -> list[Value]:
-    return [value for value in members(target, "compact on") if not empty(value)]
+def compact(context: Context, target: Value) -> list[Value]:
+    found = members(target, "compact on")
+    context.budget.charge(len(found))
+    return [value for value in found if not empty(value)]
 
 
 def uniq(context: Context, target: Value) -> list[Value]:
+    found = members(target, "find uniq on")
+    context.budget.charge(2 * len(found))
     seen = Members(context)
     kept: list[Value] = []
-    for value in members(target, "find uniq on"):
+    for value in found:
         if value not in seen:
             seen.add(value)
             kept.append(value)
@@ -92,8 +96,10 @@ def uniq(context: Context, target: Value) -> list[Value]:
 
 
 def without(context: Context, target: Value, *unwanted: Value) -> list[Value]:
+    found = members(target, "find without on")
+    context.budget.charge(2 * len(found))
     dropped = Members(context, unwanted)
-    return [value for value in members(target, "find without on") if value not in dropped]
+    return [value for value in found if value not in dropped]
 
 
 def has(context: Context, wanted: Value, target: Value) -> bool:
@@ -101,7 +107,7 @@ def has(context: Context, wanted: Value, target: Value) -> bool:
         return False
     found = members(target, "find has on")
     context.budget.charge(len(found))
-    return any(deep_equal(wanted, value) for value in found)
+    return any(deep_equal(context, wanted, value) for value in found)
 
 
 def part(context: Context, target: Value, *bounds: Value) -> Value:

@@ -22,6 +22,8 @@ _PLACES: Final = 10**16
 """A quotient keeps sixteen decimal places."""
 
 _BEYOND_INT64: Final = float(1 << 63)
+_SHARE: Final = 7
+"""Work of one decimal operation: a unit per 128 bits of its result."""
 
 
 def add(*numbers: Value) -> Int64:
@@ -85,11 +87,15 @@ def _decimal(number: float) -> Fraction:
 
 
 def _reckon(
-    number: float, others: tuple[Value, ...], operation: Callable[[Fraction, Fraction], Fraction]
+    context: Context,
+    number: float,
+    others: tuple[Value, ...],
+    operation: Callable[[Fraction, Fraction], Fraction],
 ) -> float:
     result = _decimal(number)
     for other in others:
         result = operation(result, _decimal(to_float(other)))
+        context.budget.charge((result.numerator.bit_length() + result.denominator.bit_length()) >> _SHARE)
     try:
         return float(result)
     except OverflowError:
@@ -104,24 +110,24 @@ def _divide(number: Fraction, divisor: Fraction) -> Fraction:
     return rounded if (number < 0) == (divisor < 0) else -rounded
 
 
-def addf(*numbers: Value) -> float:
-    return _reckon(0.0, numbers, Fraction.__add__)
+def addf(context: Context, *numbers: Value) -> float:
+    return _reckon(context, 0.0, numbers, Fraction.__add__)
 
 
-def add1f(number: Value) -> float:
-    return _reckon(to_float(number), (1,), Fraction.__add__)
+def add1f(context: Context, number: Value) -> float:
+    return _reckon(context, to_float(number), (1,), Fraction.__add__)
 
 
-def subf(number: Value, *others: Value) -> float:
-    return _reckon(to_float(number), others, Fraction.__sub__)
+def subf(context: Context, number: Value, *others: Value) -> float:
+    return _reckon(context, to_float(number), others, Fraction.__sub__)
 
 
-def mulf(number: Value, *others: Value) -> float:
-    return _reckon(to_float(number), others, Fraction.__mul__)
+def mulf(context: Context, number: Value, *others: Value) -> float:
+    return _reckon(context, to_float(number), others, Fraction.__mul__)
 
 
-def divf(number: Value, *others: Value) -> float:
-    return _reckon(to_float(number), others, _divide)
+def divf(context: Context, number: Value, *others: Value) -> float:
+    return _reckon(context, to_float(number), others, _divide)
 
 
 def maxf(number: Value, *others: Value) -> float:

@@ -7,7 +7,8 @@ from typing import Final
 import re2
 
 from syncret.daemon.core.templating.errors import FunctionError
-from syncret.daemon.core.templating.functions.contract import FunctionTable, declare, table
+from syncret.daemon.core.templating.functions.casts import parse_int
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, declare, table
 from syncret.daemon.core.templating.gotypes import Kind, Type
 from syncret.daemon.core.templating.values import NO_VALUE, GoObject, Uint64, Value
 
@@ -24,6 +25,8 @@ _EACH: Final = re2.compile(rf"{_OPERATOR}\s*{_PATTERN}")
 _ALL: Final = re2.compile(rf"\A\s*{_OPERATOR}\s*{_PATTERN}\s*(?:(?:\s+|,\s*){_OPERATOR}\s*{_PATTERN}\s*)*\z")
 _RANGE: Final = re2.compile(rf"\s*({_PATTERN})\s+-\s+({_PATTERN})\s*")
 _RANGE_END: Final = 7
+_SHARE: Final = 7
+"""Work for one range: a unit per 128 characters of the constraint, which is copied."""
 _ANYTHING: Final = frozenset({"x", "X", "*", ""})
 
 
@@ -61,8 +64,10 @@ class Version(GoObject):
 
 def _part_order(part: str) -> tuple[bool, int, str]:
     """Numbers come before words."""
-    is_number = part.isdigit() and int(part) <= _LARGEST
-    return not is_number, int(part) if is_number else 0, "" if is_number else part
+    number = parse_int(part, 10) if part.isdigit() else None
+    if number is None or number > _LARGEST:
+        return True, 0, part
+    return False, number, ""
 
 
 def _number(pick: Callable[[Version], int]) -> Callable[[Version], Callable[[], Value]]:
@@ -100,7 +105,7 @@ def semver(text: str) -> Version:
     found = _VERSION.match(text) if text.isascii() else None
     if found is None:
         raise FunctionError("invalid semantic version")
-    numbers = [int(found[group] or 0) for group in (1, 2, 3)]
+    numbers = [parse_int(found[group] or "", 10) or 0 for group in (1, 2, 3)]
     prerelease = found[4] or ""
     if max(numbers) > _LARGEST:
         raise FunctionError("a segment of the version is out of range")
@@ -212,11 +217,11 @@ _CHECKS: Final[dict[str, Callable[[_Constraint, Version], bool]]] = {
 }
 
 
-def semver_compare(constraint: str, version: str) -> bool:
+def semver_compare(context: Context, constraint: str, version: str) -> bool:
     """Whether the version meets all comparisons of one of the alternatives."""
     if not constraint.isascii():
         raise FunctionError("improper constraint")
-    alternatives = [_alternative(part) for part in _ranges_spelled_out(constraint).split("||")]
+    alternatives = [_alternative(part) for part in _ranges_spelled_out(context, constraint).split("||")]
     wanted = semver(version)
     return any(
         # Versions before a release are only looked at where a constraint names one.
@@ -226,9 +231,10 @@ def semver_compare(constraint: str, version: str) -> bool:
     )
 
 
-def _ranges_spelled_out(constraint: str) -> str:
+def _ranges_spelled_out(context: Context, constraint: str) -> str:
     spelled = constraint
     for found in _RANGE.finditer(constraint):
+        context.budget.charge(len(spelled) >> _SHARE)
         spelled = spelled.replace(found[0] or "", f">= {found[1]}, <= {found[_RANGE_END]} ", 1)
     return spelled
 

@@ -63,6 +63,7 @@ def string_list(context: Context, value: Value) -> list[str]:
             return [str(byte) for byte in value]
         case list():
             members = cast("list[Value]", value)
+            context.budget.charge(len(members))
             return [strval(context, member) for member in members if member is not None]
         case _:
             return [strval(context, value)]

@@ -27,13 +27,9 @@ def kind_is(target: str, value: Value) -> bool:
     return target == kind_name(value)
 
 
-def equal(left: Value, right: Value) -> bool:
-    return deep_equal(left, right)
-
-
 FUNCTIONS: Final[FunctionTable] = table(
     {
-        "deepEqual": equal,
+        "deepEqual": deep_equal,
         "kindIs": kind_is,
         "kindOf": kind_name,
         "typeIs": type_is,

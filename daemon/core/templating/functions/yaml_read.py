@@ -26,6 +26,8 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
 _MOST_LEVELS: Final = 100
 _NODE_SIZE: Final = 60
 _CHARACTER_SIZE: Final = 2
+_SHARE: Final = 8
+"""Work for one scalar, each time an alias repeats it: a unit per 256 characters."""
 
 
 class _Loader(yaml.CSafeLoader):
@@ -97,6 +99,7 @@ class _Builder:
         if isinstance(node, yaml.SequenceNode):
             return [self.value(cast("yaml.Node", member), level + 1) for member in node.value]
         if isinstance(node, yaml.ScalarNode):
+            self._context.budget.charge(len(node.value) >> _SHARE)
             return self._as_json(_scalar(node))
         raise YamlError("error converting YAML to JSON: yaml: a node of an unknown kind")
 

@@ -27,7 +27,9 @@ def test_paths(path: str, steps: list[str | int]) -> None:
         pytest.param("spec.a]b", "brackets do not match", id="a bracket"),
         pytest.param("[0].a", "must start with a key", id="an index first"),
         pytest.param("a[x]", 'bad index "x"', id="a word"),
+        pytest.param("a[1_0]", 'bad index "1_0"', id="a number of Python's"),
         pytest.param("a[-1]", "negative index -1", id="below 0"),
+        pytest.param(".".join(["a"] * 3000), "3000 steps", id="too deep"),
         pytest.param("a[10001]", "exceeds maximum", id="too far"),
     ],
 )

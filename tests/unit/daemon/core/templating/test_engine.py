@@ -1,5 +1,6 @@
 """Rendering: Go's text/template, value by value. Expectations are those of Go 1.26."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -171,6 +172,23 @@ def test_templates_are_parsed_once() -> None:
     assert Template.parse("n", "{{.}} once") is not Template.parse("n", "{{.}} once", Functions({}))
     assert render("<<.a>>{{.}}") == "<<.a>>" + render("{{.}}")
     assert Template.parse("t", "<<.>>", NO_FUNCTIONS, ("<<", ">>")).name == "t"
+
+
+def test_a_template_may_not_be_nested_without_end() -> None:
+    chain = "{{if .x}}" + "{{else if .x}}" * 350 + "{{end}}"
+    with pytest.raises(TemplateError, match="nested too deeply"):
+        Template.parse("t", chain)
+
+
+def test_threads_share_what_is_parsed() -> None:
+    functions = Functions({})
+
+    def parse_many(start: int) -> int:
+        texts = (f"{{{{ print {number} }}}}" for number in range(start, start + 3000))
+        return sum(len(Template.parse("t", text, functions).name) for text in texts)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(parse_many, range(0, 12_000, 1500))) == [3000] * 8
 
 
 def test_a_template_may_not_be_huge() -> None:

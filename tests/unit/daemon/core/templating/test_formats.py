@@ -16,6 +16,7 @@ from syncret.daemon.core.templating.values import NO_VALUE, Int64, Uint8, Value,
             "-0042|7    |+7| 7|ff|0XFF|10|0o10|101",
             id="integers",
         ),
+        pytest.param("%[" + "0" * 5000 + "2]d", [1, 2], "2", id="an index of thousands of digits"),
         pytest.param(
             "%c %q %U %#U", [0x65E5, 10, 0x1F600, 0x1F600], "日 '\\n' U+1F600 U+1F600 '😀'", id="runes"
         ),

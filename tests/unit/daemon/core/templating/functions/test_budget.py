@@ -43,6 +43,30 @@ def test_refused_before_it_costs_anything(template: str) -> None:
         render(template)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param("compact $many", id="compact"),
+        pytest.param("uniq $many", id="uniq"),
+        pytest.param('without $many ""', id="without"),
+        pytest.param('join "" $many', id="join"),
+        pytest.param("deepEqual $many $same", id="deepEqual"),
+        pytest.param("has $many (list $same)", id="has"),
+        pytest.param(
+            'fromYaml (printf "a: &a %s, b: [%s]" $long (repeat 500 "*a,") | printf "{%s}")', id="fromYaml"
+        ),
+        pytest.param('semverCompare (repeat 2000 "1 - 2 ") "1.0.0"', id="semverCompare"),
+        pytest.param("mulf " + "1e308 " * 200, id="mulf"),
+        pytest.param("divf 1 " + "1e-308 " * 200, id="divf"),
+    ],
+)
+def test_work_counts_even_if_its_result_is_small(call: str) -> None:
+    many = '{{ $many := splitList "," (repeat 9000 ",") }}{{ $same := splitList "," (repeat 9000 ",") }}'
+    long = '{{ $long := repeat 20000 "1" }}'
+    with pytest.raises(TemplateError, match="budget"):
+        render(f"{many}{long}{{{{ range until 40 }}}}{{{{ $_ := {call} }}}}{{{{ end }}}}")
+
+
 def test_ten_keys_a_template() -> None:
     template = '{{ range until 11 }}{{ $_ := genPrivateKey "ed25519" }}{{ end }}'
     with pytest.raises(TemplateError, match="more keys"):

@@ -1,3 +1,4 @@
+from base64 import b64encode
 from datetime import timedelta
 
 import pytest
@@ -45,6 +46,16 @@ def issued(name: str, by: str) -> str:
         .sign(key, SHA256())
     )
     return certificate.public_bytes(Encoding.PEM).decode()
+
+
+def test_a_certificate_with_an_extension_twice_is_refused() -> None:
+    der = x509.load_pem_x509_certificate(issued("leaf", "root").encode()).public_bytes(Encoding.DER)
+    subject_key, authority_key = b"\x06\x03\x55\x1d\x0e", b"\x06\x03\x55\x1d\x23"
+    assert der.count(subject_key) == der.count(authority_key) == 1
+    twice = b64encode(der.replace(authority_key, subject_key)).decode()
+    text = f"-----BEGIN CERTIFICATE-----\n{twice}\n-----END CERTIFICATE-----\n"
+    with pytest.raises(TemplateError, match="failed to parse certificate"):
+        render('{{ .c | filterCertChain "leaf" }}', {"c": text})
 
 
 @pytest.mark.parametrize("order", [pytest.param((0, 1, 2), id="up"), pytest.param((2, 0, 1), id="mixed")])

@@ -17,6 +17,11 @@ from tests.unit.daemon.core.templating.functions.rendering import render
             id="methods",
         ),
         pytest.param('{{ dateModify "-1.5h" (now) | date "15:04" }}', "02:35", id="dateModify"),
+        pytest.param(
+            '{{ (toDate "MST" (printf "GMT+%s1" (repeat 5000 "0"))).Format "15:04 -0700" }}',
+            "01:00 +0100",
+            id="a zone of thousands of digits",
+        ),
         pytest.param('{{ durationRound (toDate "2006" "2024") }}', "2y", id="durationRound of a date"),
     ],
 )

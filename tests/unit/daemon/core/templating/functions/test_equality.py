@@ -1,7 +1,9 @@
 """Equality all the way down, of values that share much."""
 
+from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.functions.equality import deep_equal
 from syncret.daemon.core.templating.values import Value
+from tests.unit.daemon.core.templating.functions.rendering import NOW, Chance
 
 
 def doubled(seed: Value, times: int) -> list[Value]:
@@ -12,5 +14,6 @@ def doubled(seed: Value, times: int) -> list[Value]:
 
 
 def test_what_is_shared_is_compared_once() -> None:
-    assert deep_equal(doubled(1, 60), doubled(1, 60))
-    assert not deep_equal(doubled(1, 60), doubled(2, 60))
+    context = Context(NOW, Chance())
+    assert deep_equal(context, doubled(1, 60), doubled(1, 60))
+    assert not deep_equal(context, doubled(1, 60), doubled(2, 60))
