@@ -55,10 +55,16 @@ class Supervisor:
         """Live until SIGTERM or SIGINT. Raises what keeps a life from beginning, or cuts it short."""
         asyncio.get_running_loop().set_exception_handler(logs.on_loop_error)
         signals = Signals(self._stopping)
-        settings = self._load()
-        while await self._live(settings, signals) is Wish.RELOAD and not signals.stopping:
-            signals.reload_begins()
-            settings = self._reloaded(settings)
+        # Around all lives: one that drains, or begins, is alive too.
+        watchdog = asyncio.create_task(self._keep_alive(), name="watchdog")
+        try:
+            settings = self._load()
+            while await self._live(settings, signals) is Wish.RELOAD and not signals.stopping:
+                signals.reload_begins()
+                settings = self._reloaded(settings)
+        finally:
+            watchdog.cancel()
+            await asyncio.wait([watchdog])
 
     def _stopping(self) -> None:
         self._notifier.stopping()
@@ -107,7 +113,6 @@ class Supervisor:
                 chores = [
                     group.create_task(home.run(), name="home: follow the folders"),
                     group.create_task(clock.follow(), name="clock: follow the system's"),
-                    group.create_task(self._keep_alive(), name="watchdog"),
                     group.create_task(self._tell(view), name="status"),
                 ]
                 wish = await signals.wish()

@@ -14,6 +14,8 @@ class Notifier:
         """`watchdog` is the interval in seconds within which systemd wants to hear of us; 0: it does not."""
         self._address = "\0" + address[1:] if address.startswith("@") else address
         self.watchdog = watchdog
+        self._owes_ready = False
+        """Whether systemd is still to hear that the service is ready: the one word it waits for."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
@@ -26,11 +28,14 @@ class Notifier:
 
     def ready(self, status: str) -> None:
         """The first pass is done, or a reload."""
-        self._send(f"READY=1\nSTATUS={_line(status)}")
+        self._owes_ready = True
+        self.status(status)
 
     def status(self, status: str) -> None:
         """One line for `systemctl status`."""
-        self._send(f"STATUS={_line(status)}")
+        ready = "READY=1\n" if self._owes_ready else ""
+        if self._send(f"{ready}STATUS={_line(status)}"):
+            self._owes_ready = False
 
     def alive(self) -> None:
         """The event loop turns."""
@@ -38,21 +43,24 @@ class Notifier:
 
     def reloading(self) -> None:
         """Settings are being read again; `ready` follows."""
+        self._owes_ready = False
         self._send(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def stopping(self) -> None:
         """The drain begins."""
         self._send("STOPPING=1")
 
-    def _send(self, message: str) -> None:
+    def _send(self, message: str) -> bool:
+        """Whether systemd has got it; where it restarts, or its queue is full, nobody is held up."""
         if not self._address:
-            return
+            return False
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
             sender.settimeout(0)
             try:
                 sender.sendto(message.encode(), self._address)
             except OSError:
-                return  # systemd restarts, or its queue is full: the next word follows soon
+                return False
+        return True
 
 
 def _line(text: str) -> str:

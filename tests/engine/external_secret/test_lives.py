@@ -1,5 +1,7 @@
 """ExternalSecret: restarts, wishes of operators, and what is gone."""
 
+import asyncio
+
 from syncret.daemon.engine.clock import Clock
 from syncret.providers.errors import Unavailable
 from tests.engine.external_secret.support import NO_DATA, SYNCED
@@ -15,6 +17,20 @@ async def test_a_restart_reads_nothing_that_is_not_due(clock: Clock) -> None:
         assert life.calls("probe") == 1
         await life.wait(HOUR)
         assert life.reads == 2
+
+
+async def test_a_store_that_hangs_holds_up_a_stop_no_longer_than_the_drain_timeout(clock: Clock) -> None:
+    life, loop = Life(clock), asyncio.get_running_loop()
+    async with life.running(drain_timeout=20.0, call_timeout=1000.0):
+        await life.apply(store(), wanting())
+        life.manager.gate.clear()
+        life.controllers.world.facts.wish(X)
+        life.controllers.engine.refresh(X)
+        await asyncio.sleep(1)
+        begin = loop.time()
+    assert loop.time() - begin == 20
+    assert life.manager.closed == len(life.manager.opened) == 1
+    assert not life.manager.busy
 
 
 async def test_an_operators_wish_is_granted_at_once_and_outlives_failures(life: Life) -> None:

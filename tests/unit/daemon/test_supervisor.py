@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import signal
+import socket
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -111,3 +112,41 @@ async def test_a_warning_of_a_manifest_is_logged_once(
 async def stopping(_: View) -> AsyncGenerator[None, None]:
     os.kill(os.getpid(), signal.SIGTERM)
     yield
+
+
+async def test_the_watchdog_is_fed_while_a_life_ends(settings: Settings, tmp_path: Path) -> None:
+    """A drain may take longer than systemd waits for a sign of life."""
+    fed: list[int] = []
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(0)
+
+        @asynccontextmanager
+        async def service(_: Settings) -> AsyncGenerator[Serve, None]:
+            @asynccontextmanager
+            async def serve(view: View) -> AsyncGenerator[None, None]:
+                async with stopping(view):
+                    yield
+                heard(systemd)
+                await asyncio.sleep(0.1)
+                fed.append(heard(systemd).count("WATCHDOG=1"))
+
+            yield serve
+
+        supervisor = Supervisor(
+            lambda: settings,
+            registry=Registry(),
+            notifier=Notifier(str(tmp_path / "notify"), watchdog=0.02),
+            services=[service],
+        )
+        await supervisor.run()
+    assert fed[0] > 1
+
+
+def heard(listener: socket.socket) -> list[str]:
+    found: list[str] = []
+    while True:
+        try:
+            found.append(listener.recv(4096).decode())
+        except BlockingIOError:
+            return found

@@ -70,6 +70,18 @@ def test_a_full_queue_holds_nobody_up(heard: socket.socket) -> None:
     assert messages(heard)
 
 
+def test_readiness_that_found_the_queue_full_is_told_with_the_next_status(heard: socket.socket) -> None:
+    """Without it systemd would wait until its time limit, and then end the service."""
+    notifier = Notifier(heard.getsockname())
+    for _ in range(2000):
+        notifier.alive()
+    notifier.ready("20 objects")
+    assert not any(message.startswith("READY=1") for message in messages(heard))
+    notifier.status("19 objects")
+    notifier.status("18 objects")
+    assert messages(heard) == ["READY=1\nSTATUS=19 objects", "STATUS=18 objects"]
+
+
 @pytest.mark.parametrize(
     ("environ", "expected"),
     [
