@@ -12,16 +12,19 @@ from typing import NamedTuple
 import msgspec
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.filesystem.manifests import Signature
+from syncret.daemon.backends.filesystem.manifests import Said
 from syncret.daemon.backends.filesystem.reading import Manifest
 from syncret.daemon.backends.filesystem.records import FileRecord, Record, is_file, unpack
 
 
 class FormerLife(NamedTuple):
-    """Objects to be put back (the list is emptied by whoever does), and files to be trusted."""
+    """Objects to be put back (the list is emptied by whoever does), and what manifest files said.
+
+    None is said by a file that has to be read again.
+    """
 
     objects: list[tuple[ObjectRef, Record]]
-    files: Mapping[str, tuple[Signature, Sequence[Manifest]]]
+    files: Mapping[str, Said | None]
 
 
 def former_life(rows: Iterable[tuple[ObjectRef, bytes]]) -> FormerLife:
@@ -34,11 +37,10 @@ def former_life(rows: Iterable[tuple[ObjectRef, bytes]]) -> FormerLife:
         else:
             objects.append((ref, unpack(row)))
     known = {ref: (ref, record) for ref, record in objects} if files else {}
-    trusted: dict[str, tuple[Signature, Sequence[Manifest]]] = {}
+    trusted: dict[str, Said | None] = {}
     for file, said in files.items():
         manifests = _manifests(intern(file), said, known)
-        if manifests is not None:
-            trusted[file] = said.signature, manifests
+        trusted[file] = None if manifests is None else (said.signature, manifests)
     return FormerLife(objects, trusted)
 
 

@@ -106,7 +106,7 @@ class HostHome:
                 self._settings.manifests,
                 Reader(self._catalog, self._salt),
                 skip=self._settings.output_dir,
-                trusted=former.files,
+                remembered=former.files,
             )
             await asyncio.to_thread(self._folders.refresh)
             snapshot = self._snapshot()

@@ -64,6 +64,9 @@ class Snapshot(Struct, frozen=True):
 Signature: TypeAlias = tuple[int, ...]
 """What tells that a file did not change: device, inode, size, times of content and inode."""
 
+Said: TypeAlias = tuple[Signature, Sequence[Manifest]]
+"""What a file with that signature said."""
+
 
 @dataclass(slots=True)
 class _Known:
@@ -82,16 +85,18 @@ class ManifestFolders:
         reader: Reader,
         *,
         skip: str | None = None,
-        trusted: Mapping[str, tuple[Signature, Sequence[Manifest]]] | None = None,
+        remembered: Mapping[str, Said | None] | None = None,
     ) -> None:
         """`skip` is a folder that is never looked into: written files may look like manifests.
 
-        `trusted` is what files said in a former life; one that has the same signature is not read again.
+        `remembered` is what files said in a former life (None: not known any more); one that has the same
+        signature is not read again.
         """
         self._paths = paths
         self._skip = skip
         self._reader = reader
-        self._trusted = dict(trusted or {})
+        self._trusted = dict(remembered or {})
+        self._remembered = set(self._trusted)
         self._known: dict[str, _Known] = {}
         self._folders: dict[str, int] = {}
         self._incumbent: dict[ObjectRef, str] = {}
@@ -172,14 +177,21 @@ class ManifestFolders:
                 if known.content.manifests:
                     known.content = structs.replace(known.content, manifests=())
 
-    def to_remember(self) -> Iterator[tuple[str, Signature, Collection[Manifest]]]:
-        """Files that were read since the last call, whole and without a problem, and what they say."""
+    def to_remember(self) -> Iterator[tuple[str, Signature | None, Collection[Manifest]]]:
+        """Files that were read since the last call, whole and without a problem, and what they say.
+
+        Files that are remembered and gone come without a signature.
+        """
+        for file in self._remembered - self._known.keys():
+            self._remembered.discard(file)
+            yield file, None, ()
         for file, known in self._known.items():
             if known.remembered or known.signature is None:
                 continue
             known.remembered = True
             content = known.content
             if not (content.problems or content.refused or content.torn):
+                self._remembered.add(file)
                 yield file, known.signature, known.last_good.values()
 
     def _found(self, path: str) -> dict[str, Found] | Problem:

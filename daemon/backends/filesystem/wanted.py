@@ -83,7 +83,8 @@ class Wanted:
                 for one in manifests
             )
             said = [(one.ref, one.line, one.digest) for one in manifests]
-            self._journal.remember_file(file, FileRecord(signature, said) if in_force else None)
+            record = None if signature is None or not in_force else FileRecord(signature, said)
+            self._journal.remember_file(file, record)
 
     def _remembered(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> bytes | None:
         """The object as it shall stand again; None where it cannot, and forgotten if it is gone."""

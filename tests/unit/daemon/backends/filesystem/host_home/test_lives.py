@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem import manifests as manifest_folders
+from syncret.daemon.backends.filesystem.records import is_file
 from syncret.daemon.backends.filesystem.state import State
 from syncret.daemon.backends.filesystem.state_file import StateError, read_state
 from tests.unit.daemon.backends.filesystem.host_home.support import (
@@ -137,3 +139,24 @@ async def test_two_daemons_do_not_share_a_state_or_an_output_folder(opened: Open
                 pass
         async with opened(state_file=other, output_dir=str(tmp_path / "other")):
             pass
+
+
+def file_rows(state: Path) -> list[str]:
+    """The manifest files that the state remembers, by name."""
+    return sorted(Path(ref.name).name for ref, _ in read_state(str(state)).rows if is_file(ref))
+
+
+async def test_manifest_files_that_are_gone_are_not_remembered_for_ever(
+    opened: Opener, manifests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifest_folders, "_RACY_NS", 0)  # files count as old enough at once
+    for name in ("a", "b", "c"):
+        (manifests / f"{name}.yaml").write_text((ES_YAML % "1h").replace("name: app", f"name: {name}"))
+    async with opened() as home:
+        (manifests / "a.yaml").unlink()
+        await home.look()
+    assert file_rows(tmp_path / "state.db") == ["b.yaml", "c.yaml"]
+    (manifests / "b.yaml").unlink()
+    async with opened():
+        pass
+    assert file_rows(tmp_path / "state.db") == ["c.yaml"]
