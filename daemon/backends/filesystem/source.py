@@ -1,17 +1,21 @@
 """Tells when folders of manifests have to be looked at: on events, and on a timer because events get lost.
 
 The kernel's events miss files that appear in a folder created a moment ago, and tell nothing of network file
-systems. So everything is looked at again every `rescan` seconds; a look costs one `stat` for each file.
+systems; and the kernel may have no more watches to give. So everything is looked at again every `rescan`
+seconds; a look costs one `stat` for each file.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import aclosing
 from pathlib import Path
+
+import structlog
 
 _APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
+log = structlog.get_logger()
 
 
 async def looks(
@@ -24,11 +28,26 @@ async def looks(
     two looks a second. The first comes as soon as the watch stands, for what changed before it did.
     """
     last_look = -rescan
+    told = ""
+
+    def blind(error: OSError) -> None:
+        nonlocal told
+        reason = error.strerror or str(error)
+        if isinstance(error, FileNotFoundError) or reason == told:  # gone at this very moment
+            return
+        told = reason
+        log.warning(
+            "changes of manifests are not heard of, only looked for",
+            every=rescan,
+            reason=reason,
+            hint="raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)",
+        )
+
     while True:
         before = _identities(paths)
         present = [path for path, identity in before.items() if identity is not None]
         fresh = True
-        async with aclosing(_events(present, debounce)) as events:
+        async with aclosing(_events(present, debounce, rescan, blind)) as events:
             async for touched in events:
                 replaced = _identities(paths) != before
                 if touched or replaced or fresh or time.monotonic() - last_look >= rescan:
@@ -40,13 +59,15 @@ async def looks(
                     break
 
 
-async def _events(paths: Sequence[str], debounce: float) -> AsyncGenerator[Collection[str], None]:
-    """Changed files, or nothing at each tick."""
+async def _events(
+    paths: Sequence[str], debounce: float, rescan: float, blind: Callable[[OSError], None]
+) -> AsyncGenerator[Collection[str], None]:
+    """Changed files, or nothing at each tick; where no events can be had, ticks until the next rescan."""
     # Slow to import, and one pass does not watch. Its signature names trio, which is not here.
     from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType]
 
     step = max(1, round(debounce * 1000))
-    with suppress(OSError):  # gone at this very moment, or the kernel's limit of watches is reached
+    try:
         async with aclosing(
             awatch(
                 *paths,
@@ -60,7 +81,9 @@ async def _events(paths: Sequence[str], debounce: float) -> AsyncGenerator[Colle
         ) as changes:
             async for batch in changes:
                 yield {path for _, path in batch}
-    while True:  # without events the clock is enough
+    except OSError as error:
+        blind(error)
+    for _ in range(max(1, round(rescan / _TICK))):
         await asyncio.sleep(_TICK)
         yield set()
 

@@ -1,12 +1,15 @@
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import watchfiles
+from structlog.testing import capture_logs
+from watchfiles.main import FileChange
 
 from syncret.daemon.backends.filesystem import source
 from syncret.daemon.backends.filesystem.source import looks
@@ -82,6 +85,29 @@ async def test_events_that_cannot_be_had_leave_the_clock(
     async with aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
         for _ in range(3):
             assert await following(times) == set()
+
+
+async def test_events_are_asked_for_again_and_that_there_are_none_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals = 3
+    awatch: Callable[..., AsyncGenerator[set[FileChange], None]] = watchfiles.awatch  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # names trio
+
+    def refused(*paths: str, **options: Any) -> AsyncGenerator[set[FileChange], None]:  # noqa: ANN401  # watchfiles' own
+        nonlocal refusals
+        refusals -= 1
+        if refusals >= 0:
+            raise OSError("OS file watch limit reached")
+        return awatch(*paths, **options)
+
+    monkeypatch.setattr(watchfiles, "awatch", refused)
+    with capture_logs() as logs:
+        async with asyncio.timeout(5), aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
+            while refusals >= 0:
+                await following(times)
+            (tmp_path / "a.yaml").write_text("x")
+            assert str(tmp_path / "a.yaml") in await touched(times)
+    assert [line["reason"] for line in logs] == ["OS file watch limit reached"]
 
 
 async def test_no_paths_and_missing_paths_are_no_error(tmp_path: Path) -> None:
