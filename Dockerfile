@@ -40,7 +40,7 @@ RUN /opt/syncret/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 FROM ${BASE}
 
 LABEL org.opencontainers.image.title="syncret" \
-      org.opencontainers.image.description="Keeps secrets in step between secret managers and files" \
+      org.opencontainers.image.description="Keeps secrets in sync between secret managers and files" \
       org.opencontainers.image.licenses="Apache-2.0"
 
 COPY --from=build /opt/syncret /opt/syncret

@@ -27,9 +27,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     such as "0640".
     """
 
-    manifests: Annotated[tuple[str, ...], Meta(description="Files and folders that hold the manifests.")] = ()
+    manifests: Annotated[
+        tuple[str, ...], Meta(description="Files and folders that contain the manifests.")
+    ] = ()
     output_dir: Annotated[
-        str, Meta(description="Where Secrets become folders of files: <output>/<namespace>/<name>/<key>.")
+        str,
+        Meta(
+            description="Where Secrets are written, as folders of files: <output>/<namespace>/<name>/<key>."
+        ),
     ] = "/run/syncret/secrets"
     state_file: Annotated[
         str,
@@ -37,19 +42,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "/var/lib/syncret/state.db"
     socket: Annotated[
         str,
-        Meta(
-            description="The unix socket (mode 0600) that status, explain and refresh talk to; empty: none."
-        ),
+        Meta(description="The Unix socket (mode 0600) for status, explain and refresh; empty: none."),
     ] = "/run/syncret/control.sock"
     listen: Annotated[
         str, Meta(description="Address of /metrics, /healthz, /readyz and /status; empty: none.")
     ] = "127.0.0.1:9847"
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="How much is logged.")
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="The least severe messages that are logged."),
     ] = "info"
     log_format: Annotated[
         Literal["auto", "console", "json"],
-        Meta(description="Console for people, JSON for machines; auto: console on a terminal."),
+        Meta(description="console for people, json for machines; auto: console on a terminal."),
     ] = "auto"
 
     file_mode: Annotated[Mode, Meta(description="Mode of each written file.")] = 0o600
@@ -60,67 +64,74 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     group: Annotated[
         str, Meta(description="Group of what is written, by name or number; empty: the daemon's own.")
     ] = ""
-    fsync: Annotated[bool, Meta(description="Force files to disk before they count as written.")] = True
+    fsync: Annotated[
+        bool, Meta(description="Wait until files are on the disk before they count as written.")
+    ] = True
     rescan_interval: Annotated[
-        Seconds, Meta(description="How often folders are read again although no event came.")
+        Seconds, Meta(description="How often folders are scanned even if no change was reported.")
     ] = 45.0
 
     workers: Annotated[Count, Meta(description="How many objects are reconciled at the same time.")] = 512
     store_workers: Annotated[
         Count,
-        Meta(description="How many of them may belong to one store, so that a slow one cannot take all."),
+        Meta(
+            description="How many of these may belong to one store, so that a slow store cannot occupy all."
+        ),
     ] = 128
     store_interval: Annotated[
-        Seconds, Meta(description="How often a store without its own interval is probed.")
+        Seconds, Meta(description="How often a store without an interval of its own is checked.")
     ] = 300.0
     retry_min: Annotated[
-        Seconds, Meta(description="Wait before the first retry of an object; doubles from there.")
+        Seconds, Meta(description="Delay before the first retry of an object; it doubles from there.")
     ] = 1.0
-    retry_max: Annotated[Seconds, Meta(description="Longest wait between retries of an object.")] = 300.0
+    retry_max: Annotated[Seconds, Meta(description="Longest delay between retries of an object.")] = 300.0
     spread: Annotated[
         bool,
         Meta(description="Move periodic refreshes to stable slots, so that thousands are not due at once."),
     ] = True
-    drain_timeout: Annotated[Seconds, Meta(description="How long a stop waits for what is under way.")] = 20.0
+    drain_timeout: Annotated[Seconds, Meta(description="How long a stop waits for work in progress.")] = 20.0
 
     requests_per_second: Annotated[
         float,
         Meta(
             gt=0,
-            description="Provider calls a second and store; `syncret.dev/requests-per-second` overrides.",
+            description="Calls per second to one store; `syncret.dev/requests-per-second` overrides it.",
         ),
     ] = 50.0
     burst: Annotated[
-        Count, Meta(description="Provider calls at once and store; `syncret.dev/burst` overrides.")
+        Count, Meta(description="Calls at once to one store; `syncret.dev/burst` overrides it.")
     ] = 100
-    call_timeout: Annotated[Seconds, Meta(description="Longest time one provider call may take.")] = 30.0
-    call_attempts: Annotated[Count, Meta(description="Tries of one provider call that finds no answer.")] = 3
+    call_timeout: Annotated[Seconds, Meta(description="Longest time that one provider call may take.")] = 30.0
+    call_attempts: Annotated[
+        Count, Meta(description="How often a provider call without an answer is tried.")
+    ] = 3
     batch_window: Annotated[
         Seconds, Meta(description="How long a read waits for others to share its call.")
     ] = 0.002
-    idle_close: Annotated[Seconds, Meta(description="When a client that nobody used is closed.")] = 900.0
+    idle_close: Annotated[Seconds, Meta(description="When an unused client is closed.")] = 900.0
 
     template_time: Annotated[
         Seconds,
         Meta(description="Work that the templates of one object may do; counted in steps, not by the clock."),
     ] = 0.1
     template_memory: Annotated[
-        Count, Meta(description="Bytes that the templates of one object may make.")
+        Count, Meta(description="Bytes that the templates of one object may produce.")
     ] = 10_000_000
     template_keys: Annotated[
-        int, Meta(ge=0, description="Keys and certificates that the templates of one object may make.")
+        int, Meta(ge=0, description="Keys and certificates that the templates of one object may create.")
     ] = 10
     template_timeout: Annotated[
-        Seconds, Meta(description="Longest time, by the clock, for the templates of one object; 0: no limit.")
+        Seconds, Meta(description="Longest elapsed time for the templates of one object; 0: no limit.")
     ] = 10.0
 
     generator_gc_grace_period: Annotated[
-        Seconds, Meta(description="How long what a generator made elsewhere is kept once it was replaced.")
+        Seconds,
+        Meta(description="How long credentials that a generator created are kept after they were replaced."),
     ] = 120.0
 
     controller_class: Annotated[
         str,
-        Meta(description="Stores and generators that name another class in spec.controller are left alone."),
+        Meta(description="Stores and generators with another class in spec.controller are ignored."),
     ] = "default"
     allow_generic_targets: Annotated[
         bool, Meta(description="Let ExternalSecrets write kinds other than Secret (target.manifest).")

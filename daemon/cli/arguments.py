@@ -24,7 +24,7 @@ from syncret.daemon.cli.grammar import (
 )
 
 DESCRIPTION: Final = """\
-Keeps secrets in step between secret managers and the places that use them.
+Keeps secrets in sync between secret managers and the places that use them.
 
 You write manifests (YAML): a SecretStore says where values come from, an ExternalSecret says which \
 of them make up one Secret. syncret fetches them, writes them as files, and keeps them up to date.
@@ -34,18 +34,18 @@ EPILOG: Final = """\
 examples:
   syncret validate -f manifests/                what is wrong with my manifests?
   syncret plan -f manifests/ --output-dir out   what would a sync change?
-  syncret sync -f manifests/ --output-dir out   bring everything in step once
-  syncret run -f manifests/ --output-dir out    keep everything in step
+  syncret sync -f manifests/ --output-dir out   bring everything in sync once
+  syncret run -f manifests/ --output-dir out    keep everything in sync
   syncret status                                how is the running daemon doing?
   syncret explain ExternalSecret/database       where does each key come from?
 
-`syncret COMMAND --help` tells more of each.
+`syncret COMMAND --help` describes each command.
 
 exit codes:
-  0  all is well
-  1  some resource failed
+  0  everything is in order
+  1  a resource failed
   2  a manifest or the usage is wrong
-  3  the state, the target or the daemon cannot be reached
+  3  the state or the target cannot be used, or no daemon answers
 """
 
 
@@ -76,10 +76,10 @@ def _validate(commands: Commands) -> None:
     command = add(
         commands,
         "validate",
-        "tell every problem of every manifest, and its remedy",
-        "Names file, line and field. Judges each document as an API server and the admission webhooks "
-        "would. Works offline: nothing is read but the files. An unknown field, and a reference to an "
-        "object that is not among the files, are warnings only. Exit code 2 where anything is an error.",
+        "report every problem in the manifests, with its remedy",
+        "Names file, line and field. Checks each document as an API server and the admission webhooks "
+        "would. Works offline: it reads nothing but the files. An unknown field, and a reference to an "
+        "object that is not among the files, are only warnings. Exit code 2 if there is an error.",
         "syncret validate -f manifests/",
         "syncret validate -f store.yaml -f secrets/ -o json",
     )
@@ -92,12 +92,12 @@ def _plan(commands: Commands) -> None:
     command = add(
         commands,
         "plan",
-        "show what a sync would change: names of keys, no values",
+        "show what a sync would change: key names, no values",
         "Reads from the stores, writes nothing.",
         "syncret plan -f manifests/ --output-dir out",
     )
     manifests(command)
-    output_dir(command, "compare with the files that stand there")
+    output_dir(command, "compare with the files in this folder")
     command.add_argument(
         "--state", type=path, metavar="FILE", help="compare with the state of earlier passes"
     )
@@ -109,9 +109,9 @@ def _sync(commands: Commands) -> None:
     command = add(
         commands,
         "sync",
-        "bring everything in step once, then exit",
-        "With the same --state, several passes are one life: what is gone from the manifests is cleaned "
-        "up, and what is not due is not fetched. Exit code 1 where any resource failed.",
+        "bring everything in sync once, then exit",
+        "Passes with the same --state continue each other: what is gone from the manifests is cleaned up, "
+        "and what is not due is not fetched. Exit code 1 if a resource failed.",
         "syncret sync -f manifests/ --output-dir out",
         "syncret sync -f manifests/ --output-dir out --state out.db -o json",
     )
@@ -132,9 +132,9 @@ def _run(commands: Commands) -> None:
     command = add(
         commands,
         "run",
-        "keep everything in step: the daemon",
-        "Follows the manifests, refreshes what is due, retries what failed. SIGTERM and Ctrl-C let what is "
-        "under way finish and exit with 0, a second one ends at once; SIGHUP reads the settings again.",
+        "run the daemon: keep everything in sync",
+        "Watches the manifests, refreshes what is due, retries what failed. SIGTERM and Ctrl-C finish the "
+        "work in progress and exit with 0, a second one ends at once; SIGHUP reads the settings again.",
         "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
         "syncret run --config /etc/syncret/syncret.yaml",
     )
@@ -146,10 +146,10 @@ def _run(commands: Commands) -> None:
     command.add_argument(
         "--listen",
         metavar="HOST:PORT",
-        help="where /metrics, /healthz, /readyz and /status are served; port 0: any, empty: nowhere",
+        help="address of /metrics, /healthz, /readyz and /status; port 0: any free port, empty: none",
     )
     command.add_argument(
-        "--socket", metavar="PATH", help="where status, explain and refresh ask; empty: nowhere"
+        "--socket", metavar="PATH", help="the socket for status, explain and refresh; empty: none"
     )
     settings(command)
 
@@ -158,8 +158,8 @@ def _status(commands: Commands) -> None:
     command = add(
         commands,
         "status",
-        "show how a running daemon is doing, object by object",
-        "Exit code 1 where any object is not in order, 3 where no daemon answers.",
+        "show the state of a running daemon, object by object",
+        "Exit code 1 if an object is not in order, 3 if no daemon answers.",
         "syncret status",
         "syncret status --failing -o json",
     )
@@ -172,9 +172,9 @@ def _explain(commands: Commands) -> None:
     command = add(
         commands,
         "explain",
-        "tell where each key of an object comes from, and what is next",
+        "show where each key of an object comes from, and what is next",
         "For each key: the store, the remote key and property, the entry of the spec, the steps that "
-        "changed it. Then the last error with its remedy, and when the next attempt is, and why then. "
+        "changed it. Then the last error with its remedy, and when and why the next attempt is made. "
         "Kinds have short names: es, ps, ss, css, ces, cps.",
         "syncret explain ExternalSecret/database",
         "syncret explain es/database -n payments",
@@ -187,10 +187,10 @@ def _refresh(commands: Commands) -> None:
     command = add(
         commands,
         "refresh",
-        "let a running daemon refresh an object now, due or not",
-        "For when a value was rotated just now. Of a ClusterExternalSecret, all that it made is refreshed. "
-        "The wish stands until it succeeds. What is made only once (refreshPolicy CreatedOnce) is not made "
-        "again.",
+        "refresh an object now, in a running daemon",
+        "Use it when a value has just been rotated. For a ClusterExternalSecret, everything that it created "
+        "is refreshed. The request stands until it succeeds. What is created only once (refreshPolicy "
+        "CreatedOnce) is not created again.",
         "syncret refresh ExternalSecret/database",
         "syncret refresh es/database -n payments",
     )
@@ -203,8 +203,8 @@ def _simulate(commands: Commands) -> None:
         commands,
         "simulate",
         "run manifests through time in a simulated cluster",
-        "For trying policies, rotations and outages before they are real. Works offline: the clock, the "
-        "API server and the secret managers are simulated, the engine is the real one.",
+        "Use it to try policies, rotations and outages before they are real. Works offline: the clock, the "
+        "API server and the secret managers are simulated; the engine is the real one.",
         "syncret simulate scenario.yaml",
     )
     command.add_argument("scenario", nargs="+", metavar="FILE", help="a file of scenarios (YAML or JSON)")
@@ -217,33 +217,39 @@ def _template(commands: Commands) -> None:
         commands,
         "template",
         "render one Go template",
-        "Writes exactly what the template renders. Works offline. Exit code 1 where the template does not "
-        "parse or does not render; the message says line and column.",
+        "Writes exactly what the template renders. Works offline. Exit code 1 if the template does not "
+        "parse or does not render; the message names line and column.",
         "syncret template app.conf.tpl --data secret.yaml",
         "syncret template --check app.conf.tpl",
         "echo '{{ .user | upper }}' | syncret template --data values.json",
     )
-    command.add_argument("file", nargs="?", default="-", metavar="FILE", help="the template; -: the input")
+    command.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="the template; -: standard input"
+    )
     command.add_argument(
         "--data",
         type=path,
         metavar="FILE",
-        help="what `.` is: YAML or JSON, or the manifest of a Secret or ConfigMap",
+        help="the value of `.`: YAML or JSON, or the manifest of a Secret or ConfigMap",
     )
     command.add_argument(
         "--missing-key",
         choices=("error", "default", "zero"),
         default="error",
-        help="what a key that the data lacks is: an error (default), `<no value>`, or the zero of its type",
+        help="what a missing key gives: an error (default), `<no value>`, or the zero value of its type",
     )
     command.add_argument(
-        "--delims", type=delimiters, default=("{{", "}}"), metavar="L,R", help="other delimiters than {{,}}"
+        "--delims",
+        type=delimiters,
+        default=("{{", "}}"),
+        metavar="L,R",
+        help="delimiters to use instead of {{,}}",
     )
     command.add_argument(
         "--functions",
         choices=("all", "go"),
         default="all",
-        help="all of an ExternalSecret's template (default), or those of text/template only",
+        help="all functions of an ExternalSecret's template (default), or only those of text/template",
     )
     command.add_argument("--check", action="store_true", help="parse only, print nothing")
 
@@ -253,7 +259,7 @@ def _providers(commands: Commands) -> None:
         commands,
         "providers",
         "list secret managers and generators, and what each can do",
-        "`spec only` means that manifests for it are judged and simulated, but that it cannot be reached.",
+        "`spec only` means that its manifests are validated and simulated, but syncret cannot connect to it.",
         "syncret providers",
     )
     output(command, "text", "json")
@@ -276,4 +282,6 @@ def _export(commands: Commands) -> None:
     command.add_argument(
         "what", choices=("schema", "crds", "settings", "completion", "man"), help="what to print"
     )
-    command.add_argument("name", nargs="?", metavar="KIND|SHELL", help="of which kind, for which shell")
+    command.add_argument(
+        "name", nargs="?", metavar="KIND|SHELL", help="the kind of a schema, the shell of a completion"
+    )

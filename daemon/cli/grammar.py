@@ -101,7 +101,7 @@ def manifests(command: ArgumentParser, *, required: bool = True) -> None:
         type=path,
         metavar="PATH",
         required=required,
-        help="a file or folder of manifests (.yaml, .yml, .json); may be given several times",
+        help="a file or folder of manifests (.yaml, .yml, .json); may be repeated",
     )
 
 
@@ -114,7 +114,7 @@ def settings(command: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="one setting, over the file and the environment (SYNCRET_<NAME>); may be given several times",
+        help="one setting; overrides the file and the environment (SYNCRET_<NAME>); may be repeated",
     )
 
 

@@ -22,7 +22,7 @@ def man(parser: ArgumentParser, version: str) -> str:
 
 def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
     yield f'.TH SYNCRET 1 "" "syncret {version}"'
-    yield from (".SH NAME", r"syncret \- keeps secrets in step between secret managers and files")
+    yield from (".SH NAME", r"syncret \- keeps secrets in sync between secret managers and files")
     yield from (".SH SYNOPSIS", r".B syncret", r".I COMMAND", r"[\fIOPTION\fR]...")
     yield ".SH DESCRIPTION"
     yield from _paragraphs(DESCRIPTION)

@@ -50,73 +50,77 @@ SUBSYSTEMS: Final = {
 }
 CONDITIONS: Final = {
     kind: Family(
-        f"{subsystem}_status_condition", "gauge", f"1 for what the status of a {kind} says.", CONDITION
+        f"{subsystem}_status_condition",
+        "gauge",
+        f"1 for the current status of a {kind}'s condition.",
+        CONDITION,
     )
     for kind, subsystem in SUBSYSTEMS.items()
 }
 DURATIONS: Final = {
     kind: Family(
-        f"{subsystem}_reconcile_duration", "gauge", f"Nanoseconds of the last run for a {kind}.", NAMED
+        f"{subsystem}_reconcile_duration",
+        "gauge",
+        f"Duration of the last run for a {kind}, in nanoseconds.",
+        NAMED,
     )
     for kind, subsystem in SUBSYSTEMS.items()
 }
 
 VALUE_AGE: Final = Family(
-    "syncret_value_age_seconds", "gauge", "Time since the value in use was last known to be good.", OBJECT
+    "syncret_value_age_seconds", "gauge", "Time since the value in use was last confirmed.", OBJECT
 )
 INTERVAL: Final = Family(
     "syncret_refresh_interval_seconds",
     "gauge",
-    "How old a value may become before it is renewed; absent where only a change renews it.",
+    "The refresh interval; absent if only a change refreshes the object.",
     OBJECT,
 )
 NEXT_DUE: Final = Family(
     "syncret_next_due_timestamp_seconds", "gauge", "When the object is looked at next.", OBJECT
 )
-FAILURES: Final = Family(
-    "syncret_failures_in_a_row", "gauge", "Runs that failed since the last one that did not.", OBJECT
-)
+FAILURES: Final = Family("syncret_failures_in_a_row", "gauge", "Consecutive failed runs.", OBJECT)
 OBJECTS: Final = Family("syncret_objects", "gauge", "Objects that the daemon knows.", ("kind",))
-NOT_READY: Final = Family(
-    "syncret_objects_not_ready", "gauge", "Objects whose status says that they are not in order.", ("kind",)
-)
+NOT_READY: Final = Family("syncret_objects_not_ready", "gauge", "Objects that are not ready.", ("kind",))
 UNTOLD: Final = Family(
-    "syncret_objects_untold", "gauge", "Objects and stores that have no series of their own, by the limit."
+    "syncret_objects_untold", "gauge", "Objects and stores without series of their own, because of the limit."
 )
 
-QUEUE_DEPTH: Final = Family("syncret_queue_depth", "gauge", "Objects that are due and wait for a worker.")
+QUEUE_DEPTH: Final = Family("syncret_queue_depth", "gauge", "Objects that are due and waiting for a worker.")
 QUEUE_URGENT: Final = Family(
-    "syncret_queue_urgent", "gauge", "Those of them that are new, changed or forced."
+    "syncret_queue_urgent", "gauge", "Waiting objects that are new, changed or forced."
 )
 QUEUE_RUNNING: Final = Family("syncret_queue_running", "gauge", "Objects that are being worked on.")
-QUEUE_SCHEDULED: Final = Family("syncret_queue_scheduled", "gauge", "Objects that wait for their time.")
+QUEUE_SCHEDULED: Final = Family("syncret_queue_scheduled", "gauge", "Objects that are not due yet.")
 OVERDUE: Final = Family(
-    "syncret_oldest_overdue_seconds", "gauge", "Age of the oldest object that is due and not worked on."
+    "syncret_oldest_overdue_seconds", "gauge", "How long the oldest waiting object has been due."
 )
-LONGEST_RUN: Final = Family("syncret_longest_run_seconds", "gauge", "Age of the run that takes longest.")
+LONGEST_RUN: Final = Family(
+    "syncret_longest_run_seconds", "gauge", "How long the longest run in progress has taken."
+)
 FIRST_PASS: Final = Family(
-    "syncret_first_pass_seconds", "gauge", "How long the first pass took; absent until it is done."
+    "syncret_first_pass_seconds", "gauge", "Duration of the first pass; absent until it has finished."
 )
 
 SHARED: Final = Family(
-    "syncret_reads_shared_total", "counter", "Reads that joined one under way for the same key.", STORE
+    "syncret_reads_shared_total", "counter", "Reads that joined one in progress for the same key.", STORE
 )
 RETRIED: Final = Family(
-    "syncret_call_retries_total", "counter", "Calls that found no answer and were made again.", STORE
+    "syncret_call_retries_total", "counter", "Calls that were retried because there was no answer.", STORE
 )
 THROTTLED: Final = Family(
-    "syncret_throttled_total", "counter", "Times a secret manager asked for fewer calls.", STORE
+    "syncret_throttled_total", "counter", "How often a secret manager asked for fewer calls.", STORE
 )
 BUCKET_WAIT: Final = Family(
-    "syncret_bucket_wait_seconds_total", "counter", "Time that calls waited for the token bucket.", STORE
+    "syncret_bucket_wait_seconds_total", "counter", "Time that calls have waited for the token bucket.", STORE
 )
 BUCKET_WAITING: Final = Family(
-    "syncret_bucket_waiting", "gauge", "Calls that wait for the token bucket now.", STORE
+    "syncret_bucket_waiting", "gauge", "Calls that are waiting for the token bucket.", STORE
 )
 BUCKET_CLOSED: Final = Family(
-    "syncret_bucket_closed_seconds", "gauge", "For how long no call may start, since throttled.", STORE
+    "syncret_bucket_closed_seconds", "gauge", "How long no call may start because of throttling.", STORE
 )
-IN_FLIGHT: Final = Family("syncret_calls_in_flight", "gauge", "Calls that wait for an answer now.", STORE)
+IN_FLIGHT: Final = Family("syncret_calls_in_flight", "gauge", "Calls in progress.", STORE)
 CLIENTS: Final = Family("syncret_clients_open", "gauge", "Open clients of secret managers.", STORE)
 
 FAMILIES: Final = (

@@ -82,21 +82,21 @@ class Metrics(Silent):
         self._first_pass: float | None = None
         self._call_seconds = Histogram(
             "syncret_provider_call_seconds",
-            "How long calls to secret managers took.",
+            "Duration of calls to secret managers.",
             ("provider", "call"),
             registry=self.registry,
             buckets=WAITS,
         )
         self._queue_wait = Histogram(
             "syncret_queue_wait_seconds",
-            "How long objects that were due waited for a worker.",
+            "How long due objects waited for a worker.",
             registry=self.registry,
             buckets=WAITS,
         )
         self._bugs = Counter(
-            "syncret_bugs", "Runs that ended by an unforeseen error.", registry=self.registry
+            "syncret_bugs", "Runs that ended with an unexpected error.", registry=self.registry
         )
-        build = Gauge("syncret_build_info", "The version that runs.", ("version",), registry=self.registry)
+        build = Gauge("syncret_build_info", "The running version.", ("version",), registry=self.registry)
         build.labels(version()).set(1)
         ProcessCollector(registry=self.registry)
 
