@@ -354,3 +354,23 @@ async def test_a_secret_that_is_pushed_again_gives_up_the_lease(life: Life, offi
     await life.wait(GRACE)
     assert office.live == []
     assert await life.get(secret_ref("q")) is not None
+
+
+async def test_a_bug_in_one_draw_leaves_no_other_draw_behind(clock: Clock, office: Office) -> None:
+    """What is drawn after the run has ended would be entered nowhere, and given back by nobody."""
+    bugs = [ValueError("a bug")]
+
+    async def generate(spec: LeaseSpec, context: OpenContext) -> Generated:
+        if bugs:
+            raise bugs.pop()
+        return await office.generate(spec, context)
+
+    generator = Generator(SpecType(LEASE, LeaseSpec), generate, office.cleanup)
+    async with Life(clock, generators=[generator]).running(retry_min=1.0) as life:
+        office.gate.clear()
+        await life.apply(lease(), drawing(DRAWS, DRAWS))
+        assert [kind for _, kind, _ in life.bugs] == ["ValueError"]
+        office.gate.set()
+        await life.wait(2)
+        assert office.live == [1, 2]
+        assert await records(life) == {1: "", 2: ""}

@@ -41,9 +41,19 @@ async def fetch(world: World, needs: Iterable[Need], namespace: str, leases: Lea
             answers.update(dict.fromkeys(asked, error))
     calls = [_draw(leases, need) for need in draws]
     calls += [call for session, asked in sessions for call in _calls(session, asked)]
-    for part in [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls):
+    for part in [await calls[0]] if len(calls) == 1 else await _together(calls):
         answers.update(part)
     return answers
+
+
+async def _together(calls: Sequence[Coroutine[Any, Any, Answers]]) -> list[Answers]:
+    """What each call gave. A bug in one ends the others: nobody is left to take what they bring."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call, name="ask") for call in calls]
+    except ExceptionGroup as bugs:
+        raise bugs.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 def _calls(session: Session, asked: Sequence[Asked]) -> list[Coroutine[Any, Any, Answers]]:
