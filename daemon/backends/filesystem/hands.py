@@ -1,14 +1,17 @@
 """A few threads that take what waits, many jobs at a time.
 
 A thread for each write would wait for the disk as often as there are writes, and most of what it did besides
-would be taking turns with the event loop.
+would be taking turns with the event loop. The threads are nobody else's: a disk that hangs must not take
+those of the loop, in which names of servers are looked up.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, Generic, TypeAlias, TypeVar
+from types import TracebackType
+from typing import Final, Generic, Self, TypeAlias, TypeVar
 
 Job = TypeVar("Job")
 
@@ -26,8 +29,17 @@ class Hands(Generic[Job]):
         """`work` does the jobs of one batch, and tells for each what it failed with."""
         self._work = work
         self._waiting: deque[tuple[Job, asyncio.Future[None]]] = deque()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="write")
         self._free = THREADS
         self._scheduled = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._threads.shutdown(wait=False)
 
     async def do(self, job: Job) -> None:
         """Return when the job is done; raises what it failed with. Whoever is cancelled waits for it, too."""
@@ -51,7 +63,7 @@ class Hands(Generic[Job]):
             size = min(MOST, -(-len(self._waiting) // self._free))
             batch = [self._waiting.popleft() for _ in range(size)]
             self._free -= 1
-            running = loop.run_in_executor(None, self._work, [job for job, _ in batch])
+            running = loop.run_in_executor(self._threads, self._work, [job for job, _ in batch])
             running.add_done_callback(partial(self._ended, [done for _, done in batch]))
 
     def _ended(

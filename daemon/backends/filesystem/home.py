@@ -23,6 +23,7 @@ from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Changes, Stored, TargetUnavailable
 from syncret.daemon.backends.filesystem.credentials import read_credentials
 from syncret.daemon.backends.filesystem.former import former_life
+from syncret.daemon.backends.filesystem.hands import Hands
 from syncret.daemon.backends.filesystem.journal import OnRemoved, StateJournal
 from syncret.daemon.backends.filesystem.manifests import ManifestFolders, Snapshot
 from syncret.daemon.backends.filesystem.outputs import Outputs
@@ -95,8 +96,9 @@ class HostHome:
             self._cluster = MemoryCluster(
                 now=self._now, admission=self._admission, journal=self._journal, vault=self._outputs
             )
-            threads = tree is not None and self._settings.output.fsync
-            self._writer = Writer(self._cluster, self._outputs, self._journal, threads=threads)
+            waits = tree is not None and self._settings.output.fsync
+            hands = stack.enter_context(Hands(self._outputs.work)) if waits else None
+            self._writer = Writer(self._cluster, self._outputs, self._journal, hands)
             self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer)
             with self._trusting_state():
                 former = former_life(remembered.rows)
@@ -173,7 +175,8 @@ class HostHome:
     async def inspect(self) -> float:
         """Look for written files that somebody touched: mend their modes, and tell whoever wrote them.
 
-        Returns the processor time that looking took. Raises StateError where the state file itself is gone.
+        Returns the processor time that looking took. Raises StateError where the state file itself is gone,
+        and TargetUnavailable where the output folder was replaced by what cannot be written to.
         """
         if self._state is not None:
             self._state.check()

@@ -25,13 +25,13 @@ class Writer:
     """Writes objects of the cluster and their files, one write at a time for each object."""
 
     def __init__(
-        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, *, threads: bool
+        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, hands: Hands[Job] | None
     ) -> None:
-        """`threads`: files are written in threads, because writes wait for the disk."""
+        """`hands` write the files, because writes wait for the disk; without, it is done at once."""
         self._cluster = cluster
         self._outputs = outputs
         self._journal = journal
-        self._hands = Hands(outputs.work) if threads else None
+        self._hands = hands
         self._locks: WeakValueDictionary[ObjectRef, asyncio.Lock] = WeakValueDictionary()
 
     async def write(self, prepare: Callable[[], Draft]) -> Stored:

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -76,3 +77,20 @@ async def test_who_is_cancelled_waits_until_the_job_is_done() -> None:
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert work.batches == [[-1]]
+
+
+async def test_a_disk_that_hangs_takes_no_thread_from_others() -> None:
+    """Names of servers are looked up in the loop's own threads, of which a small machine has five."""
+    work = Work()
+    work.gate.clear()
+    with ThreadPoolExecutor(THREADS) as others:
+        asyncio.get_running_loop().set_default_executor(others)
+        hands = Hands(work)
+        hanging = [asyncio.ensure_future(hands.do(job)) for job in range(1, THREADS + 1)]
+        await asyncio.sleep(0.05)
+        try:
+            async with asyncio.timeout(5):
+                assert await asyncio.to_thread(sum, (1, 2)) == 3
+        finally:
+            work.gate.set()
+            await asyncio.gather(*hanging)
