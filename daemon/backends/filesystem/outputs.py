@@ -135,9 +135,12 @@ class Outputs:
     def drifted(self) -> Sequence[ObjectRef]:
         """Written objects whose files somebody touched since they were written, or first read in this life.
 
-        Blocking.
+        Blocking. Raises TargetUnavailable where something else stands in the place of the output folder.
         """
-        return self._drift.found() if self._drift is not None else []
+        if self._tree is None or self._drift is None:
+            return []
+        self._tree.follow()
+        return self._drift.found()
 
     def look(self, ref: ObjectRef) -> Look | None:
         """What is worth to be remembered of how a Secret's files look: that they are sound."""

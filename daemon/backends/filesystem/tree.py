@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.backends.filesystem.listing import identity_of
 from syncret.daemon.backends.filesystem.names import TEMPORARY
 from syncret.daemon.backends.filesystem.refusals import foreign, unavailable
 from syncret.daemon.backends.filesystem.syscalls import exchange
@@ -101,6 +102,23 @@ class OutputTree:
         """Let go of the folder and its lock."""
         os.close(self._root)
 
+    def follow(self) -> None:
+        """Go on in the folder that stands at the path now: ours may have been moved away, or mounted over.
+
+        Raises TargetUnavailable where that cannot be written to.
+        """
+        try:
+            there = identity_of(Path(self.path).lstat())
+        except FileNotFoundError:
+            there = None
+        except OSError:  # whoever writes is told
+            return
+        with self._reopening:
+            ours = os.fstat(self._root)
+            removed = ours.st_nlink == 0  # whoever writes next makes it anew
+            if not removed and identity_of(ours) != there:
+                self._take_root()
+
     def temporary(self) -> str:
         """A hidden name that nothing else has."""
         return f"{self._prefix}{next(self._serial):x}"
@@ -173,10 +191,13 @@ class OutputTree:
     def _reopen_root(self) -> None:
         with self._reopening:
             if os.fstat(self._root).st_nlink == 0:
-                root = self._open_root(make=True)
-                os.dup2(root, self._root, inheritable=False)  # other threads may be using the number
-                os.close(root)
-                self._lock()
+                self._take_root()
+
+    def _take_root(self) -> None:
+        root = self._open_root(make=True)
+        os.dup2(root, self._root, inheritable=False)  # other threads may be using the number
+        os.close(root)
+        self._lock()
 
     def _open_root(self, *, make: bool) -> int:
         path = Path(self.path)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import stat
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,34 @@ async def test_files_that_are_gone_are_an_empty_secret(opened: Opener, tmp_path:
         assert await data_of(home, MADE) == {}
         await home.update(made(a="1"))
         assert files(tmp_path / "out") == {"default/made/a": "1"}
+
+
+@pytest.mark.parametrize("instead", [True, False])
+async def test_an_output_folder_that_is_moved_away_is_written_to_no_more(
+    opened: Opener,
+    tmp_path: Path,
+    instead: bool,  # noqa: FBT001  # a column
+) -> None:
+    async with opened() as home:
+        await home.create(made(a="1"))
+        (tmp_path / "out").rename(tmp_path / "aside")
+        if instead:
+            (tmp_path / "out").mkdir()
+        await home.inspect()
+        assert await data_of(home, MADE) == {}
+        await home.update(made(a="2"))
+        assert files(tmp_path / "out") == {"default/made/a": "2"}
+        assert files(tmp_path / "aside") == {"default/made/a": "1"}
+        assert stat.S_IMODE((tmp_path / "out/default").stat().st_mode) == 0o700
+
+
+async def test_a_link_in_the_place_of_the_output_folder_ends_the_home(opened: Opener, tmp_path: Path) -> None:
+    async with opened() as home:
+        await home.create(made(a="1"))
+        (tmp_path / "out").rename(tmp_path / "aside")
+        (tmp_path / "out").symlink_to("aside")
+        with pytest.raises(TargetUnavailable, match="symbolic link"):
+            await home.inspect()
 
 
 async def test_equal_content_is_no_write(opened: Opener, tmp_path: Path) -> None:
