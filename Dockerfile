@@ -3,13 +3,13 @@
 #
 #   buildah bud --build-arg BASE=IMAGE -t syncret .
 #
-# There is no HEALTHCHECK: whoever runs it asks /healthz and /readyz on port 9847 (probes in docs/homes/sidecar.md).
+# There is no HEALTHCHECK: query /healthz and /readyz on port 9847 (probes in docs/homes/sidecar.md).
 ARG BASE
 
 # hadolint ignore=DL3006
 FROM ${BASE} AS build
 
-# pip's own settings, for whoever builds with a mirror or from a folder of wheels. They do not reach the image.
+# pip's own settings, to build with a mirror or from a folder of wheels. They do not reach the image.
 ARG PIP_CERT
 ARG PIP_FIND_LINKS
 ARG PIP_INDEX_URL
@@ -20,13 +20,13 @@ COPY requirements/build.txt requirements/runtime.txt requirements/
 RUN python3 -m venv /opt/syncret \
     && /opt/syncret/bin/pip install --no-cache-dir --require-hashes --only-binary :all: \
         -r requirements/build.txt -r requirements/runtime.txt
-# botocore describes every service of AWS, 24 MB; these are called (sso: for whoever mounts a profile).
+# botocore describes every AWS service, in 24 MB; only these are used (sso: for mounted profiles).
 RUN find /opt/syncret/lib/python3*/site-packages/botocore/data -mindepth 1 -maxdepth 1 -type d \
         ! -name acm ! -name 'ecr*' ! -name resourcegroupstaggingapi ! -name secretsmanager ! -name ssm \
         ! -name 'sso*' ! -name sts \
         -exec rm -r {} +
 
-# In this order: a changed line of code does not install the libraries anew.
+# In this order, so that a changed line of code does not reinstall the libraries.
 COPY LICENSE README.md pyproject.toml setup.py ./
 COPY config config
 COPY providers providers
@@ -44,7 +44,7 @@ LABEL org.opencontainers.image.title="syncret" \
       org.opencontainers.image.licenses="Apache-2.0"
 
 COPY --from=build /opt/syncret /opt/syncret
-# What is mounted: /manifests is read, the other three are written; everything else may be read-only.
+# Mount points: /manifests is read, the other three are written; everything else may be read-only.
 COPY --from=build /image/empty /manifests
 COPY --from=build --chown=65532:65532 /image/empty /run/syncret
 COPY --from=build --chown=65532:65532 /image/empty /secrets
