@@ -1,4 +1,4 @@
-"""What the config room must know of providers and generators, without importing them."""
+"""What the config room must know about providers and generators, without importing them."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Catalog(Protocol):
     """A lazy table of specs: asking for one imports that one's module and no other."""
 
     def __hash__(self) -> int:
-        """What was compiled for a catalog is kept by it."""
+        """Compiled schemas are cached by catalog."""
         ...
 
     def store_names(self) -> Collection[str]:

@@ -1,4 +1,4 @@
-"""From a document to a resource: everything that an API server and the admission webhooks would say of it."""
+"""Judges a document as an API server and the admission webhooks would, and makes a resource of it."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -23,10 +23,10 @@ _OURS: Final = (GROUP, GENERATORS_GROUP)
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one document.
 
-    `document` is what would be stored: pruned, defaulted, in the version that is stored, without status; None
-    where it is no object. `resource` is the same, typed; None while it breaks the schema.
-    `foreign` is set, and nothing else said, where the kind is none of ours: `validate` makes an error of it,
-    a simulated cluster stores the document as it is.
+    `document` is what would be stored: pruned, defaulted, in the stored version, without status; None if it
+    is not an object. `resource` is the same as a model; None while the document breaks the schema.
+    `foreign` is set, and there are no other problems, if the kind is not one of ours: `validate` makes it an
+    error, a simulated cluster stores the document as it is.
     """
 
     document: Document | None = None
@@ -55,7 +55,7 @@ class Judge:
         self._schemas: dict[type[Model], Schema] = {}
 
     def judge(self, document: Json, previous: Document | None = None) -> Judged:
-        """As the function of that name."""
+        """Judge one document, as the module's function does."""
         if not is_object(document):
             return Judged(problems=(Problem(path="", message="must be an object with apiVersion and kind"),))
         if not (_is_text(document.get("apiVersion")) and _is_text(document.get("kind"))):
@@ -70,9 +70,9 @@ class Judge:
         return self._known(document, kind, version, previous)
 
     def mended(self, document: Json) -> tuple[Problem, ...]:
-        """Warnings of what the author wrote and nobody will read so: fields that are dropped, an old version.
+        """Warnings about what is not read as the author wrote it: dropped fields, an old version.
 
-        Other warnings, such as that of a provider that nobody maintains, come with `judge` alone.
+        Other warnings, such as the one about an unmaintained provider, come from `judge` alone.
         """
         if not is_object(document):
             return ()
@@ -138,7 +138,7 @@ def _head(document: Document) -> Iterator[Problem]:
     for field in ("apiVersion", "kind"):
         if not _is_text(document.get(field)):
             example = "external-secrets.io/v1" if field == "apiVersion" else "ExternalSecret"
-            yield Problem(path=field, message="is required", hint=f"such as {field}: {example}")
+            yield Problem(path=field, message="is required", hint=f"write {field}: {example}, for example")
 
 
 def _wrong_version(kind: Kind, version: str) -> Problem:
@@ -150,7 +150,7 @@ def _wrong_version(kind: Kind, version: str) -> Problem:
 
 
 def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
-    """What is silently mended, said aloud: an old version, and a namespace where there can be none."""
+    """Warnings about what `_prepared` corrects: an old version, and a namespace where there can be none."""
     if version != kind.versions[0]:
         yield Problem(
             path="apiVersion",
@@ -163,14 +163,14 @@ def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
     if not kind.namespaced and isinstance(namespace, str) and namespace:
         yield Problem(
             path="metadata.namespace",
-            message=f"a {kind.kind} stands in no namespace; the field is dropped",
+            message=f"a {kind.kind} is not namespaced; the field is dropped",
             hint="remove it",
             severity=Severity.WARNING,
         )
 
 
 def _prepared(document: Document, kind: Kind) -> Document:
-    """A copy to judge: in the stored version, without what servers write, in a namespace if it needs one."""
+    """A copy to judge: in the stored version, without what servers write, in a namespace if need be."""
     prepared = dict(document)
     if kind.has_status:
         prepared.pop("status", None)

@@ -1,6 +1,6 @@
 """Durations as Go writes them (`1h30m`): read with Go's own rules and error texts, written as Go prints them.
 
-A whole number of nanoseconds is what Go keeps, so it is what is computed here; callers get seconds.
+Go keeps a whole number of nanoseconds, so that is what is computed here; callers get seconds.
 """
 
 import re
@@ -30,7 +30,7 @@ class DurationError(ValueError):
     """The text is not a duration; the message is the one that Go gives."""
 
 
-@lru_cache(maxsize=1024)  # ten thousand objects say the same few intervals, and ask at every look
+@lru_cache(maxsize=1024)  # thousands of objects have the same few intervals
 def parse_nanoseconds(text: str) -> int:
     """The duration in nanoseconds. Raises DurationError where `time.ParseDuration` fails."""
     sign, rest = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))

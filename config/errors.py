@@ -47,11 +47,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Unfit(Problem, frozen=True):
-    """What breaks a rule, and yet is of the right type: other rules can still be asked about it."""
+    """A value breaks a rule but has the right type, so that other rules can still be checked."""
 
 
 class ConfigError(Exception):
-    """What the author of a manifest or of the settings has to mend."""
+    """Problems that the author of a manifest or of the settings has to fix."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)

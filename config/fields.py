@@ -38,13 +38,13 @@ class Model(
 ):
     """Base of all models of manifests: frozen, camelCase on the wire, absent fields omitted.
 
-    What Python types cannot say stands in class variables that `syncret.config.schema` reads:
-    RULES between fields, and how many PROPERTIES (min, max) an object may carry once unknown fields are gone.
+    What Python types cannot say is held in class variables that `syncret.config.schema` reads: RULES between
+    fields, and how many PROPERTIES (min, max) an object may have once unknown fields are gone.
 
-    What becomes of an absent field in the document that is stored: a default that is true in Python ("Owner",
-    24, True) is the CRD's own and is filled in; one that is not (None, "", 0, False, (), {}) only spares
-    readers a test and is not. `Defaulted[...]` and `Assumed[...]` say the opposite of either. An object is
-    filled in where the field has `default_factory=<its model>`; an instance is for readers alone.
+    A default that is true in Python ("Owner", 24, True) is the CRD's own: it is filled into the stored
+    document where the field is absent, unless the type is `Assumed[...]`. One that is false (None, "", 0,
+    False, (), {}) only spares readers a test and is not filled in, unless the type is `Defaulted[...]`. An
+    object is filled in where the field has `default_factory=<its model>`; an instance is for readers alone.
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
@@ -91,7 +91,7 @@ Nullable = Annotated[T | None, Meta(extra={"nullable": True})]
 """An explicit null is a value of this field; everywhere else null is the same as absence."""
 
 Int32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
-"""To the API server an integer like any other; only what the operator reads has to fit into 32 bits."""
+"""An integer like any other to the API server; only the operator needs it to fit into 32 bits."""
 
 Int64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]

@@ -1,7 +1,6 @@
-"""JSON texts, one value after another, read strictly: what JSON cannot say or says twice is a problem.
+"""Reads JSON texts strictly, one value after another: invalid JSON and repeated keys are problems.
 
-The values fit where they go: whole numbers beyond 64 bits become floating ones, and halves of surrogate
-pairs become U+FFFD, as they do in Go.
+As in Go, integers beyond 64 bits become floats, and lone halves of surrogate pairs become U+FFFD.
 """
 
 import json
@@ -18,7 +17,7 @@ _INT64: Final = 2**63
 
 
 def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]]]:
-    """Line, text and value of each, with what is wrong with it; None is the value of what cannot be read."""
+    """The line, text, value and problems of each; the value is None where it cannot be read."""
     reader = _Reader(text)
     line, place = 1, _blank(text, 0)
     line += text.count("\n", 0, place)
@@ -26,15 +25,15 @@ def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]
         try:
             value, end = reader.read(place)
         except json.JSONDecodeError as error:
-            problem = Problem(path="", message=f"is no JSON: {error.msg}", line=error.lineno)
+            problem = Problem(path="", message=f"is not valid JSON: {error.msg}", line=error.lineno)
             yield line, text[place:], None, (problem,)
             return
         except (RecursionError, ValueError):
-            message = "is no JSON: it is nested too deeply, or has a number that JSON does not have"
+            message = "is not valid JSON: it is nested too deeply, or has a number that JSON does not have"
             yield line, text[place:], None, (Problem(path="", message=message, line=line),)
             return
         problems = tuple(
-            Problem(path="", message=f'the key "{key}" stands twice in one object', line=line)
+            Problem(path="", message=f'the key "{key}" appears twice in one object', line=line)
             for key in reader.taken()
         )
         yield line, text[place:end], value, problems
@@ -58,7 +57,7 @@ class _Reader:
         return (_whole(value) if self._has_escapes else value), end
 
     def taken(self) -> list[str]:
-        """The keys that stood twice since the last call."""
+        """The repeated keys found since the last call."""
         twice, self._twice = self._twice, []
         return twice
 

@@ -1,7 +1,7 @@
-"""Files and folders to documents. Nothing here raises for what an author wrote: what is wrong is a Problem.
+"""Loads documents from files and folders. An author's mistakes never raise here: each becomes a Problem.
 
-Folders are read through, links followed; what begins with a dot is passed over, which hides the `..data`
-folders behind a mounted ConfigMap; and a file that is reached in two ways is read once.
+Folders are read recursively, and links are followed. Names that begin with a dot are skipped, which hides the
+`..data` folders behind a mounted ConfigMap. A file that is reached in two ways is read once.
 """
 
 import os
@@ -22,7 +22,7 @@ SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 
 
 class LoadedDocument(msgspec.Struct, frozen=True):
-    """One document and where it stands. It is None where nothing could be read; `problems` say why."""
+    """A document and its place in a file; where nothing could be read, `document` is None."""
 
     file: str
     line: int
@@ -66,14 +66,14 @@ def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
 
 
 def name_problem(file: str) -> Problem | None:
-    """What is wrong with a file's name: one that is no text stands in no report, state or answer."""
+    """What is wrong with a file's name: one that is not text cannot go into reports, the state or answers."""
     if file.isprintable() or shown_name(file) == file:
         return None
     return Problem(path="", message="the name of the file is not UTF-8 text", hint="rename it")
 
 
 def shown_name(file: str) -> str:
-    """The name of a file as it can be told: bytes that are no text are written as escapes."""
+    """The name of a file as it can be shown: bytes that are not text are escaped."""
     return os.fsencode(file).decode("utf-8", "backslashreplace")
 
 
@@ -160,7 +160,7 @@ def _by_item(problems: Iterable[Problem]) -> tuple[defaultdict[int, list[Problem
 
 
 def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
-    """Says of every object that was there before where that was."""
+    """Adds to each object that was defined before a problem that says where."""
     first: dict[ObjectRef, LoadedDocument] = {}
     for each in loaded:
         ref = _name(each.document)
@@ -169,14 +169,14 @@ def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
             continue
         problem = Problem(
             path="metadata.name",
-            message=f"{ref} stands at {first[ref].file}:{first[ref].line} already",
+            message=f"{ref} is already defined at {first[ref].file}:{first[ref].line}",
             hint="remove one of them, or give it another name",
         )
         yield msgspec.structs.replace(each, problems=(*each.problems, *each.located([problem])))
 
 
 def _name(document: Document | None) -> ObjectRef | None:
-    """Which object a document is, as far as it says so; without a namespace, one in the default one."""
+    """The object that a document describes, if it says which; without a namespace, one in `default`."""
     if document is None or not is_object(metadata := document.get("metadata")):
         return None
     version, kind, name = document.get("apiVersion"), document.get("kind"), metadata.get("name")

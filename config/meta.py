@@ -1,4 +1,4 @@
-"""Names of things: object references, metadata and conditions, as Kubernetes has them."""
+"""Object references, metadata and conditions, as Kubernetes defines them."""
 
 from functools import lru_cache
 from sys import intern
@@ -12,7 +12,7 @@ Document: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
 NullIsEmpty = Annotated[T, msgspec.Meta(extra={"null_is_empty": True})]
-"""A map as Kubernetes' own types have it: a key whose value is null is there, and empty."""
+"""A map of one of Kubernetes' own types: a key whose value is null is present, with an empty value."""
 
 
 def is_object(value: object) -> TypeGuard[Document]:
@@ -63,7 +63,7 @@ class ObjectRef(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _group_kind(names: tuple[str, str]) -> GroupKind:
-    """Asked for dozens of times a run, about few kinds: looking it up takes a third of making it."""
+    """Needed dozens of times a run for few kinds; looking one up takes a third of the time of making one."""
     return GroupKind(*names)
 
 
@@ -75,7 +75,7 @@ def ref_of(document: Document) -> ObjectRef:
 
 
 def shared(group: str, kind: str, namespace: str, name: str) -> ObjectRef:
-    """A name; strings that it has in common with others are held once in memory."""
+    """A reference with interned strings, so that equal strings are held once in memory."""
     return ObjectRef(intern(group), intern(kind), intern(namespace), intern(name))
 
 

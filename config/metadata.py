@@ -58,7 +58,7 @@ def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterat
 
 
 def check_marks(metadata: Document) -> Iterator[Problem]:
-    """The part of it that holds for kinds whose names follow rules of their own, too."""
+    """The part of `check_metadata` that also holds for kinds whose names follow rules of their own."""
     for field, check in _MARKS.items():
         if field in metadata:
             yield from check(metadata[field])
@@ -68,7 +68,7 @@ def check_marks(metadata: Document) -> Iterator[Problem]:
 
 
 def check_unread(metadata: Document) -> Iterator[Problem]:
-    """What the API server demands of the members that nobody here reads, and that are dropped."""
+    """What the API server demands of the members that are not used here and are dropped."""
     if metadata.keys().isdisjoint(_UNREAD):
         return
     for field, (fits, wanted) in _UNREAD.items():
@@ -80,11 +80,11 @@ def check_unread(metadata: Document) -> Iterator[Problem]:
         # The server judges it so: as if what it appends replaced a dash and what stands before it.
         name = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
         if len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
-            yield Problem(path="metadata.generateName", message="begins no DNS name", hint=_NAME_HINT)
+            yield Problem(path="metadata.generateName", message="cannot begin a DNS name", hint=_NAME_HINT)
 
 
 def unread(metadata: Document) -> Document:
-    """The metadata without the members that nobody here reads."""
+    """The metadata without the members that are not used here."""
     return {name: value for name, value in metadata.items() if name not in _UNREAD}
 
 
@@ -103,7 +103,7 @@ def _owners(owners: Sequence[Document]) -> Iterator[Problem]:
         path = f"metadata.ownerReferences[{place}]"
         group, slash, version = owner["apiVersion"].rpartition("/")
         if not version or "/" in group or (slash and not group):
-            yield Problem(path=f"{path}.apiVersion", message="is no version of an API", hint="such as v1")
+            yield Problem(path=f"{path}.apiVersion", message="is not an API version", hint="such as v1")
         for field in ("kind", "name", "uid"):
             if not owner[field]:
                 yield Problem(path=f"{path}.{field}", message="must not be empty")

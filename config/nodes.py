@@ -1,8 +1,8 @@
-"""YAML nodes to JSON values, by the rules of Kubernetes' own reader (sigs.k8s.io/yaml, which is YAML 1.1).
+"""Converts YAML nodes to JSON values as Kubernetes' own reader does (sigs.k8s.io/yaml, which is YAML 1.1).
 
-Keys become strings, `yes` and `on` are booleans, timestamps stay texts, `1e3` is a number, `010` is eight,
-merge keys merge. What would be lost or could hurt is found: keys that stand twice, aliases that blow up,
-endless nesting.
+Keys become strings, `yes` and `on` are booleans, timestamps stay strings, `1e3` is a number, `010` is eight,
+merge keys merge. Whatever would be lost or could do harm is reported: repeated keys, aliases that expand too
+far, endless nesting.
 """
 
 import math
@@ -53,19 +53,19 @@ class Fault(Exception):
 
 
 class Duplicate(NamedTuple):
-    """A key that stands twice; the last one was taken."""
+    """A key that appears twice; the last value counts."""
 
     path: str
     line: int
 
 
 class Composer(CParser):
-    """libyaml's parser, which leaves it to us what a scalar means."""
+    """libyaml's parser, which leaves the meaning of scalars to this module."""
 
     def __init__(self, text: str) -> None:
         CParser.__init__(self, text)
 
-    # No rule here depends on where a node stands. Called for each node, so functions of C that do nothing.
+    # No rule here depends on a node's place in the tree. Called for each node, so functions of C do nothing.
     descend_resolver = staticmethod(is_)
     ascend_resolver = staticmethod(bool)
 
@@ -98,7 +98,9 @@ class Constructor:
             return scalar(node)
         identity = id(node)
         if identity in self._open:
-            raise Fault("an alias refers to what it stands in", node.start_mark.line, "write the value out")
+            raise Fault(
+                "an alias refers to a value that contains it", node.start_mark.line, "write the value out"
+            )
         if len(self._open) >= self._depth:
             raise Fault(
                 f"is nested deeper than {self._depth} levels", node.start_mark.line, "write it flatter"
@@ -126,7 +128,7 @@ class Constructor:
         own: set[str] = set()
         for key_node, value_node in node.value:
             if key_node.tag == _PLAIN and key_node.value == "<<":
-                # What stands later wins, merged or not; of one merge's sources the first.
+                # Later entries win, merged or not; of the sources of one merge, the first wins.
                 for source in reversed(list(self._merged(value_node, path))):
                     result |= source
                 continue
@@ -146,9 +148,9 @@ class Constructor:
 
 
 def key_text(node: Node) -> str:
-    """The key as JSON has it. Raises Fault where JSON has none such."""
+    """The key as JSON writes it. Raises Fault where JSON has no such key."""
     if not isinstance(node, ScalarNode):
-        raise Fault("a key must be a text, not a mapping or a list", node.start_mark.line)
+        raise Fault("a key must be a string, not a mapping or a list", node.start_mark.line)
     if node.tag != _PLAIN:
         text: str = node.value
         return text
@@ -205,13 +207,13 @@ def _tagged(tag: str, text: str, node: ScalarNode) -> Json:
     if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if value.__class__ is not _TYPES[tag]:
-        raise Fault(f"the value is no {tag}", node.start_mark.line)
+        raise Fault(f"the value is not a valid {tag}", node.start_mark.line)
     return value
 
 
 def _plain(text: str, node: ScalarNode) -> Json:
     if text.startswith(_SIGNS) and _UNSAYABLE.fullmatch(text):
-        raise Fault("JSON has no such number", node.start_mark.line, "put it in quotes")
+        raise Fault("JSON cannot represent this number", node.start_mark.line, "put it in quotes")
     return resolve(text) if len(text) <= _LONGEST_NUMBER else text
 
 

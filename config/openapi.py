@@ -1,4 +1,4 @@
-"""Models to OpenAPI v3 structural schemas, as a CustomResourceDefinition carries them."""
+"""Converts models to OpenAPI v3 structural schemas, as a CustomResourceDefinition contains them."""
 
 from typing import Final, get_origin
 

@@ -1,6 +1,6 @@
 """Field paths: `spec.data[0].remoteRef.key`, built cheaply while walking and written out only for a problem.
 
-A key that is no plain name stands in brackets and quotes: `data["tls.crt"]`.
+A key that is not a plain name is written in brackets and quotes: `data["tls.crt"]`.
 """
 
 import re
@@ -30,7 +30,7 @@ def write(steps: Iterable[str | int]) -> str:
 
 
 def parse(text: str) -> list[str | int]:
-    """The steps of a written path, outermost first; it ends where the text is no path."""
+    """The steps of a written path, outermost first, up to the first thing that is not a step."""
     steps: list[str | int] = []
     place = 0
     while (found := _STEP.match(text, place)) is not None:

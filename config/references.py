@@ -1,4 +1,4 @@
-"""Finds references to objects that are not among the given ones. They may exist elsewhere: it warns."""
+"""Finds references to objects that are not among the given ones; a warning each: they may exist elsewhere."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -121,7 +121,7 @@ def _selectors(value: Json, namespace: str, path: str) -> Iterator[Reference]:
 
 
 def _above_namespaces(found: Iterable[Reference]) -> Iterator[Reference]:
-    """What stands in the namespaces that a cluster-wide kind selects is not known from files."""
+    """Files do not tell which objects exist in the namespaces that a cluster-wide kind selects."""
     return (one for one in found if one.target.kind in {"ClusterSecretStore", "ClusterGenerator"})
 
 
@@ -143,7 +143,7 @@ def _dangling(found: Iterable[Reference], given: Mapping[ObjectRef, Mapping[str,
         yield Problem(
             path=path,
             message=f"{target} is not among the given files",
-            hint=f"did you mean {near[0]}?" if near else "it has to exist where these are used",
+            hint=f"did you mean {near[0]}?" if near else "it must exist where these files are used",
             severity=Severity.WARNING,
         )
 

@@ -1,4 +1,4 @@
-"""Judges strings, numbers and booleans: no value is ever turned into another type to make it fit."""
+"""Judges strings, numbers and booleans: no value is ever converted to another type to make it fit."""
 
 import re
 from base64 import b64decode
@@ -46,12 +46,12 @@ _HINTS: Final = {
 
 def wrong_type(value: object, wanted: str, path: Path, hint: str = "") -> Problem:
     """The value has another type than the schema wants."""
-    seen = _NAMES.get(type(value), "of a type that JSON does not have")
-    return Problem(path=render(path), message=f"must be {wanted}, is {seen}", hint=hint)
+    seen = _NAMES.get(type(value), "a type that JSON does not have")
+    return Problem(path=render(path), message=f"must be {wanted}, not {seen}", hint=hint)
 
 
 def walker(shape: Shape, typed: Severity) -> Walk:
-    """The judge of one scalar; `typed` is how grave it is what only the operator's own types refuse."""
+    """The judge of one scalar; `typed` is the severity of what only the operator's own types refuse."""
     match shape.kind:
         case "string":
             return _string(shape, typed)
@@ -77,7 +77,7 @@ def _boolean(value: Json, path: Path, findings: Findings) -> Json:
 
 
 def _whole(value: Json) -> Json:
-    """A number with a point is a whole one where it is one, and where no digit can have been lost."""
+    """A float without a fraction as an integer, if it is small enough for no digit to have been lost."""
     return int(value) if value.__class__ is float and value.is_integer() and abs(value) < _EXACT else value
 
 

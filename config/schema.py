@@ -1,8 +1,8 @@
 """Judges JSON documents by a model, as a Kubernetes API server judges them by a structural schema.
 
-In one pass: unknown fields are pruned (a warning each), null counts as absent where a field is not nullable,
-defaults are filled in where their parent exists, everything wrong is reported with its field path, and rules
-between fields are asked of objects that are sound in themselves. A model is compiled once, to closures.
+In one pass, unknown fields are pruned (with a warning each), null counts as absent where a field is not
+nullable, defaults are filled in where their parent exists, every problem is reported with its field path, and
+rules between fields are checked on objects that are otherwise valid. A model is compiled once, to closures.
 """
 
 from collections.abc import Callable, Collection
@@ -36,8 +36,8 @@ class Schema:
     def of(cls, model: type[Model], catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
         """The schema of a model; the catalog is asked for a provider's or generator's spec when one is met.
 
-        `typed` is how grave a malformed duration, or a number beyond 32 bits, is: to the API server they are
-        texts and numbers like any other, and only kinds that pass a webhook are refused for them.
+        `typed` is the severity of a malformed duration and of a number beyond 32 bits: the API server accepts
+        both, and only kinds that pass a webhook are refused for them.
         """
         return cls(_compile(shape_of(model), catalog, typed))
 
@@ -102,7 +102,7 @@ def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
 
 
 def _closing(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | None:
-    """What is asked of an object as a whole, once its fields are judged."""
+    """The checks of an object as a whole, made once its fields are judged."""
     low, high, rules = shape.min_length or 0, shape.max_length, shape.rules
     if not low and high is None and not rules:
         return None

@@ -1,4 +1,4 @@
-"""The daemon's own knobs, each documented where it stands (`syncret.config.settings_layers` reads them)."""
+"""The daemon's settings, each with its documentation (`syncret.config.settings_layers` reads them)."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -139,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Setting(NamedTuple):
-    """One knob as people see it: `default` is written as YAML takes it, `form` says what may be written."""
+    """One setting as people see it: `default` is written as in YAML, `form` says what may be written."""
 
     name: str
     attribute: str

@@ -26,7 +26,7 @@ _HINTS: Final = {
 
 
 class Given(NamedTuple):
-    """One value that somebody gave: `origin` is the file, the variable or the flag as it was written."""
+    """A value from one layer: `origin` is the file, the variable or the flag as it was written."""
 
     origin: str
     name: str
@@ -76,7 +76,7 @@ def address_of(listen: str) -> Address:
     """`listen` taken apart: `127.0.0.1:9847`, `:9847`, `[::1]:9847`. Raises ValueError."""
     match = _ADDRESS.fullmatch(listen)
     if match is None or int(match["port"]) > 65535:  # noqa: PLR2004  # the largest port
-        raise ValueError("is no address and port")
+        raise ValueError("is not an address and port")
     return Address(match["host"].strip("[]"), int(match["port"]))
 
 
@@ -92,7 +92,7 @@ def _from_file(file: Path) -> tuple[list[Given], list[Problem]]:
 
 
 def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[Given]:
-    """Other variables of that prefix are not judged: Kubernetes makes some for a Service named syncret."""
+    """Other variables with the prefix are ignored: Kubernetes sets some for a Service named syncret."""
     for setting in settings:
         if setting.variable in environ:
             yield Given(setting.variable, setting.name, environ[setting.variable])
@@ -105,9 +105,8 @@ def _read(setting: Setting, value: Json) -> Json:
         value = float(value) if _PLAIN_NUMBER.fullmatch(value) else _duration(value)
     elif setting.form == "mode":
         if not (isinstance(value, str) and _OCTAL.fullmatch(value)):
-            raise ValueError(
-                "is no file mode"
-            )  # a number in YAML may be octal or decimal: 400 is neither told
+            # YAML reads 0640 as 416 and 640 as 640: a bare number does not say which was meant.
+            raise ValueError("is not a file mode")
         value = int(value.removeprefix("0o"), 8)
     elif setting.form == "paths" and isinstance(value, str):
         value = [part for part in value.split(":") if part]

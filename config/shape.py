@@ -1,4 +1,4 @@
-"""What a model says of one value, read once from its types: the common ground of judging and of exporting.
+"""Shapes: what a model says about each value, read once from its types, for judging and for exporting.
 
 `msgspec.inspect` describes Python types; a `Shape` describes what a structural schema can say. `None` in a
 Python type means that a field may be absent, which a schema says by not requiring it.
@@ -30,7 +30,7 @@ class Field(NamedTuple):
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of one value; bounds that a kind does not know are None."""
+    """What a model says about one value; bounds that do not apply are None."""
 
     kind: Kind
     nullable: bool = False
@@ -51,7 +51,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnsupportedType(TypeError):
-    """A model uses a type that no structural schema can say: a mistake in the model."""
+    """A model uses a type that no structural schema can express: a mistake in the model."""
 
 
 def shape_of(model: type[Model]) -> Shape:

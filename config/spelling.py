@@ -1,4 +1,4 @@
-"""Remedies for misspelt names."""
+"""Hints for misspelt names."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

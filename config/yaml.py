@@ -1,7 +1,7 @@
-"""YAML and JSON texts to documents, each judged for itself: a bad one never stops the others of its file.
+"""Reads the documents of YAML and JSON texts, each by itself: a bad one never stops the others of its file.
 
 The text is split at its `---` lines first, as kubectl does, so that a syntax error ends with its document.
-Sizes, nesting and aliases are bounded. Where a field stands is looked up in the text only when somebody asks.
+Sizes, nesting and aliases are bounded. The line of a field is looked up in the text only on demand.
 """
 
 import re
@@ -29,7 +29,7 @@ _SUSPICIOUS: Final = 1000
 
 
 class Limits(NamedTuple):
-    """How much is read. A document is as large as an API server takes; aliases may repeat so many values."""
+    """How much is read: documents as large as an API server accepts; `aliased` bounds what aliases repeat."""
 
     file: int = 32 * 1024 * 1024
     document: int = 3 * 1024 * 1024
@@ -103,7 +103,7 @@ def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -
 
 
 class LoadedMapping(NamedTuple):
-    """The one mapping that a file holds, where its fields stand, and what is wrong with the file."""
+    """The one mapping that a file holds, the lines of its fields, and what is wrong with the file."""
 
     value: Document
     lines: Lines
@@ -167,12 +167,12 @@ def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
         hint = error.context or ""
         if mark is not None and _begins_with_tab(text, mark.line):
             hint = "indent with spaces: YAML takes no tabs there"
-        return _failed(text, place, f"is no YAML: {error.problem}", hint)
+        return _failed(text, place, f"is not valid YAML: {error.problem}", hint)
     except Fault as fault:
         return _failed(text, line + fault.line, fault.message, fault.hint)
     first = line if node is None else line + node.start_mark.line
     problems = tuple(
-        Problem(path=path, message="the key stands twice", hint="remove one of them", line=line + place)
+        Problem(path=path, message="the key appears twice", hint="remove one of them", line=line + place)
         for path, place in constructor.duplicates
     )
     return Parsed(first, value, problems, Lines(text, line))
@@ -184,7 +184,7 @@ def _begins_with_tab(text: str, line: int) -> bool:
 
 
 def _check_depth(text: str, depth: int) -> None:
-    """Endless nesting is looked for first: libyaml composes recursively, and would end the process."""
+    """Deep nesting is looked for first: libyaml composes recursively, and would crash the process."""
     if sum(map(text.count, _OPENERS)) < _SUSPICIOUS:
         return
     level = 0
@@ -221,7 +221,7 @@ def _is_deeper(value: Json, depth: int) -> bool:
 
 
 def _step(node: Node, step: str | int) -> tuple[Node, int] | None:
-    """What stands one step below a node, and the line on which it begins."""
+    """The node one step below another, and the line on which it begins."""
     if isinstance(node, MappingNode):
         for key, value in node.value:
             try:

@@ -1,4 +1,4 @@
-"""What all kinds share: the envelope of a resource, and the choices that several kinds offer."""
+"""What the kinds share: the envelope of a resource, and the choices that several kinds offer."""
 
 from typing import Literal, TypeAlias
 

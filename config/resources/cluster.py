@@ -1,4 +1,4 @@
-"""Kinds that stand above namespaces and make objects in many: ClusterExternalSecret and ClusterPushSecret."""
+"""Cluster-scoped kinds that make objects in many namespaces: ClusterExternalSecret and ClusterPushSecret."""
 
 from syncret.config.fields import Duration, LabelSelector, Model, Name, Namespace
 from syncret.config.resources.base import ConditionStatus, Resource

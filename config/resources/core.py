@@ -1,4 +1,4 @@
-"""The kinds of Kubernetes itself that take part: Secret, ConfigMap, Namespace and ServiceAccount."""
+"""The kinds of Kubernetes itself that are used: Secret, ConfigMap, Namespace and ServiceAccount."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
@@ -40,13 +40,13 @@ class ConfigMap(Resource):
 
 
 class NamespaceSpec(Model):
-    """What has to be done before a namespace goes."""
+    """What has to happen before a namespace is gone."""
 
     finalizers: tuple[str, ...] = ()
 
 
 class Namespace(Resource):
-    """A namespace; what counts of it are its labels."""
+    """A namespace; only its labels matter here."""
 
     spec: NamespaceSpec | None = None
     status: Json = None
@@ -95,9 +95,13 @@ def check_secret(secret: Secret) -> Iterator[Problem]:
         if key not in data:
             yield Problem(path=write(["data", key]), message=f"is required by type {secret.type}")
         elif key in _JSON and not _is_json_object(data[key]):
-            yield Problem(path=write(["data", key]), message=f"must be a JSON object, by type {secret.type}")
+            yield Problem(
+                path=write(["data", key]), message=f"must be a JSON object, as required by type {secret.type}"
+            )
         elif key == "ssh-privatekey" and not data[key]:
-            yield Problem(path=write(["data", key]), message=f"must not be empty, by type {secret.type}")
+            yield Problem(
+                path=write(["data", key]), message=f"must not be empty, as required by type {secret.type}"
+            )
     if secret.type == SERVICE_ACCOUNT_TOKEN and not secret.metadata.annotations.get(SERVICE_ACCOUNT_NAME):
         path = write(["metadata", "annotations", SERVICE_ACCOUNT_NAME])
         yield Problem(path=path, message=f"is required by type {secret.type}")
@@ -112,16 +116,16 @@ def check_config_map(config_map: ConfigMap) -> Iterator[Problem]:
     if size + sum(len(b64decode(value)) for value in config_map.binary_data.values()) > MAX_SECRET_BYTES:
         yield Problem(path="data", message=f"must have at most {MAX_SECRET_BYTES} bytes in all")
     for key in config_map.data.keys() & config_map.binary_data.keys():
-        yield Problem(path=write(["binaryData", key]), message="the key stands in data too")
+        yield Problem(path=write(["binaryData", key]), message="the key is in data, too")
 
 
 def check_update(previous: Document, document: Document) -> Iterator[Problem]:
     """What may not change about a Secret or ConfigMap: its type, and, once immutable, all that it holds."""
     if (previous.get("type") or "Opaque") != (document.get("type") or "Opaque"):
-        yield Problem(path="type", message="field is immutable", hint="delete the object and make it anew")
+        yield Problem(path="type", message="field is immutable", hint="delete the object and create it again")
     if not previous.get("immutable"):
         return
-    hint = "the object is immutable: delete it and make it anew"
+    hint = "the object is immutable: delete it and create it again"
     if not document.get("immutable"):
         yield Problem(path="immutable", message="field is immutable when `immutable` is set", hint=hint)
     secret = document.get("kind") == "Secret"

@@ -1,4 +1,4 @@
-"""ExternalSecret: which values are wanted, from which store, and what is made of them."""
+"""ExternalSecret: which values are wanted, from which store, and what is made from them."""
 
 from typing import Annotated, ClassVar, Final, Literal
 

@@ -46,7 +46,7 @@ class Kind(Struct, frozen=True):
 
     @property
     def has_status(self) -> bool:
-        """Whether there is a status, which only controllers write: what an author writes is passed over."""
+        """Whether there is a status, which only controllers write: an author's is ignored."""
         return _has_status(self.model)
 
     @property

@@ -21,7 +21,7 @@ class TemplateSource(Model):
 
 
 class TemplateFrom(Model):
-    """Templates that stand elsewhere, or a text that renders to whole keys.
+    """Templates held by another object, or a text that renders to whole keys.
 
     `target` is one of Data, Annotations, Labels, or for manifests other than Secrets a path into the object.
     """

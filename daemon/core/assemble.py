@@ -1,7 +1,8 @@
-"""From answers to data: the values of an ExternalSecret in ESO's order, each key knowing where it came from.
+"""Assembles the data of an ExternalSecret from the answers to its needs; each key knows where it came from.
 
-`dataFrom` in list order (rewrite; only where there is none, key conversion; key check; decoding; null bytes),
-each laid over the one before; then `data` on top. The first failure ends it: half a secret is never written.
+In ESO's order: the entries of `dataFrom` (rewriting, or else key conversion; key check; decoding; null
+bytes), each laid over the one before, then `data` on top. The first failure ends it: half a secret is never
+written.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from syncret.daemon.core.rewriting import Transform
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 
-ABSENT: Final = "mend the key or the property, or say in target.deletionPolicy what absence means"
+ABSENT: Final = "correct the key or the property, or say in target.deletionPolicy what absence means"
 
 
 class Assembled(NamedTuple):
@@ -29,7 +30,7 @@ class Assembled(NamedTuple):
 
 
 def assemble(spec: ExternalSecretSpec, answers: Mapping[Need, Answer], *, transform: Transform) -> Assembled:
-    """Raises the first SyncError, whether a need was answered with it or its answer cannot be used."""
+    """The data of a spec. Raises the first SyncError that answers a need or comes of using an answer."""
     result = Assembled({}, {}, ())
     for index, entry in enumerate(spec.data_from):
         need = need_of(spec, index, entry)
@@ -47,7 +48,7 @@ def assemble(spec: ExternalSecretSpec, answers: Mapping[Need, Answer], *, transf
 def _lay(
     spec: ExternalSecretSpec, below: Assembled, place: str, found: Mapping[str, bytes] | None
 ) -> Assembled:
-    """One entry on top. Absence is data: it is a failure only under Retain, which keeps what is there."""
+    """One more entry on top. Absence is data: it is a failure only under Retain, which keeps what exists."""
     if found is None:
         if spec.target.deletion_policy == "Retain":
             raise Malformed("the secret does not exist at the provider", hint=ABSENT).at(place)

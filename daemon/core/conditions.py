@@ -1,4 +1,4 @@
-"""Conditions: what a status says of an object, and when that last changed."""
+"""Conditions: what a status says about an object, and when that last changed."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeVar, cast

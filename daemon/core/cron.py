@@ -1,6 +1,6 @@
-"""Cron expressions as `robfig/cron` v3 reads them: five fields or a descriptor, judged in UTC.
+"""Cron expressions as `robfig/cron` v3 reads them: five fields or a descriptor, in UTC.
 
-Pure arithmetic: a schedule is asked for its next firing after a time that the caller names.
+Pure arithmetic: a schedule tells its next firing after a time that the caller names.
 """
 
 import re
@@ -11,7 +11,7 @@ from syncret.config.durations import DurationError, parse_duration
 
 
 class CronError(ValueError):
-    """The text is no cron expression."""
+    """The text is not a cron expression."""
 
 
 class _Bounds(NamedTuple):

@@ -1,4 +1,4 @@
-"""What becomes of a fetched value before it is used: decoding, and the policy for null bytes."""
+"""Decodes fetched values, and applies the policy for null bytes."""
 
 import base64
 import re

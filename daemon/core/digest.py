@@ -1,6 +1,6 @@
 """Fingerprints of secret data, as the annotation `reconcile.external-secrets.io/data-hash` holds them.
 
-What is hashed is how Go prints the data, so that a Secret written by either side counts as unchanged.
+The text that Go prints for the data is hashed, so that a Secret written by the operator counts as unchanged.
 A digest of a short secret can be guessed: it stays beside the secret and out of logs.
 """
 

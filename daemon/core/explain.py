@@ -36,7 +36,7 @@ class Circumstances(NamedTuple):
     running: bool = False
     failures: int = 0
     error: tuple[float, str, str] | None = None
-    """When it went wrong, how, and what helps."""
+    """When it failed, the message, and the hint."""
     origins: Mapping[str, str] = {}
     handled: bool = True
     """False where another controller class looks after it."""
@@ -44,7 +44,7 @@ class Circumstances(NamedTuple):
 
 
 class Trouble(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What stands in the way."""
+    """The last error."""
 
     at: str
     message: str
@@ -78,7 +78,10 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def explain(document: Document, around: Circumstances) -> Explanation:
-    """Raises KeyError for a kind that is not in MODELS, msgspec.ValidationError for a malformed object."""
+    """What there is to say of one object.
+
+    Raises KeyError for a kind that is not in MODELS, msgspec.ValidationError for a malformed object.
+    """
     resource = msgspec.convert(document, MODELS[document["kind"]])
     status = getattr(resource, "status", None)
     verdict = find(getattr(status, "conditions", ()))
@@ -108,22 +111,22 @@ def explain(document: Document, around: Circumstances) -> Explanation:
 
 
 def _told(resource: Resource, around: Circumstances) -> tuple[str, tuple[KeyStory, ...], tuple[str, ...]]:
-    """Where it leads, the story of its keys, and what else is worth a line."""
+    """Its target, the story of its keys, and notes."""
     match resource:
         case ExternalSecret():
             return _external_secret(resource, around.origins)
         case PushSecret():
             pushed = resource.status.synced_push_secrets
-            notes = tuple(f"stands at {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items())
+            notes = tuple(f"pushed to {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items())
             return _source(resource), provenance.of_push_secret(resource.spec), notes
         case SecretStore():
             provider = next(iter(resource.spec.provider), "")
-            can = (f"can do: {resource.status.capabilities}",) if resource.status.capabilities else ()
+            can = (f"capabilities: {resource.status.capabilities}",) if resource.status.capabilities else ()
             return f"provider {provider}", (), can
         case ClusterExternalSecret() | ClusterPushSecret():
             status = resource.status
             made = ", ".join(status.provisioned_namespaces)
-            notes = (f"stands in: {made}",) if made else ()
+            notes = (f"made in: {made}",) if made else ()
             notes += tuple(f"failed in {each.namespace}: {each.reason}" for each in status.failed_namespaces)
             return "one object in each namespace that it selects", (), notes
         case _:
@@ -171,7 +174,7 @@ def _why(resource: Resource, around: Circumstances, refreshed: float | None) -> 
 
 def _only_on_change(resource: Resource, around: Circumstances) -> str:
     if around.error is not None:
-        return "on a change only: trying again would not mend what is wrong"
+        return "on a change only: another attempt would not help"
     if isinstance(resource, ExternalSecret):
         policy = resource.spec.refresh_policy
         if policy == "CreatedOnce":

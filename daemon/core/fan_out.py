@@ -1,4 +1,4 @@
-"""What a cluster-wide resource wants: in which namespaces, which child, and what to say of it."""
+"""The children of a cluster-wide resource: in which namespaces, what each looks like, and the status."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -116,7 +116,7 @@ def touched(status: Document) -> list[str]:
 
 
 def unselected(fan: Fan, resource: Document, reason: str, *, timestamp: str) -> Document:
-    """The status where it cannot be told which namespaces are wanted; each kind has its own form for it."""
+    """The status if the namespaces cannot be determined; each kind has its own form for it."""
     status = member(resource, "status")
     if fan is EXTERNAL:
         return told(fan, resource, status.get("provisionedNamespaces", ()), {"unknown": reason})

@@ -1,6 +1,6 @@
-"""Names of values: made fit for a Secret, turned back for a secret manager, and checked.
+"""Converts key names for a Secret, converts them back for a secret manager, and validates them.
 
-What a value is does not matter here, so the functions take maps of anything.
+Values are not looked at, so the functions take maps of anything.
 """
 
 import re
@@ -40,7 +40,7 @@ def reverse(strategy: str, key: str) -> str:
 
 
 def reverse_keys(strategy: str, values: Mapping[str, V]) -> dict[str, V]:
-    """All keys turned back. Raises Malformed where two become one."""
+    """All keys converted back. Raises Malformed where two become one."""
     return _renamed(values, lambda key: reverse(strategy, key))
 
 

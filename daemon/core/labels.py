@@ -1,4 +1,4 @@
-"""The marks that tie a written object to the ExternalSecret that wrote it."""
+"""Labels and annotations that tie a written object to the ExternalSecret that wrote it."""
 
 from typing import Final
 

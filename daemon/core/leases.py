@@ -1,4 +1,4 @@
-"""Records of what generators made elsewhere: how one is written, and which of them have had their day.
+"""GeneratorStates, the records of what generators made elsewhere: how one is written, which are obsolete.
 
 A GeneratorState keeps the generator as it was and what that needs to clean up after itself. As with the
 operator, the newest record but one stays in force: whoever reads the former credential has until the refresh

@@ -1,4 +1,4 @@
-"""Which keys of an object a manager wrote, as Kubernetes' managedFields tell it."""
+"""Which keys of an object a field manager wrote, according to Kubernetes' managedFields."""
 
 from collections.abc import Sequence
 

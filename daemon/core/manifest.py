@@ -1,4 +1,4 @@
-"""Targets of other kinds than Secret: the data as `data` of a ConfigMap, as `spec.data` of anything else."""
+"""Targets of kinds other than Secret: the data as `data` of a ConfigMap, as `spec.data` of anything else."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy

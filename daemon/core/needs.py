@@ -1,4 +1,4 @@
-"""What an ExternalSecret has to know: every read, deduplicated, known before the first await."""
+"""The needs of an ExternalSecret: every read that it requires, once each, known before the first await."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -32,7 +32,7 @@ class StoreName(NamedTuple):
 class Read(Struct, frozen=True):
     """One value.
 
-    The kinds of needs are no tuples: a value and a map that are read from the same place are not equal.
+    The kinds of needs are not tuples: a value and a map read from the same place must not be equal.
     """
 
     store: StoreName
@@ -72,7 +72,7 @@ def store_name(spec: ExternalSecretSpec, override: StoreRef | None = None) -> St
 
 
 _store = lru_cache(maxsize=1024)(StoreName)
-"""A name that thousands of entries have in common is made once."""
+"""Cached, since thousands of entries share a name."""
 
 
 def store_of(spec: ExternalSecretSpec, item: Data) -> StoreName:
@@ -117,12 +117,12 @@ def need_of(spec: ExternalSecretSpec, index: int, entry: DataFrom) -> Need | Non
 
 
 def needs(spec: ExternalSecretSpec) -> tuple[Need, ...]:
-    """Every need of the spec, each once, in the order in which it is first met."""
+    """Every need of the spec once, in the order of first appearance."""
     return tuple(dict.fromkeys(_needs(spec)))
 
 
 def first(spec: ExternalSecretSpec) -> Need | None:
-    """The need that is met first, if there is any."""
+    """The first need, if there is any."""
     return next(_needs(spec), None)
 
 

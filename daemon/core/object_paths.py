@@ -1,4 +1,4 @@
-"""Writes to a place inside an object: `spec.rules[0].to`, making what is missing on the way there."""
+"""Writes to a place inside an object, such as `spec.rules[0].to`, and creates what is missing on the way."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from syncret.config.meta import Document, is_list, is_object
 from syncret.providers.errors import Malformed
 
 LARGEST_INDEX: Final = 10_000
-"""A path must not make a list of any length somebody thinks of."""
+"""A path must not be able to create a list of any length."""
 
 MOST_STEPS: Final = 100
 

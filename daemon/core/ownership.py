@@ -1,4 +1,4 @@
-"""Who owns a written object: taking it over, keeping off another's, letting go of it."""
+"""Ownership of a written object: claiming it, respecting another owner, releasing it."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Where each key of an output comes from, and what was done to it on its way, in the order it happens."""
+"""Where each key of an output comes from, and which steps it passed through, in order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -72,7 +72,7 @@ def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyStory:
     source = entry.source_ref
     if source is not None and source.generator_ref is not None:
         generator = source.generator_ref
-        steps = ("drawn anew at each refresh", *_renamed(entry.rewrite))
+        steps = ("generated anew at each refresh", *_renamed(entry.rewrite))
         return KeyStory(field=place, source=f"{generator.kind}/{generator.name}", steps=steps)
     store = str(store_name(spec, source.store_ref if source else None))
     if entry.extract is not None:
@@ -112,7 +112,7 @@ def _made_fit(entry: DataFrom, options: RemoteReference | Find) -> Iterator[str]
     if entry.rewrite:
         yield from _renamed(entry.rewrite)
     else:
-        yield f"characters that no key may have replaced ({options.conversion_strategy or 'Default'})"
+        yield f"characters that a key cannot hold replaced ({options.conversion_strategy or 'Default'})"
     yield from _decoded(options)
 
 
@@ -144,7 +144,7 @@ def _pushes(spec: PushSecretSpec) -> Iterator[KeyStory]:
             source=stores,
             remote_key=item.match.remote_ref.remote_key,
             property=item.match.remote_ref.property,
-            steps=("keys turned back (ReverseUnicode)",) if reversed_ else (),
+            steps=("keys converted back (ReverseUnicode)",) if reversed_ else (),
         )
     for index, entry in enumerate(spec.data_to):
         yield KeyStory(
@@ -163,7 +163,7 @@ def _selected(entry: PushDataTo) -> Iterator[str]:
     pattern = entry.match.regexp if entry.match is not None else ""
     yield f"keys that match {pattern}" if pattern else "every key"
     if entry.conversion_strategy == "ReverseUnicode":
-        yield "keys turned back (ReverseUnicode)"
+        yield "keys converted back (ReverseUnicode)"
     yield from map(_rewritten, entry.rewrite)
     yield "all in one entry" if entry.remote_key else "each under its own name"
 

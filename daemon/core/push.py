@@ -1,4 +1,4 @@
-"""What a PushSecret pushes to one store: `data` and `dataTo` as entries, every conflict found first."""
+"""What a PushSecret pushes to one store: entries of `data` and `dataTo`, with every conflict found first."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -74,7 +74,7 @@ def check_store_refs(spec: PushSecretSpec) -> None:
 
 
 def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:
-    """A dataTo entry that selects by label selects something: a typo must not become a silent nothing."""
+    """Every dataTo entry that selects by label must match a store: a typo must not silently push nothing."""
     for index, entry in enumerate(spec.data_to):
         ref = entry.store_ref
         if ref is not None and not ref.name and not any(_meant_for(ref, store) for store in stores):

@@ -38,7 +38,7 @@ def is_due(
         current: the version that stands there now.
         last: when it was synced last (`status.refreshTime`).
         now: the time.
-        allowed: whether the sync windows let a refresh happen that only time asks for.
+        allowed: whether the sync windows allow a refresh that only time asks for.
         spread: as for `next_due`.
     """
     match policy:
@@ -76,10 +76,10 @@ def next_due(
 
 
 def slot(last: float, interval: float, key: str) -> float:
-    """The due time moved to the key's own place in the interval: after a restart the same, too.
+    """The due time, moved to the key's own place in the interval; a restart does not change that place.
 
     Never later than `last + interval`, so no value grows older than asked; only the first period is shorter.
-    Slots are whole seconds, as a status records times: otherwise a sync would not know its own slot again.
+    Slots are whole seconds, as are the times in a status: otherwise a sync would not recognize its own slot.
     """
     latest = last + interval
     if interval < _LEAST_SPREAD or interval % 1:

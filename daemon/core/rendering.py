@@ -1,6 +1,6 @@
-"""Puts a template on an output: what is rendered, in which order, and where in the output it goes.
+"""Applies a template to an output: what is rendered, in which order, and where in the output it goes.
 
-The order is the operator's: templates that stand elsewhere first, then `data`, then labels and annotations.
+The order is the operator's: first the templates of `templateFrom`, then `data`, then labels and annotations.
 A scope of Values renders each value for its key; KeysAndValues renders one text, YAML that gives both.
 """
 
@@ -50,7 +50,7 @@ def sources_of(template: Template | None, namespace: str) -> list[ObjectRef]:
 
 
 class Rendering(Struct, frozen=True):
-    """What a template needs beside the data: how a text is rendered, and the texts that stand elsewhere."""
+    """What a template needs besides the data: how a text is rendered, and the texts held by other objects."""
 
     render: Render
     sources: Sources
@@ -109,7 +109,7 @@ def _items(kind: str, source: TemplateSource, sources: Sources, namespace: str) 
 
 
 def _put_value(sink: Sink, target: str, key: str, value: bytes) -> None:
-    """One rendered value; at a path, it is YAML, and its text where it is none."""
+    """One rendered value; at a path it is read as YAML, or else taken as text."""
     if target.lower() in (*WELL_KNOWN, "spec"):
         sink.put(target.lower(), key, value)
         return
@@ -161,4 +161,6 @@ def _text(key: str, value: Json) -> str:
         return float_text(value)
     if isinstance(value, int | str):
         return str(value)
-    raise Malformed(f"the value of key {key!r} is no text", hint="quote it, or write it as a block (`|`)")
+    raise Malformed(
+        f"the value of key {key!r} is not a scalar", hint="quote it, or write it as a block (`|`)"
+    )

@@ -1,4 +1,4 @@
-"""New names for fetched values, and several JSON values made one: `spec.dataFrom[].rewrite`."""
+"""Renames fetched values, and merges JSON values: `spec.dataFrom[].rewrite`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias

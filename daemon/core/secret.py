@@ -1,4 +1,4 @@
-"""The Secret that an ExternalSecret wants, from the one that is there and the data that was fetched."""
+"""The Secret that an ExternalSecret wants, made from the existing one and the data that was fetched."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ def target_name(resource: ExternalSecret) -> str:
 
 
 def field_manager(resource: ExternalSecret) -> str:
-    """Under which name the writes of this ExternalSecret are booked."""
+    """The field manager of what this ExternalSecret writes."""
     return manager_of(resource.metadata.name)
 
 

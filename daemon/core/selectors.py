@@ -1,4 +1,4 @@
-"""Which objects and namespaces are meant: label selectors, and the conditions of a ClusterSecretStore."""
+"""Label selectors, and the conditions of a ClusterSecretStore: which objects and namespaces they match."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def check(selector: LabelSelector) -> None:
 def admits(conditions: Sequence[StoreCondition], namespace: str, labels: Mapping[str, str]) -> bool:
     """Whether a ClusterSecretStore may be used from a namespace. No condition at all admits every one.
 
-    Raises Malformed for a selector or an expression that is none.
+    Raises Malformed for an invalid selector or regular expression.
     """
     return not conditions or any(_admitted(condition, namespace, labels) for condition in conditions)
 

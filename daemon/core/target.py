@@ -1,4 +1,4 @@
-"""What an ExternalSecret writes: a Secret or any other kind; one shape for both, in the words of each."""
+"""The target of an ExternalSecret: one interface for Secrets and other kinds, with the wording of each."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple

@@ -9,7 +9,7 @@ def stamp(seconds: float) -> str:
     return _stamp(int(seconds))
 
 
-@lru_cache(maxsize=16)  # thousands of objects are told of within the same second
+@lru_cache(maxsize=16)  # thousands of timestamps fall within the same second
 def _stamp(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00") + "Z"
 

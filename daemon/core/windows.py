@@ -1,7 +1,7 @@
 """Sync windows: when a refresh that only time asks for may happen.
 
 A window opens at each firing of its schedule (UTC) and stays open for its duration, both ends included, in
-whole seconds. A schedule that cannot be read opens nothing: a slip of the pen must not stop all syncs.
+whole seconds. A schedule that cannot be read opens nothing: a typo must not stop all syncs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What may be passed to a parameter, by Go's rules: the right type, or a constant that can be of it."""
+"""Checks arguments by Go's rules: a value must have the parameter's type, a constant must fit it."""
 
 from typing import Final
 

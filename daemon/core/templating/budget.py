@@ -1,4 +1,4 @@
-"""What one rendering may cost, counted rather than timed, so that all machines judge alike."""
+"""What one rendering may cost, counted rather than timed, so that it is the same on every machine."""
 
 from typing import Final
 

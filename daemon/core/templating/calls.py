@@ -1,4 +1,4 @@
-"""Calls of functions and methods: arguments checked and passed, the price paid, the result made canonical."""
+"""Calls functions and methods: checks the arguments, pays for the call, and makes the result canonical."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
@@ -24,7 +24,7 @@ _SHARE: Final = 8
 
 
 def argument(node: nodes.Operand, wanted: Type, compile_operand: Compile) -> Expression:
-    """An argument for a parameter of this type. What is wrong is told when it is called, as in Go."""
+    """An argument for a parameter of this type. A mistake is reported when the call runs, as in Go."""
     if isinstance(node, nodes.Bool | nodes.Number | nodes.String):
         try:
             value = arguments.constant(node, wanted)

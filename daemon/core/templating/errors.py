@@ -1,4 +1,4 @@
-"""What is wrong with a template, or happened while it was rendered: never with a value in it."""
+"""Errors of templates, found while parsing or rendering; no message holds a value."""
 
 
 class FunctionError(Exception):

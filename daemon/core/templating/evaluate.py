@@ -1,4 +1,4 @@
-"""Nodes turned into steps: functions that take a rendering and the dot, and write."""
+"""Compiles nodes to steps: functions that take a rendering and the dot, and write."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Operands and pipelines, turned into functions of the rendering and the dot."""
+"""Compiles operands and pipelines to functions of the rendering and the dot."""
 
 from typing import Final
 
@@ -58,7 +58,7 @@ class Expressions:
         return run_pipeline
 
     def command(self, command: nodes.Command) -> Call:
-        """One command. Whatever fails in it is told of its first operand."""
+        """One command. An error in it is placed at its first operand."""
         first, rest = command.operands[0], command.operands[1:]
         function = ""
         if isinstance(first, nodes.Identifier):

@@ -1,4 +1,4 @@
-"""The flags, the width and the precision of a verb of printf, and how they shape what it writes."""
+"""The flags, width and precision of a printf verb, and how they shape its output."""
 
 from dataclasses import dataclass
 

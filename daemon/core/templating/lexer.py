@@ -1,4 +1,4 @@
-"""A template's text as tokens: plain text, and the words inside its delimiters."""
+"""Splits a template's text into tokens: plain text, and the words inside its delimiters."""
 
 import re
 from functools import lru_cache

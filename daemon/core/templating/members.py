@@ -1,4 +1,4 @@
-"""What stands behind a dot: the keys of maps, the fields and methods of objects."""
+"""Looks up what follows a dot: the keys of maps, the fields and methods of objects."""
 
 from typing import Final, cast
 

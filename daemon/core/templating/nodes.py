@@ -1,4 +1,4 @@
-"""What a template is made of once it is parsed. Positions count characters from its start."""
+"""The syntax tree of a template. Positions count characters from its start."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Templates as an ExternalSecret has them: Go's, with all functions of the External Secrets operator."""
+"""Templates of an ExternalSecret: Go's language with all functions of the External Secrets Operator."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -43,5 +43,5 @@ def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context) 
 
 
 def string_data(data: Mapping[str, bytes]) -> TypedMap:
-    """The data as templates see it, a map[string]string; bytes that are no text pass through unchanged."""
+    """The data as templates see it, a map[string]string; bytes that are not text pass through unchanged."""
     return string_map({key: value.decode("utf-8", "surrogateescape") for key, value in data.items()})

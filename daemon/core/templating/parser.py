@@ -1,4 +1,4 @@
-"""Tokens to nodes: the grammar of templates, and everything that can be wrong with one before it runs."""
+"""Parses tokens to nodes: the grammar of templates, and every error that shows before a template runs."""
 
 from collections.abc import Callable, Container
 from typing import Final, NoReturn
@@ -51,13 +51,13 @@ class _Parser:
         return self.tokens[self.index]
 
     def next(self) -> Token:
-        """The next token. The last one stays for ever."""
+        """The next token. The last one is returned again and again."""
         token = self.tokens[self.index]
         self.index = min(self.index + 1, len(self.tokens) - 1)
         return token
 
     def peek_word(self) -> Token:
-        """The next token that is no space, which stays; the spaces before it go."""
+        """The next token that is not a space, which is not consumed; the spaces before it are."""
         while self.tokens[self.index].kind is Kind.SPACE:
             self.index += 1
         return self.tokens[self.index]
@@ -137,7 +137,7 @@ class _Parser:
     def deeper(self, token: Token, step: float = 1) -> None:
         self.depth += step
         if self.depth > DEEPEST:
-            self.fail(token, f"blocks and parentheses stand more than {DEEPEST} deep in one another")
+            self.fail(token, f"blocks and parentheses are nested more than {DEEPEST} deep")
 
     def node(self) -> nodes.Node | Token:
         """A text, an action, or the token that ends a block."""

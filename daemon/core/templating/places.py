@@ -1,4 +1,4 @@
-"""Where in a template something stands: line and column are counted only once somebody asks."""
+"""Positions in a template, whose line and column are computed only on demand."""
 
 from typing import NamedTuple
 

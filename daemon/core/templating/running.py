@@ -1,4 +1,4 @@
-"""One rendering under way: what has been written, which variables are visible, what may still be spent."""
+"""The state of one rendering: what has been written, which variables are visible, what may still be spent."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias

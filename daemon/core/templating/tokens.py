@@ -1,4 +1,4 @@
-"""The words of an action, as the lexer hands them to the parser."""
+"""Tokens, as the lexer hands them to the parser."""
 
 from enum import Enum, auto
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""What is true, what is equal and what comes first, by Go's rules of kinds."""
+"""Truth, equality and order of values, by Go's rules."""
 
 from typing import Final, cast
 

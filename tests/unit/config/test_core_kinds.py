@@ -15,7 +15,7 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
         pytest.param(core("Secret", data={"a": "no base64"}), ["data.a: must be base64"], id="no base64"),
         pytest.param(
             core("Secret", stringData={"a": 1}),
-            ["stringData.a: must be a string, is an integer"],
+            ["stringData.a: must be a string, not an integer"],
             id="number",
         ),
         pytest.param(
@@ -44,7 +44,12 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
         ),
         pytest.param(
             core("Secret", type="kubernetes.io/dockerconfigjson", stringData={".dockerconfigjson": "x"}),
-            ['data[".dockerconfigjson"]: must be a JSON object, by type kubernetes.io/dockerconfigjson'],
+            [
+                (
+                    'data[".dockerconfigjson"]: must be a JSON object, as required by type '
+                    "kubernetes.io/dockerconfigjson"
+                )
+            ],
             id="docker",
         ),
         pytest.param(
@@ -54,24 +59,24 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
         ),
         pytest.param(
             core("Secret", type="kubernetes.io/dockercfg", stringData={".dockercfg": "[]"}),
-            ['data[".dockercfg"]: must be a JSON object, by type kubernetes.io/dockercfg'],
+            ['data[".dockercfg"]: must be a JSON object, as required by type kubernetes.io/dockercfg'],
             id="docker list",
         ),
         pytest.param(
             core("Secret", type="kubernetes.io/ssh-auth", data={"ssh-privatekey": None}),
-            ["data.ssh-privatekey: must not be empty, by type kubernetes.io/ssh-auth"],
+            ["data.ssh-privatekey: must not be empty, as required by type kubernetes.io/ssh-auth"],
             id="empty key",
         ),
         pytest.param(core("Secret", data={"a": None, "b": "Y\nQ=="}), [], id="null and two lines"),
         pytest.param(core("Secret", status={}), ["?status: unknown field, it is dropped"], id="status"),
         pytest.param(
-            core("Namespace", spec=[]), ["spec: must be an object, is an array"], id="spec of a namespace"
+            core("Namespace", spec=[]), ["spec: must be an object, not an array"], id="spec of a namespace"
         ),
         pytest.param(
             core("ServiceAccount", secrets=["a"], imagePullSecrets="b"),
             [
-                "secrets[0]: must be an object, is a string",
-                "imagePullSecrets: must be an array, is a string",
+                "secrets[0]: must be an object, not a string",
+                "imagePullSecrets: must be an array, not a string",
             ],
             id="secrets of an account",
         ),
@@ -82,7 +87,7 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
         ),
         pytest.param(
             core("ConfigMap", data={"a": None}, binaryData={"a": "ZA=="}),
-            ["binaryData.a: the key stands in data too"],
+            ["binaryData.a: the key is in data, too"],
             id="null is a key",
         ),
         pytest.param(
@@ -103,7 +108,7 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
         pytest.param(core("ConfigMap", data={"a": "b"}, binaryData={"c": "ZA=="}), [], id="ConfigMap"),
         pytest.param(
             core("ConfigMap", data={"a": "b"}, binaryData={"a": "ZA=="}),
-            ["binaryData.a: the key stands in data too"],
+            ["binaryData.a: the key is in data, too"],
             id="ConfigMap twice",
         ),
     ],

@@ -186,8 +186,8 @@ OWNER: Json = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
     ("metadata", "expected"),
     [
         pytest.param(None, ["metadata.name: is required"], id="absent"),
-        pytest.param([], ["metadata: must be an object, is an array"], id="no object"),
-        pytest.param({"name": 1}, ["metadata.name: must be a string, is an integer"], id="number"),
+        pytest.param([], ["metadata: must be an object, not an array"], id="no object"),
+        pytest.param({"name": 1}, ["metadata.name: must be a string, not an integer"], id="number"),
         pytest.param({"name": "A"}, ["metadata.name: is not a DNS name"], id="upper case"),
         pytest.param({"name": "a\n"}, ["metadata.name: is not a DNS name"], id="newline"),
         pytest.param({"name": "../x"}, ["metadata.name: is not a DNS name"], id="path"),
@@ -197,7 +197,7 @@ OWNER: Json = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
         ),
         pytest.param(
             {"name": "a", "labels": {"a": 1}},
-            ["metadata.labels.a: must be a string, is an integer"],
+            ["metadata.labels.a: must be a string, not an integer"],
             id="type",
         ),
         pytest.param(
@@ -248,8 +248,8 @@ OWNER: Json = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
         pytest.param(
             {"name": "a", "ownerReferences": [{**OWNER, "apiVersion": "a/b/c"}, {**OWNER, "apiVersion": ""}]},
             [
-                "metadata.ownerReferences[0].apiVersion: is no version of an API",
-                "metadata.ownerReferences[1].apiVersion: is no version of an API",
+                "metadata.ownerReferences[0].apiVersion: is not an API version",
+                "metadata.ownerReferences[1].apiVersion: is not an API version",
             ],
             id="version of an owner",
         ),
@@ -295,12 +295,12 @@ OWNER: Json = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
         pytest.param({"name": "a", "generateName": "a-"}, [], id="generateName"),
         pytest.param(
             {"name": "a", "generateName": "A_b"},
-            ["metadata.generateName: begins no DNS name"],
+            ["metadata.generateName: cannot begin a DNS name"],
             id="generateName of upper case",
         ),
         pytest.param(
             {"name": "a", "namespace": {}},
-            ["metadata.namespace: must be a string, is an object"],
+            ["metadata.namespace: must be a string, not an object"],
             id="namespace that is no text",
         ),
         pytest.param(

@@ -135,7 +135,7 @@ def test_an_object_that_stands_twice_is_told_where_first(tmp_path: Path) -> None
     loaded = load([tmp_path])
     problems = [(each.line, problem.line, str(problem)) for each in loaded for problem in each.problems]
     expected = (
-        f"metadata.name: Secret/default/a stands at {tmp_path}/a.yaml:2 already "
+        f"metadata.name: Secret/default/a is already defined at {tmp_path}/a.yaml:2 "
         "(remove one of them, or give it another name)"
     )
     assert problems == [(5, 9, expected)]

@@ -164,7 +164,7 @@ UNMAINTAINED = "?spec.provider.fake: store x isn't currently maintained"
             ['spec.refreshInterval: invalid refreshInterval "60": time: missing unit in duration "60"'],
         ),
         (2**31, ["spec.refreshInterval: invalid refreshInterval 2147483648: must fit into 32 bits"]),
-        (True, ["spec.refreshInterval: must be an integer or a string, is a boolean"]),
+        (True, ["spec.refreshInterval: must be an integer or a string, not a boolean"]),
     ],
 )
 def test_the_interval_of_a_store(interval: Json, expected: list[str]) -> None:

@@ -123,26 +123,30 @@ def test_the_input_is_not_changed() -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        pytest.param({"text": 5}, ["text: must be a string, is an integer"], id="no coercion to string"),
-        pytest.param({"text": True}, ["text: must be a string, is a boolean"], id="boolean for string"),
+        pytest.param({"text": 5}, ["text: must be a string, not an integer"], id="no coercion to string"),
+        pytest.param({"text": True}, ["text: must be a string, not a boolean"], id="boolean for string"),
         pytest.param(
-            {"number": "5"}, ["number: must be an integer, is a string"], id="no coercion to number"
+            {"number": "5"}, ["number: must be an integer, not a string"], id="no coercion to number"
         ),
-        pytest.param({"number": True}, ["number: must be an integer, is a boolean"], id="boolean for number"),
+        pytest.param(
+            {"number": True}, ["number: must be an integer, not a boolean"], id="boolean for number"
+        ),
         pytest.param({"number": 5.0}, [], id="whole float for integer"),
         pytest.param(
-            {"number": 1e20}, ["number: must be an integer, is a number"], id="a float that lost digits"
+            {"number": 1e20}, ["number: must be an integer, not a number"], id="a float that lost digits"
         ),
-        pytest.param({"number": 5.5}, ["number: must be an integer, is a number"], id="fraction for integer"),
+        pytest.param(
+            {"number": 5.5}, ["number: must be an integer, not a number"], id="fraction for integer"
+        ),
         pytest.param({"number": 2**63}, ["number: must fit into 64 bits"], id="beyond 64 bits"),
         pytest.param({"ratio": 1}, [], id="integer for number"),
-        pytest.param({"flag": "yes"}, ["flag: must be a boolean, is a string"], id="string for boolean"),
+        pytest.param({"flag": "yes"}, ["flag: must be a boolean, not a string"], id="string for boolean"),
         pytest.param({"either": 1}, [], id="int for int-or-string"),
         pytest.param({"either": "1h"}, [], id="string for int-or-string"),
         pytest.param({"either": 1000.0}, [], id="whole float for int-or-string"),
         pytest.param({"either": 2**63}, ["either: must fit into 64 bits"], id="int-or-string beyond 64 bits"),
         pytest.param(
-            {"either": 1.5}, ["either: must be an integer or a string, is a number"], id="float for it"
+            {"either": 1.5}, ["either: must be an integer or a string, not a number"], id="float for it"
         ),
         pytest.param({"choice": "alpha"}, ['choice: unsupported value "alpha"'], id="enum"),
         pytest.param({"name": ""}, ["name: must not be empty"], id="empty"),
@@ -158,15 +162,15 @@ def test_the_input_is_not_changed() -> None:
             ["inner: must have at most 2 properties, has 3"],
             id="too many properties",
         ),
-        pytest.param({"inner": []}, ["inner: must be an object, is an array"], id="array for object"),
-        pytest.param({"entries": {}}, ["entries: must be an array, is an object"], id="object for array"),
+        pytest.param({"inner": []}, ["inner: must be an object, not an array"], id="array for object"),
+        pytest.param({"entries": {}}, ["entries: must be an array, not an object"], id="object for array"),
         pytest.param({"entries": []}, ["entries: must have at least 1 entry, has 0"], id="too few entries"),
         pytest.param(
             {"entries": THREE}, ["entries: must have at most 2 entries, has 3"], id="too many entries"
         ),
-        pytest.param({"entries": [None]}, ["entries[0]: must be an object, is null"], id="null in an array"),
+        pytest.param({"entries": [None]}, ["entries[0]: must be an object, not null"], id="null in an array"),
         pytest.param(
-            {"labels": {"a.b": 1}}, ['labels["a.b"]: must be a string, is an integer'], id="map value"
+            {"labels": {"a.b": 1}}, ['labels["a.b"]: must be a string, not an integer'], id="map value"
         ),
         pytest.param({"keys": {"a": "YQ=="}}, [], id="base64"),
         pytest.param({"keys": {"a": "Y Q"}}, ["keys.a: must be base64"], id="not base64"),
@@ -194,7 +198,7 @@ def test_the_input_is_not_changed() -> None:
             id="rules go by types",
         ),
         pytest.param(
-            {"text": 1, "number": 1}, ["text: must be a string, is an integer"], id="rules need sound fields"
+            {"text": 1, "number": 1}, ["text: must be a string, not an integer"], id="rules need sound fields"
         ),
     ],
 )
@@ -280,7 +284,7 @@ class Generator(Model):
             ["provider.vault.auth: exactly one of the fields in [token role] must be set"],
             id="rule below",
         ),
-        pytest.param([], ["provider: must be an object, is an array"], id="no object"),
+        pytest.param([], ["provider: must be an object, not an array"], id="no object"),
     ],
 )
 def test_a_provider_is_judged_by_its_own_model(provider: Json, expected: list[str]) -> None:

@@ -79,7 +79,7 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "fileMode: 400\n",
             {},
-            'FILE:1: fileMode: is no file mode (write a mode in octal and in quotes, such as "0640")',
+            'FILE:1: fileMode: is not a file mode (write a mode in octal and in quotes, such as "0640")',
             id="mode-without-quotes",
         ),
         pytest.param(
@@ -98,7 +98,7 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "",
             {"SYNCRET_LISTEN": "localhost"},
-            "SYNCRET_LISTEN: listen: is no address and port "
+            "SYNCRET_LISTEN: listen: is not an address and port "
             "(write 127.0.0.1:9847, or :9847 for every interface)",
             id="address-without-port",
         ),
@@ -133,7 +133,7 @@ def test_a_flag_is_named_once() -> None:
         load_settings(None, {}, [flag("worker", "3"), Given("--listen", "listen", "x")])
     assert [str(problem).partition(" (")[0] for problem in caught.value.problems] == [
         "--set worker: there is no such setting",
-        "--listen: is no address and port",
+        "--listen: is not an address and port",
     ]
 
 
@@ -165,5 +165,5 @@ def test_addresses(listen: str, expected: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize("listen", ["9847", "::1:80", "a:99999", "a:-1", "a:b", ""])
 def test_what_is_no_address(listen: str) -> None:
-    with pytest.raises(ValueError, match="is no address"):
+    with pytest.raises(ValueError, match="is not an address"):
         address_of(listen)

@@ -107,20 +107,24 @@ def test_a_merge_wins_over_what_stands_before_it_as_an_api_server_reads_it() -> 
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        pytest.param("a: 1\nb: [", 3, "is no YAML: did not find expected node content", id="unfinished"),
-        pytest.param("a: b: c", 1, "is no YAML: mapping values are not allowed in this context", id="colon"),
-        pytest.param("\ta: 1", 1, "is no YAML: found character that cannot start any token", id="tab"),
-        pytest.param("a: *x", 1, "is no YAML: found undefined alias", id="alias"),
+        pytest.param(
+            "a: 1\nb: [", 3, "is not valid YAML: did not find expected node content", id="unfinished"
+        ),
+        pytest.param(
+            "a: b: c", 1, "is not valid YAML: mapping values are not allowed in this context", id="colon"
+        ),
+        pytest.param("\ta: 1", 1, "is not valid YAML: found character that cannot start any token", id="tab"),
+        pytest.param("a: *x", 1, "is not valid YAML: found undefined alias", id="alias"),
         pytest.param("a: 1\nb: \x01", 2, "has a character that YAML does not allow (#x01)", id="control"),
         pytest.param(b"a: 1\nb: \xff", 2, "is not UTF-8 text", id="latin"),
-        pytest.param("a: 1\nb: .nan", 2, "JSON has no such number", id="nan"),
-        pytest.param("a: -.inf", 1, "JSON has no such number", id="infinite"),
-        pytest.param("? [a]\n: b", 1, "a key must be a text, not a mapping or a list", id="complex key"),
+        pytest.param("a: 1\nb: .nan", 2, "JSON cannot represent this number", id="nan"),
+        pytest.param("a: -.inf", 1, "JSON cannot represent this number", id="infinite"),
+        pytest.param("? [a]\n: b", 1, "a key must be a string, not a mapping or a list", id="complex key"),
         pytest.param("~: b", 1, "a key must not be null", id="null key"),
-        pytest.param("a: !!int x", 1, "the value is no int", id="wrong tag"),
+        pytest.param("a: !!int x", 1, "the value is not a valid int", id="wrong tag"),
         pytest.param("a: !!binary é", 1, "!!binary takes text in base64", id="wrong binary"),
         pytest.param("a: {<<: 5}", 1, "a merge key takes a mapping, or a list of mappings", id="wrong merge"),
-        pytest.param("a: &x [*x]", 1, "an alias refers to what it stands in", id="recursive alias"),
+        pytest.param("a: &x [*x]", 1, "an alias refers to a value that contains it", id="recursive alias"),
         pytest.param(BOMB, 1, "aliases repeat too many values", id="alias bomb"),
         pytest.param(
             "a: &a " + "x" * 10_000 + "\nb: [" + "*a, " * 1_000 + "]",
@@ -235,14 +239,14 @@ def test_lines_are_found_by_path() -> None:
         pytest.param(' {"a": 1}\n{"b":\n 2}\n\n[3]', MANY, id="many"),
         pytest.param('"\\ud83d\\ude00 \\ud83d"', [(1, "😀 \ufffd", NONE)], id="surrogates"),
         pytest.param("18446744073709551616", [(1, 2.0**64, NONE)], id="beyond 64 bits"),
-        pytest.param('{"a":\n}', [(1, None, ["is no JSON: Expecting value"])], id="malformed"),
+        pytest.param('{"a":\n}', [(1, None, ["is not valid JSON: Expecting value"])], id="malformed"),
         pytest.param(
             '{"a": 1, "a": 2, "b": {"c": 1, "c": 2}}',
             [
                 (
                     1,
                     {"a": 2, "b": {"c": 2}},
-                    ['the key "c" stands twice in one object', 'the key "a" stands twice in one object'],
+                    ['the key "c" appears twice in one object', 'the key "a" appears twice in one object'],
                 )
             ],
             id="twice",
@@ -258,7 +262,7 @@ def test_json_is_read_strictly(text: str, expected: list[tuple[int, object, list
 def test_json_that_no_document_can_hold(text: str) -> None:
     (one,) = parsed(text, as_json=True)
     assert one.value is None
-    assert one.problems[0].message.startswith("is no JSON")
+    assert one.problems[0].message.startswith("is not valid JSON")
 
 
 def test_samples_are_read(request: pytest.FixtureRequest) -> None:

@@ -1,4 +1,4 @@
-"""Letters and their case: upper, lower, title, and the names of programs (camel, snake, kebab).
+"""Letter case: upper, lower, title, untitle and swapcase.
 
 Go maps a character to one character; Python's own methods may give several (a sharp s, a final sigma).
 """

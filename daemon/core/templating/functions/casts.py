@@ -1,4 +1,4 @@
-"""Any value as a number, as the conversions behind sprig's arithmetic see it: what is none counts as 0."""
+"""Converts any value to a number, as sprig's arithmetic does: what is not a number counts as 0."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Certificates made: genCA, genSelfSignedCert, genSignedCert and buildCustomCert, the key given or new."""
+"""Makes certificates with a given or a new key: genCA, genSelfSignedCert, genSignedCert, buildCustomCert."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What stands in certificates: filterCertChain, certSANs, and the order of a chain.
+"""Reads certificates: filterCertChain, certSANs, and the order of a chain.
 
 The order follows key identifiers alone; nothing is verified.
 """

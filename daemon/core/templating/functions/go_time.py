@@ -1,4 +1,4 @@
-"""Go's time.Time: an instant, and the zone it is told in."""
+"""Go's time.Time: an instant and its time zone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

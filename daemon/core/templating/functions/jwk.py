@@ -1,4 +1,4 @@
-"""Keys of JSON Web Key form as PEM: jwkPublicKeyPem, jwkPrivateKeyPem."""
+"""Converts JSON Web Keys to PEM: jwkPublicKeyPem, jwkPrivateKeyPem."""
 
 import base64
 import json

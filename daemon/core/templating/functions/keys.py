@@ -1,4 +1,4 @@
-"""Private keys: genPrivateKey, and reading PEM and DER. OpenSSL makes them, not the context's chance."""
+"""Private keys: genPrivateKey, and reading PEM and DER. OpenSSL draws the randomness, not the context."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias

@@ -1,4 +1,4 @@
-"""Lists: their ends, parts, order and members. Where Go panics and where `must` fails is one to us."""
+"""Lists: their ends, parts, order and members. A panic in Go and a failing `must` are the same error here."""
 
 import math
 from typing import Final, cast

@@ -1,4 +1,4 @@
-"""Names of programs: camelcase, snakecase, kebabcase, with the word boundaries of the library ESO uses."""
+"""camelcase, snakecase and kebabcase, with the word boundaries of the library that ESO uses."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Passwords: bcrypt, htpasswd, derivePassword. The slow ones count as keys in the budget."""
+"""Passwords: bcrypt, htpasswd, derivePassword. The slow ones count as keys against the budget."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Chance: characters, bytes, an order, a UUID; all from the chance of the context."""
+"""Random characters, bytes, orders and UUIDs, all drawn from the context."""
 
 import base64
 import string

@@ -1,4 +1,4 @@
-"""rsaDecrypt."""
+"""Decrypts with an RSA private key: rsaDecrypt."""
 
 from typing import Final
 

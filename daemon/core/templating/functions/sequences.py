@@ -1,4 +1,4 @@
-"""Rows of numbers: until, untilStep, seq."""
+"""Sequences of numbers: until, untilStep, seq."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Texts into parts and parts into texts: split, splitList, splitn, join, toStrings."""
+"""Splits and joins texts: split, splitList, splitn, join, toStrings, sortAlpha."""
 
 from typing import Final, cast
 

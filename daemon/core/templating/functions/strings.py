@@ -1,4 +1,4 @@
-"""Searching, trimming, cutting and replacing: what does not care for letters and their case."""
+"""Searching, trimming, cutting and replacing: whatever does not depend on letter case."""
 
 from typing import Final
 

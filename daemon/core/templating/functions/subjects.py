@@ -1,4 +1,4 @@
-"""Whom a certificate is for: the subject, alternative names and key identifier as Go writes them."""
+"""The subject, alternative names and key identifier of a certificate, as Go writes them."""
 
 import hashlib
 import ipaddress

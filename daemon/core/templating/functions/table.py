@@ -1,4 +1,4 @@
-"""All functions that a template can call, Go's own apart."""
+"""All functions that a template can call, except Go's own."""
 
 from typing import Final
 

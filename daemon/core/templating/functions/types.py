@@ -1,4 +1,4 @@
-"""What a value is: typeOf, kindOf and their kin; deepEqual."""
+"""The types of values: typeOf, kindOf and their kin; deepEqual."""
 
 from typing import Final
 

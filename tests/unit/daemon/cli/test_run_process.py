@@ -224,7 +224,7 @@ def test_a_port_in_use_ends_with_3_before_anything_is_written(tmp_path: Path) ->
         pytest.param(["--set", "worker=3"], 2, "did you mean workers?", id="unknown-setting"),
         pytest.param(["--set", "workers"], 2, "NAME=VALUE", id="no-value"),
         pytest.param(["--config", "/nowhere.yaml"], 2, "/nowhere.yaml: cannot be read", id="no-file"),
-        pytest.param(["--listen", "x"], 2, "--listen: is no address and port", id="no-address"),
+        pytest.param(["--listen", "x"], 2, "--listen: is not an address and port", id="no-address"),
     ],
 )
 def test_wrong_settings_end_before_anything_begins(

@@ -65,7 +65,7 @@ def test_refuses_with_line_and_column(
         pytest.param("gone.yaml", "cannot be read", id="no file"),
         pytest.param("bad.yaml", "is no base64", id="no base64"),
         pytest.param("two.yaml", "one document", id="two documents"),
-        pytest.param("broken.json", "is no JSON", id="broken"),
+        pytest.param("broken.json", "is not valid JSON", id="broken"),
     ],
 )
 def test_data_that_cannot_be_read(

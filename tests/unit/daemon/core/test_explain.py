@@ -77,7 +77,7 @@ KEYS: list[Any] = [
                 remote_key="db",
                 steps=(
                     "one key for each member of the value",
-                    "characters that no key may have replaced (Default)",
+                    "characters that a key cannot hold replaced (Default)",
                 ),
             )
             for key in ("pw", "user")
@@ -125,7 +125,7 @@ KEYS: list[Any] = [
                 key="password",
                 field="spec.dataFrom[0]",
                 source="Password/pw",
-                steps=("drawn anew at each refresh",),
+                steps=("generated anew at each refresh",),
             )
         ],
         id="generator",
@@ -191,7 +191,7 @@ NEXT: list[Any] = [
         {},
         Circumstances(NOW, error=(NOW, "taken", "")),
         None,
-        "on a change only: trying again would not mend what is wrong",
+        "on a change only: another attempt would not help",
         id="hopeless",
     ),
     pytest.param(
@@ -282,7 +282,7 @@ def test_push_secret() -> None:
         ("", "SecretStore/vault", "", ""),
     ]
     assert told.keys[2].steps == ("keys that match ^x", "keys renamed: ^x -> y", "each under its own name")
-    assert told.notes == ("stands at SecretStore/vault: apps/a/p",)
+    assert told.notes == ("pushed to SecretStore/vault: apps/a/p",)
 
 
 def test_stores_tell_their_provider_and_never_their_spec() -> None:
@@ -294,7 +294,7 @@ def test_stores_tell_their_provider_and_never_their_spec() -> None:
         "status": {"capabilities": "ReadWrite"},
     }
     told = explain(document, Circumstances(NOW, due=NOW + 60))
-    assert (told.target, told.notes) == ("provider fake", ("can do: ReadWrite",))
+    assert (told.target, told.notes) == ("provider fake", ("capabilities: ReadWrite",))
     assert told.next.why == "probed every 1m0s"
     assert "hunter2" not in repr(told)
 
@@ -311,4 +311,4 @@ def test_cluster_kinds_tell_where_they_stand() -> None:
         },
     }
     told = explain(document, Circumstances(NOW))
-    assert told.notes == ("stands in: a", "failed in b: taken")
+    assert told.notes == ("made in: a", "failed in b: taken")
