@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from syncret.daemon.cli.arguments import parser
 from syncret.daemon.ops.families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
+from tests.docs.pages import ROOT, blocks
 
 FOLDER = Path(__file__).parents[2] / "deploy/prometheus"
 RULES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"][0]["rules"]
@@ -45,4 +46,15 @@ def test_commands_in_the_rules_can_be_typed() -> None:
 )
 def test_promtool_agrees(arguments: list[str]) -> None:
     ran = subprocess.run(["promtool", *arguments], cwd=FOLDER, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool (Debian: prometheus)")
+def test_promtool_takes_the_settings_of_the_page(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "guides" / "monitoring.md"
+    [block] = [block for block in blocks(page, "yaml") if block.title == "prometheus.yml"]
+    file = tmp_path / block.title
+    file.write_text(block.text.replace("/etc/prometheus/rules/syncret.yaml", str(FOLDER / "alerts.yaml")))
+    ran = subprocess.run(["promtool", "check", "config", file], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
