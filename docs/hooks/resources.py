@@ -17,20 +17,21 @@ PAGE: Final = Path(__file__).parents[1] / "reference" / "resources.md"
 HEAD: Final = """\
 # Kinds and fields
 
-Written by `docs/hooks/resources.py` from the models that judge manifests. `[]` stands for each item of a
-list, `<key>` for each key of a map. A default is what an API server would fill in. Objects without a row of
-their own are optional. Beyond these tables there are rules between fields: `syncret validate` tells them.
+`docs/hooks/resources.py` generates this page from the models that validate manifests. `[]` means each item of
+a list, `<key>` each key of a map. A default is what an API server would fill in. Objects without a row of
+their own are optional. There are also rules between fields that are not listed here; `syncret validate` checks
+them.
 """
 
 SAME: Final = {
-    "externalSecretSpec": "as `spec` of [ExternalSecret](#externalsecret)",
-    "pushSecretSpec": "as `spec` of [PushSecret](#pushsecret)",
+    "externalSecretSpec": "same as `spec` of [ExternalSecret](#externalsecret)",
+    "pushSecretSpec": "same as `spec` of [PushSecret](#pushsecret)",
 }
 """Objects that are told where they are at home."""
 
 CATALOGS: Final = {
-    "stores": "one provider's name and its spec: [providers](#providers)",
-    "generators": "`<kind>Spec` and the generator's spec: [generators](#generators)",
+    "stores": "the name of one provider, and its spec: [providers](#providers)",
+    "generators": "`<kind>Spec`, and the generator's spec: [generators](#generators)",
 }
 
 SELECTOR: Final = shape_of(LabelSelector)
@@ -63,9 +64,9 @@ def _kinds(registry: Registry) -> Iterator[str]:
 
 def _kind(kind: Kind) -> Iterator[str]:
     first, *others = (f"`{kind.group}/{one}`" if kind.group else f"`{one}`" for one in kind.versions)
-    read = f", also read as {', '.join(others)}" if others else ""
-    where = "in a namespace" if kind.namespaced else "cluster-scoped"
-    acted = ", acted upon" if kind.kind in ACTED_UPON else ""
+    read = f", also accepted as {', '.join(others)}" if others else ""
+    where = "namespaced" if kind.namespaced else "cluster-scoped"
+    acted = ", reconciled" if kind.kind in ACTED_UPON else ""
     yield f"\n## {kind.kind}\n\n{_first_line(kind.model)} {first}{read}; {where}{acted}.\n\n"
     shape = shape_of(kind.model)
     own = [field for field in shape.fields if field.name not in {"apiVersion", "kind", "metadata"}]
@@ -76,22 +77,22 @@ def _providers(registry: Registry) -> Iterator[str]:
     names = sorted(registry.store_names(), key=str.lower)
     reached = [name for name in names if registry.provider(name).open is not None]
     known = ", ".join(f"`{name}`" for name in names if name not in reached)
-    yield f"\n## Providers\n\nReached today: {', '.join(f'`{name}`' for name in reached)}. Their specs:\n"
+    yield f"\n## Providers\n\nSupported: {', '.join(f'`{name}`' for name in reached)}. Their specs:\n"
     for name in reached:
         yield f"\n### {name}\n\n{_first_line(registry.store(name).model)}\n\n"
         yield from _table(_rows(shape_of(registry.store(name).model), f"spec.provider.{name}"))
-    yield f"\nThe specs of these are judged in full, and a simulation can stand in for them: {known}.\n"
+    yield f"\nThese providers are only validated, and a simulation can stand in for them: {known}.\n"
 
 
 def _generators(registry: Registry) -> Iterator[str]:
     kinds = sorted(registry.generator_kinds(), key=str.lower)
     drawn = [kind for kind in kinds if registry.generator_type(kind).generate is not None]
     known = ", ".join(f"`{kind}`" for kind in kinds if kind not in drawn)
-    yield "\n## Generators\n\n`generators.external-secrets.io/v1alpha1`; in a namespace.\n"
+    yield "\n## Generators\n\n`generators.external-secrets.io/v1alpha1`; namespaced.\n"
     for kind in drawn:
         yield f"\n### {kind}\n\n{_first_line(registry.generator(kind).model)}\n\n"
         yield from _table(_rows(shape_of(registry.generator(kind).model), "spec"))
-    yield f"\nThe specs of these are judged, and nothing is drawn yet: {known}.\n"
+    yield f"\nThese generators are only validated: {known}.\n"
 
 
 def _first_line(model: type[msgspec.Struct]) -> str:

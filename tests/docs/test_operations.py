@@ -40,11 +40,19 @@ spec:
 ---
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret
+metadata: {name: never}
+spec:
+  refreshInterval: "0"
+  dataFrom: [{sourceRef: {generatorRef: {kind: Password, name: password}}}]
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
 metadata: {name: database}
 spec:
   secretStoreRef: {name: demo}
   dataFrom: [{extract: {key: database}}]
 """
+ONCE = ("once", "never")
 FORMER = """\
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret
@@ -66,17 +74,17 @@ def test_what_is_lost_with_the_state_file(tmp_path: Path) -> None:
         assert main(["sync", *given]) == OK
 
     sync()
-    kept, generated = out / "default/database/user", out / "default/once/password"
-    before, drawn = kept.stat().st_ino, generated.read_text()
+    kept, generated = out / "default/database/user", [out / f"default/{name}/password" for name in ONCE]
+    before, drawn = kept.stat().st_ino, [file.read_text() for file in generated]
     sync()
-    assert generated.read_text() == drawn
+    assert [file.read_text() for file in generated] == drawn
     for file in tmp_path.glob("state.db*"):
         file.unlink()
     (manifests / "former.yaml").unlink()
     sync()
 
     assert kept.stat().st_ino == before  # right already: not touched
-    assert generated.read_text() != drawn
+    assert not set(drawn) & {file.read_text() for file in generated}
     assert (out / "default/former/user").exists()
 
 
