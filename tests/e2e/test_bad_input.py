@@ -25,14 +25,14 @@ KEY = "spec.data[0].secretKey: must match"
 
 # What stands in the bad file; the line and a part of what is told.
 DOCUMENTS: dict[str, tuple[str | bytes, int, str]] = {
-    "malformed": ("kind: [\n", 2, "is no YAML"),
+    "malformed": ("kind: [\n", 2, "is not valid YAML"),
     "tab": ("a: 1\n\tb: 2\n", 2, "found a tab character"),
     "wrong type": (external("x", "k").replace("1h", "[1]"), 5, "spec.refreshInterval: must be a string"),
     "wrong duration": (external("x", "k").replace("1h", "1 hour"), 5, "(write a duration such as"),
     "unknown kind": (external("x", "k").replace("ExternalSecret", "ExternalSecrt"), 2, "(did you mean Ext"),
     "foreign kind": ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n", 2, "unknown kind"),
     "duplicate key": (HEAD + "type: a\ntype: b\n", 5, "type: the key appears twice (remove one"),
-    "duplicate name": (external("good", "k"), 0, "a-good.yaml:1 already"),
+    "duplicate name": (external("good", "k"), 0, "is already defined at "),
     "alias bomb": (BOMB, 0, "aliases repeat too many values (write them out)"),
     "alias of itself": (
         "a: &a [*a]\n",
@@ -44,7 +44,7 @@ DOCUMENTS: dict[str, tuple[str | bytes, int, str]] = {
     "control character": ("a: \x01\n", 1, "has a character that YAML does not allow (#x01) (remove it"),
     "NUL": ("a: \x00\n", 1, "has a character that YAML does not allow (#x00) (remove it"),
     "no mapping": ("- a\n", 1, "must be an object with apiVersion and kind"),
-    "no kind": ("apiVersion: v1\nmetadata: {name: x}\n", 1, "kind: is required (such as kind: "),
+    "no kind": ("apiVersion: v1\nmetadata: {name: x}\n", 1, "kind: is required (write kind: "),
     "no name": ("apiVersion: v1\nkind: Secret\n", 1, "metadata.name: is required"),
     "no DNS name": (HEAD.replace("x}", "../x}"), 3, "metadata.name: is not a DNS name (use lower case"),
     "way out": (external("x", "k").replace("secretKey: k", "secretKey: ../../etc/passwd"), 8, KEY),

@@ -182,7 +182,7 @@ def test_documents_are_alone_on_stdout(host: Host) -> None:
     assert done.returncode == 2
     assert json.loads(done.stdout)["kind"] == "List"
     assert len(done.stdout.splitlines()) == 1
-    assert f"{host.manifests}/bad.yaml:2: error: is no YAML" in done.stderr
+    assert f"{host.manifests}/bad.yaml:2: error: is not valid YAML" in done.stderr
     told = one(json.loads(done.stdout)["items"], "ExternalSecret/failing")["status"]["conditions"][0]
     assert (told["status"], told["reason"]) == ("False", "SecretSyncedError")
 

@@ -137,7 +137,7 @@ def twice(ref: ObjectRef, line: int, first: Manifest) -> Problem:
     """An object that is given in two places; the first stays in force."""
     return Problem(
         path="metadata.name",
-        message=f"{ref} stands at {first.file}:{first.line} already, and that stays in force",
+        message=f"{ref} is already defined at {first.file}:{first.line}, which stays in force",
         hint="remove one of them, or give it another name",
         line=line,
     )
