@@ -19,8 +19,8 @@ HEAD: Final = """\
 
 `docs/hooks/resources.py` generates this page from the models that validate manifests. `[]` means each item of
 a list, `<key>` each key of a map. A default is what an API server would fill in. Objects without a row of
-their own are optional. There are also rules between fields that are not listed here; `syncret validate` checks
-them.
+their own are optional. There are also rules between fields that are not listed here; `syncret validate`
+checks them.
 """
 
 SAME: Final = {
