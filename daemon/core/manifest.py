@@ -15,6 +15,7 @@ from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import KEEPS_FOREIGN_KEYS, target_name
 from syncret.providers.errors import Malformed
 
+_IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "ownerReferences")
 DATA_KINDS: Final = ("ConfigMap", "Secret")
 """Kinds whose content is `data`; that of all others is `spec`."""
 
@@ -58,8 +59,10 @@ def desired_manifest(
     if template is None:
         _put_data(target, data)
     elif rendering is not None:
+        identity = _identity(target)
         rendering.apply(template, ManifestSink(target), data, metadata=False)
-    metadata["annotations"][DATA_HASH] = _content_hash(target)
+        _check_written(target, identity)
+    target["metadata"]["annotations"][DATA_HASH] = _content_hash(target)
     claim(target, resource.metadata, own=resource.spec.target.creation_policy == "Owner")
     return target
 
@@ -72,8 +75,8 @@ class ManifestSink:
 
     def put(self, target: str, key: str, value: bytes) -> None:
         """One rendered value."""
-        place = self._target["metadata"] if target in ("labels", "annotations") else self._target
-        members = place.setdefault(target, {})
+        place: Json = self._target["metadata"] if target in ("labels", "annotations") else self._target
+        members = place.setdefault(target, {}) if is_object(place) else None
         if not is_object(members):
             raise Malformed(f"{target} of the target is no object, so it takes no keys")
         members[key] = _text(key, value)
@@ -81,6 +84,25 @@ class ManifestSink:
     def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
         """A change at any place."""
         object_paths.put(self._target, path, make)
+
+
+def _identity(target: Document) -> tuple[Json, ...]:
+    """Which object it is, and whose."""
+    return (target["apiVersion"], target["kind"], *(target["metadata"].get(field) for field in _IDENTITY))
+
+
+def _check_written(target: Document, identity: tuple[Json, ...]) -> None:
+    """Refuse what a path wrote over the object itself: it could stand elsewhere, or be of another kind."""
+    if not is_object(target["metadata"]) or _identity(target) != identity:
+        raise Malformed(
+            "the template changes which object the target is, or whose",
+            hint="let templateFrom write to its data, labels, annotations, or below spec",
+        )
+    for field in ("labels", "annotations"):
+        if not is_object(target["metadata"].get(field)):
+            raise Malformed(
+                f"metadata.{field} of the target is no object", hint=f"render a map for metadata.{field}"
+            )
 
 
 def _put_data(target: Document, data: Mapping[str, bytes]) -> None:

@@ -131,6 +131,48 @@ async def test_an_object_without_spec_and_data_has_nothing_to_compare(clock: Clo
         assert (await life.existing(WIDGET))["other"] == {"path": {"a": "v"}}
 
 
+@pytest.mark.parametrize(
+    ("target", "literal"),
+    [
+        pytest.param("metadata.name", "other", id="its name"),
+        pytest.param("metadata.namespace", "other", id="its namespace"),
+        pytest.param("kind", "Secret", id="its kind"),
+        pytest.param("apiVersion", "v1", id="its group"),
+        pytest.param("metadata.uid", "other", id="its uid"),
+        pytest.param("metadata.ownerReferences", "other", id="its owners"),
+        pytest.param("metadata", "labels: {a: b}", id="all its metadata"),
+        pytest.param("metadata", "text", id="metadata as a text"),
+        pytest.param("metadata.labels", "text", id="labels as a text"),
+        pytest.param("metadata.labels", "", id="no labels"),
+        pytest.param("metadata.annotations", "[a]", id="annotations as a list"),
+    ],
+)
+async def test_a_path_cannot_make_another_object_of_the_target(
+    clock: Clock, target: str, literal: str
+) -> None:
+    async with Life(clock).running(allow_generic_targets=True) as life:
+        written = [{"target": target, "literal": literal}, {"target": "Labels", "literal": "a: b"}]
+        await life.apply(store(), widget(template={"templateFrom": written}))
+        assert await life.ready(X) == ("False", "ResourceSyncedError", "could not apply template to manifest")
+        assert life.target.written == []
+        assert life.bugs == []
+
+
+async def test_a_path_adds_to_the_metadata_of_the_target(clock: Clock) -> None:
+    async with Life(clock).running(allow_generic_targets=True) as life:
+        template = {
+            "templateFrom": [
+                {"target": "metadata.labels", "literal": "a: b"},
+                {"target": "metadata.finalizers", "literal": "[example.com/held]"},
+            ]
+        }
+        await life.apply(store(), widget(template=template))
+        metadata = (await life.existing(WIDGET))["metadata"]
+        assert (await life.ready(X))[0] == "True"
+        assert metadata["labels"].items() >= {"a": "b", MANAGED: "true"}.items()
+        assert metadata["finalizers"] == ["example.com/held"]
+
+
 # ----------------------------------------------------------------------------------------------- namespaces
 def spread_to(*names: str) -> Document:
     return manifest(
