@@ -1,4 +1,4 @@
-"""The host home put together: from settings and a registry to a home whose manifests are judged."""
+"""Puts the host home together from the settings and a registry."""
 
 import os
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""One pass over a host: everything that is due is brought in step, or only rehearsed, and then told."""
+"""One pass over a host: everything that is due is synced, or only rehearsed, and the outcome is reported."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -141,7 +141,7 @@ async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
                     hint = f" ({failure.hint})" if failure.hint else ""
                     result.failures[stored.ref] = failure.message + hint
                 elif running.engine.failures(stored.ref):
-                    result.failures[stored.ref] = "an unforeseen error: please report it"
+                    result.failures[stored.ref] = "an unexpected error: please report it"
                 due = running.engine.due(stored.ref)
                 if due is not None:
                     result.due[stored.ref] = due

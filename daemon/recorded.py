@@ -1,4 +1,4 @@
-"""Sees what controllers write: a target in front of the home's own that remembers every output."""
+"""A target in front of the home's own that remembers every output that controllers write."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""One way to a provider for every call: token bucket, fault, time limit, retry, and telling the observer."""
+"""The one path of every provider call: token bucket, injected fault, time limit, retry, report."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Keeps one client open: for the first who needs it, lent to many, closed by the task that opened it."""
+"""Keeps one client open: opened for the first caller, lent to many, closed by the task that opened it."""
 
 import asyncio
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class LentClient:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if self._ready.done() and (self._ready.exception() is not None or not self._task.done()):
             return self._ready.result()
-        raise Unavailable("the client has been closed meanwhile")
+        raise Unavailable("the client was closed in the meantime")
 
     async def __aenter__(self) -> Client:
         """The client, kept open until the block is left. Raises what opening raised."""
@@ -110,7 +110,7 @@ class LentClient:
         except TimeoutError:
             if not timer.expired():
                 raise
-            raise Unavailable(f"the secret manager could not be opened within {limit:g} s") from None
+            raise Unavailable(f"the secret manager could not be connected to within {limit:g} s") from None
 
     async def _until_unused(self) -> None:
         idle = self._around.settings.idle_close

@@ -1,4 +1,4 @@
-"""Tells the wall time by the event loop's own, so that both move together, in a simulation too."""
+"""Derives the wall-clock time from the event loop's, so that both move together, in a simulation too."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Notices that a whole store gives no answer, and lets a single call find out when it does again.
+"""Notices when a whole store stops answering, and lets one call at a time find out when it answers again.
 
 Backoff of objects alone would have ten thousand of them try a dead server each on its own. One entry that
 fails among others that succeed is no outage: a success in between starts the count anew.

@@ -1,4 +1,4 @@
-"""Renders the templates of requests for providers, which know no templates of their own."""
+"""Renders request templates for providers, which have no template engine of their own."""
 
 import secrets
 from collections.abc import Callable, Mapping

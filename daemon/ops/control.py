@@ -59,7 +59,7 @@ def bound(path: Path) -> socket.socket:
     That of a dead process is replaced.
     """
     if len(os.fsencode(path)) > LONGEST_PATH:
-        raise CannotListen(f"{path}: longer than {LONGEST_PATH} bytes", hint=ELSEWHERE)
+        raise CannotListen(f"{path}: is longer than {LONGEST_PATH} bytes", hint=ELSEWHERE)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def _make_way(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise CannotListen(f"{path}: is no socket", hint=f"remove it, or {ELSEWHERE}")
+        raise CannotListen(f"{path}: is not a socket", hint=f"remove it, or {ELSEWHERE}")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
         caller.settimeout(0.1)
         code = caller.connect_ex(str(path))

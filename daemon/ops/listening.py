@@ -1,4 +1,4 @@
-"""Why nobody can be served at an address or socket, in words that help."""
+"""Says why an address or a socket cannot be listened on, and what to do about it."""
 
 import errno
 from typing import Final
@@ -24,7 +24,7 @@ _WHY: Final = {
 
 
 def cannot_listen(address: str, error: OSError) -> CannotListen:
-    """The error of binding to a TCP address, told."""
+    """The error of binding to a TCP address, with what to do about it."""
     # asyncio passes over addresses that this machine lacks, and names no code when none is left (since 3.13)
     code = errno.EADDRNOTAVAIL if error.errno is None else error.errno
     why = _WHY.get(code, error.strerror or "it cannot be used")

@@ -1,4 +1,4 @@
-"""Gives back to the system what the first pass needed for a moment, and what glibc would keep for ever."""
+"""Returns memory to the system that the first pass needed for a moment and that glibc would keep for ever."""
 
 import ctypes
 

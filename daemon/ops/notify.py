@@ -1,4 +1,4 @@
-"""The word to systemd: readiness, status, watchdog, reloading, stopping. Without systemd it says nothing."""
+"""Notifies systemd: readiness, status, watchdog, reloading, stopping. Does nothing without systemd."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ class Notifier:
         self._address = "\0" + address[1:] if address.startswith("@") else address
         self.watchdog = watchdog
         self._owes_ready = False
-        """Whether systemd is still to hear that the service is ready: the one word it waits for."""
+        """Whether systemd has yet to learn that the service is ready: the one message that it waits for."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
@@ -51,7 +51,7 @@ class Notifier:
         self._send("STOPPING=1")
 
     def _send(self, message: str) -> bool:
-        """Whether systemd has got it; where it restarts, or its queue is full, nobody is held up."""
+        """Whether systemd received it; if it is restarting, or its queue is full, nobody waits for it."""
         if not self._address:
             return False
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:

@@ -47,7 +47,7 @@ def refresh(running: Running, stored: Stored) -> Refreshed:
     _check(running, stored)
     if ref.kind in STORES:
         running.engine.refresh(ref)
-        return Refreshed(str(ref), "is looked at now: it is probed unless it was found in order not long ago")
+        return Refreshed(str(ref), "is looked at now; it is probed unless it was found healthy not long ago")
     if ref.kind not in CHILDREN:
         _wish(running, ref)
         return Refreshed(str(ref), "is refreshed now")

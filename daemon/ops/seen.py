@@ -1,4 +1,4 @@
-"""What is told of an object to operators: its verdict, the age of its value, how often that is renewed."""
+"""What operators see of an object: its verdict, the age of its value, and how often that is renewed."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The engine's news as log lines: events of objects, failures of stores, bugs."""
+"""Logs what the engine reports: events of objects, failures of stores, bugs."""
 
 import structlog
 
@@ -32,7 +32,7 @@ class LoggedNews(Silent):
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
         log.error(
-            "a reconcile ended by an unforeseen error; please report it", object=ref, error=error, at=where
+            "a reconcile ended with an unexpected error; please report it", object=ref, error=error, at=where
         )
 
     def listed(self, objects: int) -> None:
@@ -44,7 +44,7 @@ class LoggedNews(Silent):
     def called(self, call: Call) -> None:
         failure = type(call.failure).__name__ if call.failure is not None else None
         log.debug(
-            "called",
+            "called the secret manager",
             store=call.store,
             operation=call.operation,
             seconds=round(call.seconds, 4),
@@ -59,12 +59,12 @@ class LoggedNews(Silent):
 
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None:
         if failure is None:
-            log.debug("opened", store=store)
+            log.debug("opened a client", store=store)
         else:
             log.warning("the store cannot be opened", store=store, error=str(failure), hint=failure.hint)
 
     def closed(self, store: ObjectRef, error: str) -> None:
-        log.debug("closed", store=store, error=error)
+        log.debug("closed a client", store=store, error=error)
 
     def jumped(self, seconds: float) -> None:
         log.warning(

@@ -251,7 +251,7 @@ def test_the_daemon_cannot_be_asked(tmp_path: Path, manifests: Path, which: str)
         more, part = {
             "port": (["--listen", f"127.0.0.1:{taken.getsockname()[1]}"], "another process listens there"),
             "socket too long": (["--set", f"socket={tmp_path}/{'x' * 120}"], "longer than 107 bytes (choose"),
-            "socket is a file": (["--set", f"socket={tmp_path}/file"], "is no socket (remove it"),
+            "socket is a file": (["--set", f"socket={tmp_path}/file"], "is not a socket (remove it"),
         }[which]
         with daemon(tmp_path, manifests, *more, ready=False) as process:
             assert process.process.wait(20) == 3

@@ -1,4 +1,4 @@
-"""Writes side by side, a step at a time, so that they wait for the disk together.
+"""Runs several writes in step with each other, so that they wait for the disk together.
 
 A careful write waits for the disk: for its files before they get their name, then for the name. One wait of
 the file system's journal serves all that was written by then, so thirty writes in step wait as long as one.
@@ -22,7 +22,7 @@ _OPEN: Final = 64  # files of a batch that may wait for the disk: a process may 
 
 
 class Batch:
-    """What writes side by side have in common: the folders of their namespaces, open as long as they run."""
+    """What the writes of a batch share: the folders of their namespaces, open as long as they run."""
 
     def __init__(self, tree: OutputTree) -> None:
         self._tree = tree

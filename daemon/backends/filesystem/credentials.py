@@ -43,7 +43,7 @@ def read_credentials(folder: str, salt: bytes) -> tuple[Sequence[Manifest], Sequ
 
 _MISNAMED = Problem(
     path="",
-    message="this credential is no key of a Secret",
+    message="this credential cannot be a key of a Secret",
     hint="call it <secret>.<key>: lowercase letters, digits and '-' before the first dot",
 )
 

@@ -1,4 +1,4 @@
-"""Notices that somebody else touched written files: an edit, a removal, other modes or owners.
+"""Notices when somebody else touches written files: edits, removals, changed modes or owners.
 
 What the files look like (inodes, sizes, times, modes, owners) is noted with each write, as it was made and
 not as it is found a moment later, and compared from time to time: one `stat` for each file and folder. No

@@ -1,4 +1,4 @@
-"""What a file looks like from outside: what `stat` tells of it and what any touch by somebody else changes.
+"""What a file looks like from outside: the parts of its `stat` that change when somebody else touches it.
 
 The time of the last status change is not part of it: hard links and swaps of folders, our own, change it.
 """

@@ -20,7 +20,7 @@ from syncret.daemon.backends.filesystem.records import FileRecord, Record, is_fi
 class FormerLife(NamedTuple):
     """Objects to be put back (the list is emptied by whoever does), and what manifest files said.
 
-    None is said by a file that has to be read again.
+    A file that has to be read again stands there with None.
     """
 
     objects: list[tuple[ObjectRef, Record]]

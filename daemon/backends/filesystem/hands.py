@@ -1,4 +1,4 @@
-"""A few threads that take what waits, many jobs at a time.
+"""A few threads that take waiting jobs in batches.
 
 A thread for each write would wait for the disk as often as there are writes, and most of what it did besides
 would be taking turns with the event loop. The threads are nobody else's: a disk that hangs must not take

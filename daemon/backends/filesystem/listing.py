@@ -1,4 +1,4 @@
-"""Finds the files of manifests below a folder. What cannot be looked at stops nothing beside it."""
+"""Finds the manifest files below a folder. An entry that cannot be examined does not affect the others."""
 
 import os
 import stat
@@ -22,8 +22,8 @@ def walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, Found]]
     """Manifest files below a folder in the order of their names, each once; links are followed.
 
     Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
-    What cannot be looked at (a folder that is locked, a link to itself) comes with its error and stops
-    nothing beside it. Raises OSError for the folder itself.
+    What cannot be examined (a folder without permission, a link to itself) is yielded with its error. Raises
+    OSError for the folder itself.
     """
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)

@@ -1,4 +1,4 @@
-"""Other written objects as files: a ConfigMap or any manifest is one YAML file in its namespace's folder.
+"""Writes objects other than Secrets as files: each is one YAML file in the folder of its namespace.
 
 Like a Secret's folder, a file is complete, and owned as it should be, before its name appears, and is not
 touched when its content is the same.
@@ -90,7 +90,7 @@ class ManifestTarget:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or status.st_uid not in self._tree.owners:
                 raise TargetUnavailable(
-                    f"{self._tree.path}: {name} is no plain file, or belongs to another user",
+                    f"{self._tree.path}: {name} is not a regular file, or belongs to another user",
                     hint="move it away; syncret did not make it",
                 )
             owned = self._tree.owned(status, self._tree.settings.file_mode)

@@ -1,4 +1,4 @@
-"""Which names may become names of files: a key is never a way out of its folder."""
+"""Decides which keys and object names may become file names: none of them leads out of its folder."""
 
 import re
 from collections.abc import Collection

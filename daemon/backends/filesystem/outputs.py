@@ -1,4 +1,4 @@
-"""What controllers write becomes files, and is nowhere else: a vault for the simulated cluster.
+"""Keeps what controllers write in files, and nowhere else: the vault of the simulated cluster.
 
 The cluster keeps the face of a written object (its metadata); its content is in the files, and is read from
 there whenever somebody asks for the object. So an edited or deleted file is what a controller observes, and
@@ -143,7 +143,7 @@ class Outputs:
         return self._drift.found()
 
     def look(self, ref: ObjectRef) -> Look | None:
-        """What is worth to be remembered of how a Secret's files look: that they are sound."""
+        """How a Secret's files look, if that is worth remembering: only if they are sound."""
         look = self._drift.look(ref) if self._drift is not None else None
         return look if look is not None and look.sound else None
 

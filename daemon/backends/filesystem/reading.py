@@ -1,4 +1,4 @@
-"""One file's bytes as manifests: which objects it gives, which are wrong, and what cannot even be told."""
+"""Reads one file as manifests: which objects it defines, which are wrong, and which cannot even be named."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -134,7 +134,7 @@ class Reader:
 
 
 def twice(ref: ObjectRef, line: int, first: Manifest) -> Problem:
-    """An object that is given in two places; the first stays in force."""
+    """An object that is defined in two places; the first stays in force."""
     return Problem(
         path="metadata.name",
         message=f"{ref} is already defined at {first.file}:{first.line}, which stays in force",

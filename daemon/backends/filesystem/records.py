@@ -1,4 +1,4 @@
-"""What the state file holds of one object: everything that was told about it, and never a value of a secret.
+"""The rows of the state file: all that is known about an object, and never the value of a secret.
 
 Of our own kinds that is the whole object with embedded values (a `fake` store's, a Secret's) taken out; of
 all others it is their metadata alone: their content is in the manifest or in the written files, and is put

@@ -1,4 +1,4 @@
-"""What the disk refuses, in words that say what to do about it."""
+"""Turns errors of the file system into messages that say what to do about them."""
 
 import errno
 import os
@@ -18,9 +18,9 @@ _REMEDIES = {
     errno.EROFS: ("the file system is read-only", "mount it writable, or choose another output folder"),
     errno.EACCES: ("permission denied", "let the user that syncret runs as write there"),
     errno.EPERM: ("not permitted", "let the user that syncret runs as write there and give files away"),
-    errno.ELOOP: ("a symbolic link stands where a folder should be", "remove the link"),
-    errno.ENOTDIR: ("something that is no folder stands in the way", "move it away"),
-    errno.EISDIR: ("a folder stands where a file should be", "move it away"),
+    errno.ELOOP: ("there is a symbolic link where a folder should be", "remove the link"),
+    errno.ENOTDIR: ("something that is not a folder is in the way", "move it away"),
+    errno.EISDIR: ("there is a folder where a file should be", "move it away"),
     errno.ENAMETOOLONG: ("the name is too long for this file system", "choose a shorter name"),
     errno.EMFILE: ("too many files are open", "raise the limit (LimitNOFILE=, ulimit -n)"),
     errno.EIO: ("the disk failed", "look at the kernel's log, and check the disk"),
@@ -28,7 +28,7 @@ _REMEDIES = {
 
 
 def unavailable(error: OSError, path: str) -> TargetUnavailable:
-    """What the disk refused, in words that say what to do."""
+    """The error of a system call, with what to do about it."""
     message, hint = _REMEDIES.get(
         error.errno or 0, (os.strerror(error.errno or errno.EIO), "check the output folder")
     )
@@ -36,7 +36,7 @@ def unavailable(error: OSError, path: str) -> TargetUnavailable:
 
 
 def foreign(path: str, owner: int) -> TargetUnavailable:
-    """The folder is somebody else's, who could change what is in it."""
+    """The folder belongs to somebody else, who could change what is in it."""
     return TargetUnavailable(
         f"{path}: the folder belongs to another user (uid {owner})",
         hint=f"give it to the user that syncret runs as (chown {os.geteuid()}), or choose another folder",

@@ -1,4 +1,4 @@
-"""Secrets as folders: one is `<output>/<namespace>/<name>/`, its keys are files, and the set changes at once.
+"""Each Secret is a folder, `<output>/<namespace>/<name>/`; its keys are files, and they change all at once.
 
 A new set is built in a hidden folder beside the old one. Owner, group and mode are right before a name
 appears; files whose content did not change are the same files (hard links: same inode, same mtime); then the
@@ -88,7 +88,8 @@ class SecretFolder:
         except OSError as error:
             raise unavailable(error, self._path(ref)) from error
         raise TargetUnavailable(
-            f"{self._path(ref)}: the folder is swapped all the time", hint="find out who does"
+            f"{self._path(ref)}: the folder is being replaced all the time",
+            hint="find the program that does it",
         )
 
     def remove(self, ref: ObjectRef) -> bool:

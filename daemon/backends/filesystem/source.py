@@ -1,6 +1,6 @@
-"""Tells when folders of manifests have to be looked at: on events, and on a timer because events get lost.
+"""Says when the folders of manifests have to be looked at: on events, and on a timer because events get lost.
 
-The kernel's events miss files that appear in a folder created a moment ago, and tell nothing of network file
+The kernel's events miss files that appear in a folder created a moment ago, and do not cover network file
 systems; and the kernel may have no more watches to give. So everything is looked at again every `rescan`
 seconds; a look costs one `stat` for each file.
 """
@@ -37,7 +37,7 @@ async def looks(
             return
         told = reason
         log.warning(
-            "changes of manifests are not heard of, only looked for",
+            "the kernel does not report changes of manifests; they are looked for instead",
             every=rescan,
             reason=reason,
             hint="raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)",

@@ -1,9 +1,9 @@
 """What the host home remembers across restarts: one sqlite file, written by one thread.
 
-Writes are gathered. What is given between two awaits (an owner that goes, and what it owned) is committed
+Writes are gathered. What is passed in between two awaits (an owner that goes, and what it owned) is committed
 together or not at all; whatever arrives while a commit runs goes into the next one, and only the newest
 version of an object is written. What a caller awaited is on the disk (WAL, synchronous=FULL). Secret values
-have no place in here: callers put metadata, status and digests.
+do not belong here: callers put metadata, status and digests.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ class State:
             )
 
     def put(self, ref: ObjectRef, data: bytes) -> None:
-        """Remember this version, in the stead of an older one."""
+        """Remember this version instead of an older one."""
         self._add(ref, data)
 
     def remove(self, ref: ObjectRef) -> None:

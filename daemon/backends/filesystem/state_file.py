@@ -1,4 +1,4 @@
-"""The state file as a file: locked, checked, migrated, and words for what is wrong with it.
+"""Opens the state file: locks, checks and migrates it, and says what is wrong with it.
 
 A file that is damaged, newer than this program or somebody else's is refused and left as it is.
 """

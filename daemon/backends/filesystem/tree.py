@@ -1,4 +1,4 @@
-"""The output folder: opened safely and locked, one folder per namespace, and words for what the disk refuses.
+"""The output folder: opened safely, locked, and with one folder in it for each namespace.
 
 Everything below the output folder is reached through open folders (`openat`) without following links, so that
 a symbolic link that somebody puts underneath cannot lead a write, a read or a removal anywhere else.

@@ -1,6 +1,6 @@
-"""Makes the cluster hold what the manifests say: first beside what is remembered, later change by change.
+"""Makes the cluster match the manifests: at the start beside what is remembered, later change by change.
 
-A Secret that a manifest gives stays in memory. Once a controller merges keys into it, it is an output: all
+A Secret that a manifest defines stays in memory. Once a controller merges keys into it, it is an output: all
 its keys are files from then on. When its manifest changes, the keys that the manifest gave before are
 replaced, and the keys that controllers merged stay.
 """

@@ -1,4 +1,4 @@
-"""Writes of controllers: what is to become a file is written between judging and commit.
+"""Carries out the writes of controllers: their files are written between judging and committing them.
 
 The order makes a crash harmless. First the state file says durably that the object exists, then the files
 appear, then the cluster shows it: whatever the moment, the next start knows of every file that was written,
@@ -39,7 +39,7 @@ class Writer:
         draft = prepare()
         if draft.ref in self._journal.forgotten:
             raise Invalid(
-                f"{draft.ref}: a systemd credential gives this Secret; nothing can be written to it"
+                f"{draft.ref}: this Secret comes from a systemd credential; nothing can be written to it"
             )
         if not self._outputs.takes(draft.ref.group_kind):
             stored = self._cluster.commit(draft)

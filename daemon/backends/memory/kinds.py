@@ -1,4 +1,4 @@
-"""What the server must know of kinds: the few that it treats apart, and which keep their status apart."""
+"""What the server must know about kinds: the few that it treats specially, and which have a status apart."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Where the versions stand: by kind, then namespace, then name."""
+"""Stores the newest version of every object by kind, then namespace, then name."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,7 +31,7 @@ class Shelves:
         return None if shelf is None else shelf.get(ref.name)
 
     def put(self, stored: Stored) -> None:
-        """Place the version under its name, in the stead of what stood there."""
+        """Place the version under its name, in place of the one before."""
         ref = stored.ref
         self._kinds.setdefault(ref[:2], {}).setdefault(ref.namespace, {})[ref.name] = stored
 

@@ -1,4 +1,4 @@
-"""Asks every need of a resource at once, grouped by store, so that calls can be shared and batched."""
+"""Fetches all that a resource needs at once, grouped by store, so that calls can be shared and batched."""
 
 import asyncio
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Finalizers: an object that must be cleaned up after is not let go before."""
+"""Finalizers: an object does not go before it has been cleaned up after."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""GeneratorState: cleans up what a generator made elsewhere, once its deadline or its owner's end comes."""
+"""GeneratorState: cleans up what a generator made elsewhere, once its deadline is over or its owner gone."""
 
 from collections.abc import Iterable, Sequence
 
@@ -66,7 +66,7 @@ class GeneratorStateReconciler:
         try:
             if resource.spec is not None:
                 if not is_object(resource.spec.resource) or not is_object(resource.spec.state):
-                    raise Malformed("spec.resource and spec.state are no objects")
+                    raise Malformed("spec.resource and spec.state must be objects")
                 await clean_up(self._world, resource.spec.resource, resource.spec.state)
         except SyncError as error:
             message = f"could not cleanup generator state: {error}"

@@ -1,4 +1,4 @@
-"""SecretStore and ClusterSecretStore: can it be used, what can it do, and who still needs it."""
+"""SecretStore and ClusterSecretStore: whether it can be used, what it can do, and who still needs it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple

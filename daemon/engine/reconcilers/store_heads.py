@@ -1,4 +1,4 @@
-"""What most reconciles ask of a store: whose it is, who may use it, is it ready. Not how it is reached."""
+"""What most reconciles ask about a store: whose it is, who may use it, and whether it is ready."""
 
 import msgspec
 

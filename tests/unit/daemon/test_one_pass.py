@@ -55,4 +55,4 @@ async def test_a_mistake_in_the_program_is_a_failure_of_the_pass(registry: Regis
     result = await one_pass(Settings(manifests=(os.fspath(file),), output_dir="", state_file=""), registry)
 
     ref = ObjectRef("external-secrets.io", "SecretStore", "default", "faulty")
-    assert result.failures == {ref: "an unforeseen error: please report it"}
+    assert result.failures == {ref: "an unexpected error: please report it"}

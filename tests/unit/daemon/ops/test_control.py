@@ -81,7 +81,7 @@ async def test_one_that_begins_counts_as_live(view: View) -> None:
 
 async def test_a_file_is_not_removed(view: View) -> None:
     in_the_way(Path(view.settings.socket))
-    with pytest.raises(CannotListen, match="is no socket"):
+    with pytest.raises(CannotListen, match="is not a socket"):
         async with serving(control_service, view):
             pass
     mode = mode_of(view.settings.socket)
