@@ -144,7 +144,7 @@ class Target(Protocol):
     """Holds objects of any kind. Manifests are JSON objects; what comes back is the stored version."""
 
     async def get(self, ref: ObjectRef) -> Stored | None:
-        """The object, or None."""
+        """The object, or None. Raises TargetUnavailable where what it holds cannot be told now."""
         ...
 
     def untouched(self, ref: ObjectRef) -> bool:

@@ -5,6 +5,7 @@ import stat
 
 from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.backends.filesystem.names import TEMPORARY
+from syncret.daemon.backends.filesystem.refusals import is_passing
 from syncret.daemon.backends.filesystem.tree import listed
 
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO that somebody put there must not hang us
@@ -24,15 +25,20 @@ def names_in(folder: int, path: str) -> set[str]:
 
 
 def files_in(folder: int) -> dict[str, tuple[os.stat_result, bytes]]:
-    """The regular files of a folder; links, devices and pipes are passed over, never followed."""
+    """The regular files of a folder; links, devices and pipes are passed over, never followed.
+
+    Raises OSError where it cannot be told what is there.
+    """
     files: dict[str, tuple[os.stat_result, bytes]] = {}
     for name in listed(folder):
         if name.startswith(TEMPORARY):
             continue
         try:
             fd = os.open(name, _READ_FILE, dir_fd=folder)
-        except OSError:  # a link, a socket, or gone since: as good as no file
-            continue
+        except OSError as error:
+            if is_passing(error):
+                raise
+            continue  # a link, a socket, or gone since: as good as no file
         try:
             status = os.fstat(fd)
             if stat.S_ISREG(status.st_mode):

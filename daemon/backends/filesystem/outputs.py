@@ -20,6 +20,7 @@ from syncret.daemon.backends.filesystem.drift import Drift, Look
 from syncret.daemon.backends.filesystem.faces import Written
 from syncret.daemon.backends.filesystem.manifest_target import ManifestTarget
 from syncret.daemon.backends.filesystem.records import face, is_ours
+from syncret.daemon.backends.filesystem.refusals import CannotTell
 from syncret.daemon.backends.filesystem.secret_folder import SecretFolder
 from syncret.daemon.backends.filesystem.tree import OutputTree
 from syncret.daemon.core.secret import is_intact
@@ -194,12 +195,14 @@ class Outputs:
     def unseal(self, stored: Stored) -> Stored:
         """The version with what the files hold now; without, where they are gone or somebody else's.
 
-        Whoever then tries to write is told what is wrong with them.
+        Whoever then tries to write is told what is wrong with them. Raises CannotTell.
         """
         if stored.ref not in self._refs:
             return stored
         try:
             content = self.load(stored.ref)
+        except CannotTell:
+            raise
         except TargetUnavailable:
             return stored
         if not content:

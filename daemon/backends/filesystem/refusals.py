@@ -5,6 +5,12 @@ import os
 
 from syncret.daemon.backends.contract import TargetUnavailable
 
+
+class CannotTell(TargetUnavailable):
+    """What is there cannot be told at the moment: that must not look as if nothing were there."""
+
+
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE})
 _REMEDIES = {
     errno.ENOSPC: (
         "no space is left on the file system",
@@ -23,6 +29,7 @@ _REMEDIES = {
     errno.EISDIR: ("there is a folder where a file should be", "move it away"),
     errno.ENAMETOOLONG: ("the name is too long for this file system", "choose a shorter name"),
     errno.EMFILE: ("too many files are open", "raise the limit (LimitNOFILE=, ulimit -n)"),
+    errno.ENFILE: ("too many files are open on this machine", "raise the limit (sysctl fs.file-max)"),
     errno.EIO: ("the disk failed", "look at the kernel's log, and check the disk"),
 }
 
@@ -32,7 +39,12 @@ def unavailable(error: OSError, path: str) -> TargetUnavailable:
     message, hint = _REMEDIES.get(
         error.errno or 0, (os.strerror(error.errno or errno.EIO), "check the output folder")
     )
-    return TargetUnavailable(f"{path}: {message}", hint=hint)
+    return (CannotTell if is_passing(error) else TargetUnavailable)(f"{path}: {message}", hint=hint)
+
+
+def is_passing(error: OSError) -> bool:
+    """Whether an error says nothing about the file: the process, the machine or the disk is in trouble."""
+    return error.errno in _PASSING
 
 
 def foreign(path: str, owner: int) -> TargetUnavailable:

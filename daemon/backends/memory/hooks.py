@@ -63,7 +63,10 @@ class Vault(Protocol):
         ...
 
     def unseal(self, stored: Stored) -> Stored:
-        """The whole version; as it is where the part kept elsewhere is gone."""
+        """The whole version; as it is where the part kept elsewhere is gone.
+
+        Raises a BackendError where it cannot be told whether it is.
+        """
         ...
 
 

@@ -2,7 +2,10 @@
 
 import asyncio
 import contextlib
+import os
+import resource
 import stat
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -105,6 +108,35 @@ async def test_a_link_in_the_place_of_the_output_folder_ends_the_home(opened: Op
         (tmp_path / "out").symlink_to("aside")
         with pytest.raises(TargetUnavailable, match="symbolic link"):
             await home.inspect()
+
+
+@contextlib.contextmanager
+def no_more_files() -> Generator[None, None, None]:
+    """As many files are open as may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(int(fd.name) for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 1, hard))
+    held: list[int] = []
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                held.append(os.open("/dev/null", os.O_RDONLY))
+        yield
+    finally:
+        for fd in held:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_files_that_cannot_be_opened_for_the_moment_do_not_look_empty(
+    opened: Opener, tmp_path: Path
+) -> None:
+    """Whoever merges into the Secret would take all its other keys away."""
+    async with opened() as home:
+        await home.create(made(a="1", b="2"))
+        with no_more_files(), pytest.raises(TargetUnavailable, match="too many files are open"):
+            await home.get(MADE)
+        assert await data_of(home, MADE) == encoded(a="1", b="2")
 
 
 async def test_equal_content_is_no_write(opened: Opener, tmp_path: Path) -> None:
