@@ -11,11 +11,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
-import structlog
-
 _APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
-log = structlog.get_logger()
 
 
 async def looks(
@@ -36,7 +33,9 @@ async def looks(
         if isinstance(error, FileNotFoundError) or reason == told:  # gone at this very moment
             return
         told = reason
-        log.warning(
+        import structlog  # slow to import, and seldom needed
+
+        structlog.get_logger().warning(
             "the kernel does not report changes of manifests; they are looked for instead",
             every=rescan,
             reason=reason,
