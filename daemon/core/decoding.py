@@ -9,6 +9,7 @@ from syncret.providers.errors import Malformed
 
 _STANDARD: Final = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
 _URL_SAFE: Final = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
+_STRAY: Final = re.compile("[\udc80-\udcff]")
 _GROUP: Final = 4
 _NO_LINE_BREAKS: Final = b"\r\n"
 
@@ -53,6 +54,11 @@ def check_null_bytes(policy: str, values: Mapping[str, bytes]) -> None:
                 f'fetched secret value for key "{key}" contains null bytes',
                 hint="store it as text (PEM, base64), or leave nullBytePolicy out for binary data",
             )
+
+
+def as_text(value: bytes) -> str:
+    """The value where only text fits: a replacement character for each byte that is no UTF-8."""
+    return _STRAY.sub("\ufffd", value.decode(errors="surrogateescape"))
 
 
 def _auto(value: bytes) -> bytes:

@@ -14,7 +14,7 @@ LARGEST_INDEX: Final = 10_000
 MOST_STEPS: Final = 100
 
 Step: TypeAlias = str | int
-_SEGMENT: Final = re.compile(r"([^\[\]]*)((?:\[[^\]]*\])*)")
+_SEGMENT: Final = re.compile(r"([^\[]*)((?:\[[^\]]*\])*)")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 
 

@@ -4,16 +4,16 @@ The order is the operator's: first the templates of `templateFrom`, then `data`,
 A scope of Values renders each value for its key; KeysAndValues renders one text, YAML that gives both.
 """
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
 from syncret.config.fields import Json
-from syncret.config.meta import ObjectRef, is_object
+from syncret.config.meta import ObjectRef, is_list, is_object
 from syncret.config.nodes import float_text
 from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
-from syncret.config.yaml import parse_text
 from syncret.daemon.core import decoding, object_paths
 from syncret.providers.errors import Malformed
 
@@ -24,6 +24,7 @@ Sources: TypeAlias = Mapping[ObjectRef, Mapping[str, bytes]]
 """The data of the Secrets and ConfigMaps that hold templates."""
 
 WELL_KNOWN: Final = ("data", "labels", "annotations")
+_INT64: Final = 1 << 63
 
 
 class Sink(Protocol):
@@ -113,7 +114,10 @@ def _put_value(sink: Sink, target: str, key: str, value: bytes) -> None:
     if target.lower() in (*WELL_KNOWN, "spec"):
         sink.put(target.lower(), key, value)
         return
-    parsed = _parsed(value, otherwise=value.decode(errors="replace"))
+    try:
+        parsed = _in_json(_parsed(value))
+    except Malformed:
+        parsed = decoding.as_text(value)
     sink.put_at(target, lambda _existing: parsed)
 
 
@@ -121,6 +125,7 @@ def _put_map(sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
     """One rendered text that gives keys and values."""
     parsed = _parsed(rendered)
     if target.lower() not in WELL_KNOWN:
+        parsed = _in_json(parsed)
         whole = len(object_paths.parse_path(target)) == 1
         sink.put_at(target, lambda existing: parsed if whole else _joined(existing, parsed))
         return
@@ -137,18 +142,36 @@ def _joined(existing: Json, parsed: Json) -> Json:
     return {**existing, **parsed} if is_object(existing) and is_object(parsed) else parsed
 
 
-_FAIL: Final = object()
+def _parsed(rendered: bytes) -> Json:
+    """The first document. Raises Malformed where it is no YAML, or more than a rendering may make."""
+    # The engine costs 50 ms, and has been imported by now: something was rendered.
+    from syncret.daemon.core.templating.budget import Budget
+    from syncret.daemon.core.templating.errors import FunctionError
+    from syncret.daemon.core.templating.functions.yaml_read import YamlError, load
+    from syncret.daemon.core.templating.values import text_of
+
+    try:
+        return cast("Json", load(Budget(), text_of(rendered), exact=True))
+    except YamlError:
+        raise Malformed(
+            "the rendered text is not YAML", hint="quote values that hold special characters"
+        ) from None
+    except FunctionError as error:
+        raise Malformed(f"the rendered text is too large: {error}") from None
 
 
-def _parsed(rendered: bytes, *, otherwise: Json = _FAIL) -> Json:
-    documents = list(parse_text(rendered))
-    if not documents:
-        return None
-    if documents[0].problems:
-        if otherwise is _FAIL:
-            raise Malformed("the rendered text is not YAML", hint="quote values that hold special characters")
-        return otherwise
-    return documents[0].value
+def _in_json(value: Json) -> Json:
+    """The value as an object holds it: a float without a fraction is an integer. Raises Malformed."""
+    if is_object(value):
+        return {key: _in_json(member) for key, member in value.items()}
+    if is_list(value):
+        return [_in_json(member) for member in value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if not math.isfinite(value):
+        raise Malformed("the rendered text has a number that JSON has not", hint="put it in quotes")
+    whole = int(value)
+    return whole if whole == value and -_INT64 <= whole < _INT64 else float(value)
 
 
 def _text(key: str, value: Json) -> str:

@@ -8,6 +8,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.templates import Template
+from syncret.daemon.core import decoding
 from syncret.daemon.core.digest import data_hash
 from syncret.daemon.core.labels import DATA_HASH, MANAGED
 from syncret.daemon.core.managed import managed_keys, manager_of
@@ -61,7 +62,7 @@ class SecretSink:
         if target == "data":
             self._values[key] = value
         elif target in ("labels", "annotations"):
-            self._metadata.setdefault(target, {})[key] = value.decode(errors="replace")
+            self._metadata.setdefault(target, {})[key] = decoding.as_text(value)
         else:
             raise _not_in_secrets(target)
 

@@ -3,7 +3,7 @@
 from typing import Final, cast
 
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
-from syncret.daemon.core.templating.functions.yaml_read import YamlError, load_json
+from syncret.daemon.core.templating.functions.yaml_read import YamlError, load
 from syncret.daemon.core.templating.functions.yaml_write import to_yaml
 from syncret.daemon.core.templating.values import Value
 
@@ -13,7 +13,7 @@ _KINDS: Final = ((str, "string"), (bool, "bool"), (float, "number"), (list, "arr
 def from_yaml(context: Context, text: str) -> dict[str, Value]:
     """The map that a document holds; for anything else, a map with the complaint under `Error`."""
     try:
-        loaded = load_json(context, text)
+        loaded = load(context.budget, text)
     except YamlError as error:
         return {"Error": str(error)}
     if loaded is None:

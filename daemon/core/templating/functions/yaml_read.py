@@ -1,7 +1,7 @@
 """YAML as Kubernetes reads it into JSON: version 1.1, where a bare `n` or `on` is a boolean, as a key too."""
 
-import base64
 import math
+import re
 from typing import Final, cast
 
 import yaml
@@ -9,8 +9,9 @@ from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
 from syncret.config.nodes import float_key
-from syncret.daemon.core.templating.functions.contract import Context
-from syncret.daemon.core.templating.functions.text import has_stray_bytes
+from syncret.daemon.core.templating.budget import Budget
+from syncret.daemon.core.templating.functions.encoding import BadEncoding, decode_base64
+from syncret.daemon.core.templating.functions.text import has_stray_bytes, runes
 from syncret.daemon.core.templating.functions.yaml_scalars import resolve
 from syncret.daemon.core.templating.values import Value, text_of
 
@@ -23,6 +24,10 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "int": (int,),
     "null": (type(None),),
 }
+_SLASH: Final = re.compile(r'"(?:[^\\]|\\[^/])*\\/')
+"""A quoted text with an escape that JSON knows, and the original's parser does not."""
+
+_UNKNOWN_ESCAPE: Final = "found unknown escape character"
 _MOST_LEVELS: Final = 100
 _NODE_SIZE: Final = 60
 _CHARACTER_SIZE: Final = 2
@@ -41,32 +46,41 @@ class YamlError(ValueError):
     """The text is no YAML, or none that JSON can hold. The message holds nothing of it."""
 
 
-def load_json(context: Context, text: str) -> Value:
-    """The first document: maps with text for keys, lists, text, floats, booleans, nil. Raises YamlError."""
+def load(budget: Budget, text: str, *, exact: bool = False) -> Value:
+    """The first document: maps with text for keys, lists, text, numbers, booleans, nil. Raises YamlError.
+
+    What follows it is not looked at. Numbers are floats, and finite, as JSON has them; where `exact`, they
+    are ints where YAML says so, and any float.
+    """
     if has_stray_bytes(text):
         raise YamlError("error converting YAML to JSON: yaml: invalid UTF-8")
-    context.budget.allocate(_CHARACTER_SIZE * len(text))
-    context.budget.charge(len(text))
-    problem = ""
+    budget.allocate(_CHARACTER_SIZE * len(text))
+    node, read = _composed(budget, text)
+    return None if node is None else _Builder(budget, read, exact=exact).document(node)
+
+
+def _composed(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
+    """The document's node, and the text in which its marks count."""
+    budget.charge(len(text))
+    place, problem = -1, ""
     try:
         loader = _Loader(text)
         try:
-            node = loader.get_node() if loader.check_node() else None
+            return (loader.get_node() if loader.check_node() else None), text
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        node = None
+        if error.problem == _UNKNOWN_ESCAPE and error.problem_mark is not None:
+            place = error.problem_mark.index
         problem = f"yaml: {_line_of(error)}{error.problem}"
     except ReaderError:
-        node = None
         problem = "yaml: control characters are not allowed"
     except (yaml.YAMLError, RecursionError, ValueError):
-        node = None
         problem = "yaml: the document cannot be read"
-    if problem:
-        # Raised out here: the parser's own error holds the text.
-        raise YamlError(f"error converting YAML to JSON: {problem}")
-    return None if node is None else _Builder(context).document(node)
+    if text[place : place + 2] == "\\'":  # the original takes it for an apostrophe
+        return _composed(budget, text[:place] + text[place + 1 :])
+    # Raised out here: the parser's own error holds the text.
+    raise YamlError(f"error converting YAML to JSON: {problem}")
 
 
 def _line_of(error: yaml.MarkedYAMLError) -> str:
@@ -79,8 +93,10 @@ def _line_of(error: yaml.MarkedYAMLError) -> str:
 
 
 class _Builder:
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, budget: Budget, text: str, *, exact: bool) -> None:
+        self._budget = budget
+        self._exact = exact
+        self._slashed = text if "\\/" in text else ""
         self._met_endless = False
 
     def document(self, node: yaml.Node) -> Value:
@@ -93,18 +109,26 @@ class _Builder:
     def value(self, node: yaml.Node, level: int) -> Value:
         if level > _MOST_LEVELS:
             raise YamlError("error converting YAML to JSON: yaml: nested too deeply")
-        self._context.budget.allocate(_NODE_SIZE)
+        self._budget.allocate(_NODE_SIZE)
         if isinstance(node, yaml.MappingNode):
             return self._entries(node, level)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(cast("yaml.Node", member), level + 1) for member in node.value]
         if isinstance(node, yaml.ScalarNode):
-            self._context.budget.charge(len(node.value) >> _SHARE)
-            return self._as_json(_scalar(node))
+            self._budget.charge(len(node.value) >> _SHARE)
+            return self._as_json(self._scalar(node))
         raise YamlError("error converting YAML to JSON: yaml: a node of an unknown kind")
 
+    def _scalar(self, node: yaml.ScalarNode) -> Value:
+        written = self._slashed[node.start_mark.index : node.end_mark.index] if self._slashed else ""
+        if node.style == '"':
+            self._budget.charge(len(written))
+            if _SLASH.match(written):
+                raise YamlError(f"error converting YAML to JSON: yaml: {_UNKNOWN_ESCAPE}")
+        return _scalar(node)
+
     def _as_json(self, value: Value) -> Value:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and not self._exact:
             self._met_endless |= not math.isfinite(value)
             return float(value)
         return value
@@ -117,7 +141,7 @@ class _Builder:
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise YamlError("error converting YAML to JSON: yaml: invalid map key")
-            name = _key(_scalar(key))
+            name = _key(self._scalar(key))
             entries[name] = self.value(value, level + 1)
         return entries
 
@@ -146,8 +170,8 @@ def _scalar(node: yaml.ScalarNode) -> Value:
     explicit = node.tag.removeprefix(_TAG)
     if explicit == "binary":
         try:
-            return text_of(base64.b64decode(text))
-        except ValueError:
+            return runes(text_of(decode_base64(text)))
+        except BadEncoding:
             raise YamlError(
                 "error converting YAML to JSON: yaml: !!binary value contains invalid base64 data"
             ) from None

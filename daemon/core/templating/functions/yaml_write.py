@@ -15,6 +15,7 @@ from syncret.daemon.core.templating.values import Value
 _WIDTH: Final = 80
 _LONGEST_KEY: Final = 128
 _BREAKS: Final = "\r\n\x85\u2028\u2029"
+_LINE_ENDS: Final = ("\n", "\u2028", "\u2029")
 _LINE_STARTS: Final = re.compile(f"(?:^|(?<=[{_BREAKS}]))(?=[^{_BREAKS}])")
 _UNPRINTABLE: Final = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _FORBIDDEN: Final = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
@@ -24,6 +25,7 @@ _NEXT_LINE: Final = "\x85"
 _FOLDED: Final = re.compile(" *\x85(?: *\x85)* *")
 """What the same way takes for lines of a quoted text."""
 
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _STARTS: Final = frozenset("#,[]{}&*!|>'\"%@`")
 _NOT_FINITE: Final = {"NaN": ".nan", "+Inf": ".inf", "-Inf": "-.inf"}
 _SHORT: Final = {
@@ -72,6 +74,10 @@ class _Writer:
         newline = text.rfind("\n")
         self._column = self._column + len(text) if newline < 0 else len(text) - newline - 1
 
+    def _end_line(self) -> None:
+        """A literal text ends with a break of its own, if it has one."""
+        self._put("" if self.pieces[-1].endswith(_LINE_ENDS) else "\n")
+
     def node(self, value: Value, indent: int, *, at_root: bool = False, in_sequence: bool = False) -> None:
         """One value, from where the line stands to the end of its last line."""
         if isinstance(value, dict):
@@ -81,7 +87,7 @@ class _Writer:
         else:
             self._put("" if at_root else " ")
             self._scalar(value, indent, at_root=at_root)
-            self._put("\n")
+            self._end_line()
 
     def _mapping(self, entries: dict[str, Value], indent: int, *, at_root: bool, in_sequence: bool) -> None:
         if not entries:
@@ -94,7 +100,8 @@ class _Writer:
             if len(name.encode()) > _LONGEST_KEY or any(char in _BREAKS for char in name):
                 self._put("? ")
                 self._scalar(name, indent + 2)
-                self._put("\n" + " " * indent + ":")
+                self._end_line()
+                self._put(" " * indent + ":")
                 self.node(value, indent + 2, in_sequence=True)
                 continue
             self._scalar(name, indent, is_key=True)
@@ -141,7 +148,7 @@ class _Writer:
     def _literal(self, text: str, indent: int) -> None:
         hint = "2" if text[0] in " " + _BREAKS else ""
         chomp = "-" if text[-1] not in _BREAKS else "+" if len(text) == 1 or text[-2] in _BREAKS else ""
-        lines = _LINE_STARTS.sub(" " * indent, text.removesuffix("\n"))
+        lines = _LINE_STARTS.sub(" " * indent, text)
         self._put(f"|{hint}{chomp}\n{lines}")
 
     def _folded(self, text: str, indent: int, *, is_key: bool, quote: str) -> None:
@@ -163,8 +170,10 @@ class _Writer:
     def _double(self, text: str, indent: int, *, is_key: bool) -> None:
         self._put('"')
         spaced = False
+        # The original takes every character for the mark that the text begins with.
+        all_escaped = text.startswith(_BYTE_ORDER_MARK)
         for place, char in enumerate(text):
-            if char in '"\\' or char in _BREAKS or _UNPRINTABLE.match(char):
+            if all_escaped or char in '"\\' or char in _BREAKS or _UNPRINTABLE.match(char):
                 self._put(_escape(char))
                 spaced = False
                 continue

@@ -14,6 +14,8 @@ from syncret.providers.errors import Malformed
         pytest.param("spec", ["spec"], id="a key"),
         pytest.param("spec.rules[0].to[2][1]", ["spec", "rules", 0, "to", 2, 1], id="indexes"),
         pytest.param("spec.[1]", ["spec", 1], id="an index behind a dot"),
+        pytest.param("spec.l[+01]", ["spec", "l", 1], id="an index with a sign"),
+        pytest.param("spec.a]b", ["spec", "a]b"], id="a bracket that closes nothing"),
     ],
 )
 def test_paths(path: str, steps: list[str | int]) -> None:
@@ -24,10 +26,12 @@ def test_paths(path: str, steps: list[str | int]) -> None:
     ("path", "told"),
     [
         pytest.param("spec.", "empty segment", id="an end"),
-        pytest.param("spec.a]b", "brackets do not match", id="a bracket"),
+        pytest.param("spec.a[0]b", "brackets do not match", id="a bracket"),
         pytest.param("[0].a", "must start with a key", id="an index first"),
         pytest.param("a[x]", 'bad index "x"', id="a word"),
-        pytest.param("a[1_0]", 'bad index "1_0"', id="a number of Python's"),
+        pytest.param("a[ 1]", 'bad index " 1"', id="a space"),
+        pytest.param("a[1_0]", 'bad index "1_0"', id="a number as Python writes it"),
+        pytest.param("a[\u0661]", "bad index", id="a digit of another script"),
         pytest.param("a[-1]", "negative index -1", id="below 0"),
         pytest.param(".".join(["a"] * 3000), "3000 steps", id="too deep"),
         pytest.param("a[10001]", "exceeds maximum", id="too far"),

@@ -3,7 +3,10 @@
 import msgspec
 import pytest
 
+from syncret.config.fields import Json
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.templates import Template
+from syncret.daemon.core.manifest import ManifestSink
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import SecretSink
 from syncret.providers.errors import Malformed
@@ -34,15 +37,57 @@ def rendered(text: str) -> dict[str, bytes]:
         pytest.param("1234567", "1234567", id="an integer"),
         pytest.param("true", "true", id="a boolean"),
         pytest.param("null", "", id="nothing"),
+        pytest.param("18446744073709551615", "18446744073709551615", id="64 bits without a sign"),
+        pytest.param(".inf", "+Inf", id="endless"),
         pytest.param("'1E8'", "1E8", id="a text"),
+        pytest.param('"it\\\'s"', "it's", id="an escape that only Go knows"),
+        pytest.param("1\na: 2", "2", id="a key that stands twice"),
+        pytest.param("1\n---\na: 2", "1", id="a second document"),
     ],
 )
 def test_scalars_are_what_go_makes_of_them(written: str, text: str) -> None:
     assert rendered(f"a: {written}") == {"a": text.encode()}
 
 
-@pytest.mark.parametrize("written", ["[1]", "a: [canary]", "canary"])
+def test_what_follows_the_document_is_not_read() -> None:
+    assert rendered("{a: x} canary") == {"a": b"x"}
+
+
+@pytest.mark.parametrize("written", ["[1]", "a: [canary]", "canary", 'a: "canary\\/"', "...", "\t"])
 def test_what_is_no_map_of_scalars(written: str) -> None:
     with pytest.raises(Malformed) as caught:
         rendered(written)
     assert "canary" not in f"{caught.value}{caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        pytest.param("1.0", 1, id="a float without a fraction"),
+        pytest.param("1e3", 1000, id="an exponent"),
+        pytest.param("-0.0", 0, id="less than nothing"),
+        pytest.param("9223372036854775808", 9223372036854775808.0, id="beyond 64 bits"),
+        pytest.param("[1.5, {a: 2.0}]", [1.5, {"a": 2}], id="deeper"),
+    ],
+)
+@pytest.mark.parametrize("scope", ["Values", "KeysAndValues"])
+def test_numbers_at_a_path(written: str, value: Json, scope: str) -> None:
+    found = at_path(written, scope)
+    assert (found, repr(found)) == (value, repr(value))
+
+
+def test_a_number_that_json_has_not() -> None:
+    assert at_path(".inf", "Values") == ".inf"
+    with pytest.raises(Malformed, match="a number that JSON has not"):
+        at_path(".inf", "KeysAndValues")
+
+
+def at_path(text: str, scope: str) -> Json:
+    source = {"name": "texts", "items": [{"key": "x", "templateAs": scope}]}
+    template = msgspec.convert({"templateFrom": [{"configMap": source, "target": "spec.x"}]}, Template)
+    held = {ObjectRef("", "ConfigMap", "default", "texts"): {"x": text.encode()}}
+    document: Document = {"metadata": {}}
+    rendering = Rendering(lambda _name, literal, _data: literal.encode(), held, "default")
+    rendering.apply(template, ManifestSink(document), {})
+    found: Json = document["spec"]["x"]
+    return found
