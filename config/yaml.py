@@ -154,7 +154,7 @@ def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
     constructor = Constructor(aliased=limits.aliased, depth=limits.depth)
     try:
-        _check_depth(text, limits.depth)
+        check_depth(text, limits.depth)
         node = compose(text)
         value = None if node is None else constructor.value(node)
     except yaml.reader.ReaderError as error:
@@ -183,13 +183,16 @@ def _begins_with_tab(text: str, line: int) -> bool:
     return line < len(lines) and lines[line].lstrip(" ").startswith("\t")
 
 
-def _check_depth(text: str, depth: int) -> None:
-    """Deep nesting is looked for first: libyaml composes recursively, and would crash the process."""
+def check_depth(text: str, depth: int) -> None:
+    """Look for deep nesting first: libyaml composes recursively, and would crash the process.
+
+    Only the first document is looked at. Raises Fault, or yaml.YAMLError.
+    """
     if sum(map(text.count, _OPENERS)) < _SUSPICIOUS:
         return
     level = 0
     parser = Composer(text)
-    while (event := parser.get_event()) is not None:
+    while (event := parser.get_event()) is not None and not isinstance(event, yaml.DocumentEndEvent):
         if isinstance(event, yaml.CollectionStartEvent):
             level += 1
             if level > depth:

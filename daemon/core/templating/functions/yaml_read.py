@@ -8,7 +8,8 @@ import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
-from syncret.config.nodes import float_key
+from syncret.config.nodes import Fault, float_key
+from syncret.config.yaml import check_depth
 from syncret.daemon.core.templating.budget import Budget
 from syncret.daemon.core.templating.functions.encoding import BadEncoding, decode_base64
 from syncret.daemon.core.templating.functions.text import has_stray_bytes, runes
@@ -60,27 +61,37 @@ def load(budget: Budget, text: str, *, exact: bool = False) -> Value:
 
 
 def _composed(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
-    """The document's node, and the text in which its marks count."""
-    budget.charge(len(text))
-    place, problem = -1, ""
+    """The document's node, and the text in which its marks count. Raises YamlError."""
+    while True:
+        budget.charge(len(text))
+        node, problem, place = _attempted(text)
+        if not problem:
+            return node, text
+        if text[place : place + 2] != "\\'":
+            # Raised out here: the parser's own error holds the text.
+            raise YamlError(f"error converting YAML to JSON: {problem}")
+        text = text[:place] + text[place + 1 :]  # the original takes the escape for an apostrophe
+
+
+def _attempted(text: str) -> tuple[yaml.Node | None, str, int]:
+    """The node; or what is wrong, and the place of an escape that is."""
     try:
+        check_depth(text, _MOST_LEVELS)
         loader = _Loader(text)
         try:
-            return (loader.get_node() if loader.check_node() else None), text
+            return (loader.get_node() if loader.check_node() else None), "", 0
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        if error.problem == _UNKNOWN_ESCAPE and error.problem_mark is not None:
-            place = error.problem_mark.index
-        problem = f"yaml: {_line_of(error)}{error.problem}"
+        mark = error.problem_mark if error.problem == _UNKNOWN_ESCAPE else None
+        return None, f"yaml: {_line_of(error)}{error.problem}", mark.index if mark is not None else len(text)
+    except Fault:
+        problem = "yaml: nested too deeply"
     except ReaderError:
         problem = "yaml: control characters are not allowed"
     except (yaml.YAMLError, RecursionError, ValueError):
         problem = "yaml: the document cannot be read"
-    if text[place : place + 2] == "\\'":  # the original takes it for an apostrophe
-        return _composed(budget, text[:place] + text[place + 1 :])
-    # Raised out here: the parser's own error holds the text.
-    raise YamlError(f"error converting YAML to JSON: {problem}")
+    return None, problem, len(text)
 
 
 def _line_of(error: yaml.MarkedYAMLError) -> str:

@@ -31,6 +31,7 @@ def test_literal_texts(template: str, expected: str) -> None:
         pytest.param(r'a: "it\'s \'so\'"', r"map[a:it's 'so']", id="an apostrophe"),
         pytest.param(r'é: "http:\/\/x"', "map[Error:", id="a slash"),
         pytest.param(r'{a: \/, b: "\\/", c: ' + r"'\/'}", r"map[a:\/ b:\/ c:\/]", id="a slash that is none"),
+        pytest.param("[" * 200_000, "map[Error:", id="nested as deep as it gets"),
         pytest.param('a: !!binary "**"', "map[Error:", id="no base64"),
         pytest.param("a: !!binary /2E=", "map[a:\ufffda]", id="bytes that are no text"),
     ],
