@@ -20,6 +20,7 @@ _UNITS: Final = {
 _SECOND: Final = _UNITS["s"]
 _MAX: Final = 2**63 - 1
 _DIGITS: Final = 19
+_PRECISION: Final = 18
 _SHOWN: Final = 40
 _PART: Final = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?")
 _ODD: Final = re.compile(r'["\\]|[^ -\x7f]')
@@ -30,7 +31,6 @@ class DurationError(ValueError):
     """The text is not a duration; the message is the one that Go gives."""
 
 
-@lru_cache(maxsize=1024)  # thousands of objects have the same few intervals
 def parse_nanoseconds(text: str) -> int:
     """The duration in nanoseconds. Raises DurationError where `time.ParseDuration` fails."""
     sign, rest = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
@@ -52,13 +52,16 @@ def parse_nanoseconds(text: str) -> int:
             raise DurationError(f"time: unknown unit {_quoted(unit[0])} in duration {_quoted(text)}")
         place = unit.end()
         scale = _UNITS[unit[0]]
-        fraction = (part[3] or "")[:18]
-        total += int(part[1].lstrip("0") or "0") * scale + int(fraction or "0") * scale // 10 ** len(fraction)
+        fraction = (part[3] or "")[:_PRECISION]
+        # Go computes the fraction in floats, so this does, too.
+        total += int(part[1].lstrip("0") or "0") * scale
+        total += int(int(fraction or "0") * (scale / 10 ** len(fraction)))
         if total > _MAX + (sign < 0):
             raise _invalid(text)
     return sign * total
 
 
+@lru_cache(maxsize=1024)  # thousands of objects have the same few intervals
 def parse_duration(text: str) -> float:
     """The duration in seconds. Raises DurationError where `time.ParseDuration` fails."""
     return parse_nanoseconds(text) / _SECOND
@@ -66,7 +69,11 @@ def parse_duration(text: str) -> float:
 
 def format_duration(seconds: float) -> str:
     """The duration as Go prints it: `1h0m0s`, `1.5s`, `300ms`, `0s`."""
-    nanoseconds = round(seconds * _SECOND)
+    return format_nanoseconds(round(seconds * _SECOND))
+
+
+def format_nanoseconds(nanoseconds: int) -> str:
+    """As `format_duration`, of a whole number of nanoseconds."""
     sign = "-" if nanoseconds < 0 else ""
     nanoseconds = abs(nanoseconds)
     if nanoseconds == 0:

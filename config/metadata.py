@@ -90,7 +90,7 @@ def unread(metadata: Document) -> Document:
 
 def _finalizers(finalizers: Sequence[str]) -> Iterator[Problem]:
     for place, finalizer in enumerate(finalizers):
-        if not _qualified(finalizer):
+        if not is_qualified(finalizer):
             path = f"metadata.finalizers[{place}]"
             yield Problem(path=path, message="is not a qualified name", hint="write domain/name")
     if set(finalizers) >= _ONE_OF_BOTH:
@@ -116,17 +116,17 @@ def _owners(owners: Sequence[Document]) -> Iterator[Problem]:
 
 def _labels(labels: Mapping[str, str]) -> Iterator[Problem]:
     for key, value in labels.items():
-        if not _qualified(key):
+        if not is_qualified(key):
             yield _wrong("labels", key, "the key is not a qualified name", _VALUE_HINT)
         if len(value) > _LONGEST_LABEL:
             yield _wrong("labels", key, f"must be at most {_LONGEST_LABEL} characters long")
-        elif value and not _QUALIFIED.fullmatch(value):
+        elif not is_label_value(value):
             yield _wrong("labels", key, "is not a label value", _VALUE_HINT)
 
 
 def _annotations(annotations: Mapping[str, str]) -> Iterator[Problem]:
     for key in annotations:
-        if not _qualified(key.lower()):
+        if not is_qualified(key.lower()):
             yield _wrong("annotations", key, "the key is not a qualified name", _VALUE_HINT)
     if (
         sum(
@@ -144,7 +144,7 @@ def _wrong(field: str, key: str, message: str, hint: str = "") -> Problem:
 
 
 @lru_cache(maxsize=1024)
-def _qualified(name: str) -> bool:
+def is_qualified(name: str) -> bool:
     """`name` or `domain/name`. Thousands of objects have the keys of their labels in common."""
     prefix, slash, last = name.rpartition("/")
     if slash and not (len(prefix) <= _LONGEST_NAME and _SUBDOMAIN.fullmatch(prefix)):
@@ -158,3 +158,8 @@ _MARKS: Final[dict[str, Callable[[Any], Iterator[Problem]]]] = {
     "finalizers": _finalizers,
     "ownerReferences": _owners,
 }
+
+
+def is_label_value(value: str) -> bool:
+    """Whether a label may have this value."""
+    return not value or (len(value) <= _LONGEST_LABEL and _QUALIFIED.fullmatch(value) is not None)

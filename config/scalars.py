@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Final, TypeAlias
 
-from syncret.config.durations import DurationError, parse_nanoseconds
+from syncret.config.durations import DurationError, parse_duration
 from syncret.config.errors import Problem, Severity, Unfit
 from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN, SECRET_KEY, Json
 from syncret.config.paths import Path, render
@@ -233,7 +233,7 @@ def _is_day(text: str) -> bool:
 def _duration(severity: Severity) -> Test:
     def duration(value: str, path: Path, findings: Findings) -> None:
         try:
-            parse_nanoseconds(value)
+            parse_duration(value)
         except DurationError as error:
             hint = 'write a duration such as "1h", "15m" or "1h30m"; there is no unit for days'
             findings.append(Problem(path=render(path), message=str(error), hint=hint, severity=severity))

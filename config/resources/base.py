@@ -16,10 +16,9 @@ SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
 ConversionStrategy: TypeAlias = Literal["Default", "Unicode"]
 DecodingStrategy: TypeAlias = Literal["Auto", "Base64", "Base64URL", "None"]
 StoreKind: TypeAlias = Literal["SecretStore", "ClusterSecretStore"]
-GeneratorKind: TypeAlias = Literal[
+NamespacedGenerator: TypeAlias = Literal[
     "ACRAccessToken",
     "BeyondtrustWorkloadCredentialsDynamicSecret",
-    "ClusterGenerator",
     "CloudsmithAccessToken",
     "ECRAuthorizationToken",
     "Fake",
@@ -36,6 +35,7 @@ GeneratorKind: TypeAlias = Literal[
     "Grafana",
     "MFA",
 ]
+GeneratorKind: TypeAlias = Literal[NamespacedGenerator, "ClusterGenerator"]
 
 
 class Resource(Model):

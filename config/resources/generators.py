@@ -1,7 +1,7 @@
 """Generators: one envelope for the kinds that the catalog knows, ClusterGenerator, and GeneratorState."""
 
 from collections.abc import Iterator
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -9,7 +9,7 @@ from syncret.config.catalog import Catalog, Scope, SpecType, generator_key
 from syncret.config.errors import Problem
 from syncret.config.fields import GeneratorChoice, Json, Model, Timestamp
 from syncret.config.paths import join
-from syncret.config.resources.base import ConditionStatus, Resource
+from syncret.config.resources.base import ConditionStatus, NamespacedGenerator, Resource
 
 M = TypeVar("M", bound=Model)
 
@@ -23,25 +23,7 @@ class GeneratorObject(Resource, Generic[M]):
 class ClusterGeneratorSpec(Model):
     """A generator for every namespace: its kind, and under `<kind>Spec` its spec."""
 
-    kind: Literal[
-        "ACRAccessToken",
-        "BeyondtrustWorkloadCredentialsDynamicSecret",
-        "CloudsmithAccessToken",
-        "ECRAuthorizationToken",
-        "Fake",
-        "GCRAccessToken",
-        "GithubAccessToken",
-        "GitlabDeployToken",
-        "QuayAccessToken",
-        "Password",
-        "SSHKey",
-        "STSSessionToken",
-        "UUID",
-        "VaultDynamicSecret",
-        "Webhook",
-        "Grafana",
-        "MFA",
-    ]
+    kind: NamespacedGenerator
     generator: GeneratorChoice
 
 

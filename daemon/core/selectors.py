@@ -1,17 +1,12 @@
 """Label selectors, and the conditions of a ClusterSecretStore: which objects and namespaces they match."""
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from syncret.config.fields import LabelRequirement, LabelSelector
+from syncret.config.metadata import is_label_value, is_qualified
 from syncret.config.resources.secret_store import StoreCondition
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import goregexp
-
-_NAME: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_PREFIX: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_MAX_PREFIX: Final = 253
 
 
 def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
@@ -77,11 +72,10 @@ def _check_requirement(requirement: LabelRequirement) -> None:
 
 
 def _check_key(key: str) -> None:
-    prefix, slash, name = key.rpartition("/")
-    if not _NAME.fullmatch(name) or (slash and (len(prefix) > _MAX_PREFIX or not _PREFIX.fullmatch(prefix))):
+    if not is_qualified(key):
         raise Malformed(f'label selector: "{key}" is not a valid label key')
 
 
 def _check_value(key: str, value: str) -> None:
-    if value and not _NAME.fullmatch(value):
+    if not is_label_value(value):
         raise Malformed(f'label selector: key "{key}": "{value}" is not a valid label value')

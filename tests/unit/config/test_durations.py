@@ -17,6 +17,7 @@ from syncret.config.durations import DurationError, format_duration, parse_durat
         ("1.5h", 5400.0),
         (".5s", 0.5),
         ("1.s", 1.0),
+        ("0.99370614689500h", 3577.342128821),
         ("300ms", 0.3),
         ("2us2µs2μs", 6e-6),
         ("0000000000000000000000000001s", 1.0),

@@ -3,14 +3,10 @@
 from dataclasses import replace
 from typing import Annotated, Final
 
+from syncret.config.durations import DurationError, format_nanoseconds, parse_nanoseconds
 from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions.casts import clamped, parse_int
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
-from syncret.daemon.core.templating.functions.go_duration import (
-    format_duration,
-    parse_duration,
-    rounded_to_seconds,
-)
 from syncret.daemon.core.templating.functions.go_layout import format_time
 from syncret.daemon.core.templating.functions.go_reading import parse_time
 from syncret.daemon.core.templating.functions.go_time import (
@@ -73,11 +69,19 @@ def html_date_in_zone(context: Context, value: Value, zone: str) -> str:
 
 def date_modify(change: str, time: Annotated[Time, TIME]) -> Time:
     """What is no duration changes nothing."""
-    return time.add(parse_duration(change) or 0)
+    return time.add(_nanoseconds(change) or 0)
+
+
+def _nanoseconds(text: str) -> int | None:
+    """A duration as Go reads it; None for anything else."""
+    try:
+        return parse_nanoseconds(text)
+    except DurationError:
+        return None
 
 
 def must_date_modify(change: str, time: Annotated[Time, TIME]) -> Time:
-    nanoseconds = parse_duration(change)
+    nanoseconds = _nanoseconds(change)
     if nanoseconds is None:
         raise FunctionError("invalid duration")
     return time.add(nanoseconds)
@@ -89,7 +93,9 @@ def ago(context: Context, value: Value) -> str:
         time = value
     else:
         time = Time(int(value)) if type(value) in {int, Int64} and isinstance(value, int) else current
-    return format_duration(rounded_to_seconds(current.since(time)))
+    nanoseconds = current.since(time)
+    seconds = (abs(nanoseconds) + SECOND // 2) // SECOND  # halves away from zero
+    return format_nanoseconds(seconds * SECOND if nanoseconds >= 0 else -seconds * SECOND)
 
 
 def duration(value: Value) -> str:
@@ -99,14 +105,14 @@ def duration(value: Value) -> str:
         seconds = clamped(parse_int(value, 10) or 0)
     elif isinstance(value, Int64):
         seconds = value
-    return format_duration(wrapped(seconds * SECOND))
+    return format_nanoseconds(wrapped(seconds * SECOND))
 
 
 def duration_round(context: Context, value: Value) -> str:
     """The largest unit of which there is more than one whole, and how many."""
     length = 0
     if isinstance(value, str):
-        length = parse_duration(value) or 0
+        length = _nanoseconds(value) or 0
     elif isinstance(value, Int64):
         length = value
     elif isinstance(value, Time):
