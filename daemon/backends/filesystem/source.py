@@ -43,12 +43,12 @@ async def looks(
         )
 
     while True:
-        before = _identities(paths)
+        before = await _identities(paths)
         present = [path for path, identity in before.items() if identity is not None]
         fresh = True
         async with aclosing(_events(present, debounce, rescan, blind)) as events:
             async for touched in events:
-                replaced = _identities(paths) != before
+                replaced = await _identities(paths) != before
                 if touched or replaced or fresh or time.monotonic() - last_look >= rescan:
                     fresh, last_look = False, time.monotonic()
                     yield touched
@@ -87,8 +87,9 @@ async def _events(
         yield set()
 
 
-def _identities(paths: Sequence[str]) -> dict[str, tuple[int, int] | None]:
-    return {path: _identity(path) for path in paths}
+async def _identities(paths: Sequence[str]) -> dict[str, tuple[int, int] | None]:
+    """What stands at each path; in a thread, because a network file system may hang."""
+    return await asyncio.to_thread(lambda: {path: _identity(path) for path in paths})
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -1,4 +1,6 @@
 import asyncio
+import shutil
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
@@ -139,3 +141,48 @@ async def test_a_file_that_an_editor_replaces_is_watched_again(tmp_path: Path) -
             (tmp_path / "new").write_text(str(number))
             (tmp_path / "new").rename(file)
             await following(times)
+
+
+def swap(mount: Path, version: str, content: str) -> None:
+    """Bring a mounted ConfigMap up to date as kubelet does: a new folder, and one rename of a link to it."""
+    former = (mount / "..data").resolve() if (mount / "..data").exists() else None
+    folder = mount / f"..{version}"
+    folder.mkdir()
+    (folder / "a.yaml").write_text(content)
+    (mount / "..data_tmp").symlink_to(folder.name)
+    (mount / "..data_tmp").rename(mount / "..data")
+    if former is None:
+        (mount / "a.yaml").symlink_to("..data/a.yaml")
+    else:
+        shutil.rmtree(former)
+
+
+@pytest.mark.parametrize("below", ["", "a.yaml"], ids=["the-folder", "a-file-in-it"])
+async def test_a_mounted_config_map_that_changes_is_heard_of_each_time(tmp_path: Path, below: str) -> None:
+    swap(tmp_path, "1", "1")
+    async with aclosing(looks([str(tmp_path / below)], rescan=60, debounce=0.02)) as times:
+        await following(times)
+        for version in ("2", "3", "4"):
+            swap(tmp_path, version, version)
+            await following(times)
+            assert (tmp_path / "a.yaml").read_text() == version
+
+
+async def test_a_file_system_that_hangs_stops_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    def hanging(path: str) -> tuple[int, int] | None:
+        del path
+        gate.wait(2)
+        return None
+
+    monkeypatch.setattr(source, "_identity", hanging)
+    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+        look = asyncio.ensure_future(following(times))
+        begin = time.monotonic()
+        await asyncio.sleep(0.05)
+        assert time.monotonic() - begin < 1
+        gate.set()
+        await look
