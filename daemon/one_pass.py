@@ -16,21 +16,11 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import Run, Silent
 from syncret.daemon.host import host_home
+from syncret.daemon.ops.seen import KINDS
 from syncret.daemon.recorded import RecordedTarget, Written
 from syncret.daemon.rehearsal import given_back, rehearsing
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.registry import Registry
-
-ACTED_UPON = frozenset(
-    {
-        "ExternalSecret",
-        "PushSecret",
-        "SecretStore",
-        "ClusterSecretStore",
-        "ClusterExternalSecret",
-        "ClusterPushSecret",
-    }
-)
 
 
 @dataclass(kw_only=True, repr=False)
@@ -135,7 +125,7 @@ async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
                 result.outputs.append(document)
             elif not _is_implied(kind, document):
                 result.resources.append(document)
-            if (kind.kind in ACTED_UPON and kind.group == GROUP) or kind == leases.KIND:
+            if kind in KINDS or kind == leases.KIND:
                 failure = running.world.facts.failure(stored.ref)
                 if failure is not None:
                     hint = f" ({failure.hint})" if failure.hint else ""

@@ -6,15 +6,13 @@ import sys
 from argparse import Namespace
 from functools import partial
 
-from syncret.config.meta import GroupKind
-from syncret.config.resources.base import GROUP
 from syncret.daemon.cli.exits import OK
 from syncret.daemon.cli.setup import guarded, settings_of
 from syncret.daemon.cli.table import Row, print_table, row_of
-from syncret.daemon.one_pass import ACTED_UPON
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
+from syncret.daemon.ops.seen import KINDS
 from syncret.daemon.ops.view import View
 from syncret.daemon.supervisor import Supervisor
 from syncret.providers.registry import Registry
@@ -45,8 +43,8 @@ def _announce(view: View) -> None:
         return
     controllers = view.controllers
     rows: list[Row] = []
-    for kind in sorted(ACTED_UPON):
-        for stored in controllers.inventory.list(GroupKind(GROUP, kind)):
+    for kind in KINDS:
+        for stored in controllers.inventory.list(kind):
             failure = controllers.world.facts.failure(stored.ref)
             rows.append(
                 row_of(

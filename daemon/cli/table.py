@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
 from syncret.daemon.cli.columns import print_columns
-from syncret.daemon.one_pass import ACTED_UPON, Pass
+from syncret.daemon.one_pass import Pass
+from syncret.daemon.ops.seen import KINDS
 
 HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
 
@@ -28,7 +29,7 @@ def rows_of(result: Pass, output_dir: str) -> list[Row]:
     return sorted(
         row_of(document, failure=result.failures.get(ref, ""), due=result.due.get(ref), output_dir=output_dir)
         for ref, document in given
-        if ref.kind in ACTED_UPON
+        if ref.group_kind in KINDS
     )
 
 

@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from syncret.config.fields import LabelSelector
+from syncret.config.meta import GroupKind
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.shape import Field, Shape, shape_of
-from syncret.daemon.one_pass import ACTED_UPON
+from syncret.daemon.ops.seen import KINDS
 from syncret.providers.registry import Registry
 
 PAGE: Final = Path(__file__).parents[1] / "reference" / "resources.md"
@@ -66,7 +67,7 @@ def _kind(kind: Kind) -> Iterator[str]:
     first, *others = (f"`{kind.group}/{one}`" if kind.group else f"`{one}`" for one in kind.versions)
     read = f", also accepted as {', '.join(others)}" if others else ""
     where = "namespaced" if kind.namespaced else "cluster-scoped"
-    acted = ", reconciled" if kind.kind in ACTED_UPON else ""
+    acted = ", reconciled" if GroupKind(kind.group, kind.kind) in KINDS else ""
     yield f"\n## {kind.kind}\n\n{_first_line(kind.model)} {first}{read}; {where}{acted}.\n\n"
     shape = shape_of(kind.model)
     own = [field for field in shape.fields if field.name not in {"apiVersion", "kind", "metadata"}]
