@@ -34,7 +34,7 @@ EPILOG: Final = """\
 examples:
   syncret validate -f manifests/                what is wrong with my manifests?
   syncret plan -f manifests/ --output-dir out   what would a sync change?
-  syncret sync -f manifests/ --output-dir out   bring everything in sync once
+  syncret sync -f manifests/ --output-dir out   bring everything into sync once
   syncret run -f manifests/ --output-dir out    keep everything in sync
   syncret status                                how is the running daemon doing?
   syncret explain ExternalSecret/database       where does each key come from?
@@ -109,7 +109,7 @@ def _sync(commands: Commands) -> None:
     command = add(
         commands,
         "sync",
-        "bring everything in sync once, then exit",
+        "bring everything into sync once, then exit",
         "Passes with the same --state continue each other: what is gone from the manifests is cleaned up, "
         "and what is not due is not fetched. Exit code 1 if a resource failed.",
         "syncret sync -f manifests/ --output-dir out",
