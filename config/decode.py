@@ -18,6 +18,7 @@ from syncret.config.spelling import did_you_mean
 
 DEFAULT_NAMESPACE: Final = "default"
 _OURS: Final = (GROUP, GENERATORS_GROUP)
+_SCENARIO: Final = "Scenario"
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +117,8 @@ class Judge:
         if groups:
             path, message = "apiVersion", f'no kind "{name.kind}" in group "{name.group}"'
             hint = f"the group is {groups[0]}" if groups[0] else "write apiVersion: v1"
+        elif name.kind == _SCENARIO:
+            path, message, hint = "kind", "a Scenario is no manifest", "run it with `syncret simulate`"
         else:
             path, message = "kind", f'unknown kind "{name.kind}"'
             hint = did_you_mean(name.kind, [one.kind for one in known])

@@ -50,6 +50,10 @@ class Unfit(Problem, frozen=True):
     """A value breaks a rule but has the right type, so that other rules can still be checked."""
 
 
+class Dropped(Problem, frozen=True):
+    """A field that nobody knows: a warning where it is only dropped; who demands more makes it an error."""
+
+
 class ConfigError(Exception):
     """Problems that the author of a manifest or of the settings has to fix."""
 

@@ -1,45 +1,32 @@
 """Loads documents from files and folders. An author's mistakes never raise here: each becomes a Problem.
 
 Folders are read recursively, and links are followed. Names that begin with a dot are skipped, which hides the
-`..data` folders behind a mounted ConfigMap. A file that is reached in two ways is read once.
+`..data` folders behind a mounted ConfigMap. A file that is reached in two ways is read once. Pipes and devices
+are read if they are named themselves; in a folder they are only reported.
 """
 
 import os
 import stat
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from syncret.config.errors import Problem
+from syncret.config.documents import LoadedDocument, load_bytes
+from syncret.config.errors import Problem, Severity
+from syncret.config.files import read_bounded, unreadable, what_it_is
 from syncret.config.meta import Document, ObjectRef, is_object
-from syncret.config.paths import parse, write
-from syncret.config.yaml import LIMITS, Limits, Lines, Parsed, parse_text
+from syncret.config.yaml import LIMITS, Limits
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 
-
-class LoadedDocument(msgspec.Struct, frozen=True):
-    """A document and its place in a file; where nothing could be read, `document` is None."""
-
-    file: str
-    line: int
-    document: Document | None
-    problems: tuple[Problem, ...] = ()
-    lines: Lines | None = None
-
-    def line_of(self, path: str) -> int:
-        """The line of a field, counted from 1, or of the nearest thing around it."""
-        return self.lines.of(path) if self.lines is not None else self.line
-
-    def located(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """The problems with their lines filled in."""
-        return tuple(
-            problem if problem.line else msgspec.structs.replace(problem, line=self.line_of(problem.path))
-            for problem in problems
-        )
+NO_MANIFESTS: Final = Problem(
+    path="",
+    message="the folder contains no manifests",
+    hint="their names end in .yaml, .yml or .json and do not begin with a dot",
+    severity=Severity.WARNING,
+)
 
 
 def load(paths: Iterable[str | Path], limits: Limits = LIMITS) -> list[LoadedDocument]:
@@ -47,8 +34,8 @@ def load(paths: Iterable[str | Path], limits: Limits = LIMITS) -> list[LoadedDoc
     loaded: list[LoadedDocument] = []
     seen: set[str] = set()
     for path in paths:
-        for file in manifest_files(Path(path), seen):
-            loaded += load_file(file, limits)
+        for found in _found(Path(path), seen):
+            loaded += load_file(found, limits) if isinstance(found, Path) else [found]
     return list(_unique(loaded))
 
 
@@ -56,12 +43,11 @@ def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
     """The documents of one file."""
     misnamed = name_problem(str(file))
     if misnamed is not None:
-        return [LoadedDocument(shown_name(str(file)), 0, None, (misnamed,))]
+        return [_no_document(file, misnamed)]
     try:
-        with file.open("rb") as stream:
-            data = stream.read(limits.file + 1)
+        data = read_bounded(file, limits.file + 1)
     except (OSError, ValueError) as error:
-        return [_unreadable(file, error)]
+        return [_no_document(file, unreadable(error))]
     return load_bytes(str(file), data, limits)
 
 
@@ -77,86 +63,46 @@ def shown_name(file: str) -> str:
     return os.fsencode(file).decode("utf-8", "backslashreplace")
 
 
-def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> list[LoadedDocument]:
-    """The documents of a text, as if it stood in that file."""
-    parsed = parse_text(data, as_json=file.endswith(".json"), limits=limits)
-    return [document for each in parsed for document in _flattened(file, each)]
+def special_problem(mode: int) -> Problem:
+    """What is wrong with a pipe, a socket or a device that is called as a manifest is, in a folder."""
+    message = f"is {what_it_is(mode)}, not a file, and is not read"
+    return Problem(path="", message=message, hint="take it away, or give it another name")
 
 
-def manifest_files(path: Path, seen: set[str], *, named: bool = True) -> Iterator[Path]:
-    """The files at a path that may hold manifests, each once: `seen` remembers their real paths.
+def _found(path: Path, seen: set[str]) -> Iterator[Path | LoadedDocument]:
+    """The manifest files at a path that was named, and what is wrong with what is no such file."""
+    nothing = True
+    for each in _files(path, seen, named=True):
+        nothing = False
+        yield each
+    if nothing and not any(True for _ in _files(path, set(), named=True)):  # nor any that was reached before
+        yield _no_document(path, NO_MANIFESTS)
 
-    A path that was `named` is read whatever it is called; in a folder, the suffix decides.
-    """
+
+def _files(path: Path, seen: set[str], *, named: bool = False) -> Iterator[Path | LoadedDocument]:
+    """Each file once: `seen` remembers real paths. In a folder, the suffix decides."""
     wanted = named or path.suffix in SUFFIXES
     try:
         mode = path.stat().st_mode
+        wanted = wanted or stat.S_ISDIR(mode)
         names = sorted(os.listdir(path)) if stat.S_ISDIR(mode) else None  # noqa: PTH208  # names are all it needs
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
         if wanted:
-            yield path  # reading it says what is wrong
+            yield _no_document(path, name_problem(str(path)) or unreadable(error, named=named))
         return
     real = os.path.realpath(path)
-    if real in seen:
+    if not wanted or real in seen:
         return
     seen.add(real)
-    if names is None:
-        if named or (wanted and stat.S_ISREG(mode)):
-            yield path
-        return
-    for name in names:
+    for name in names or ():
         if not name.startswith("."):
-            yield from manifest_files(path / name, seen, named=False)
+            yield from _files(path / name, seen)
+    if names is None:
+        yield path if named or stat.S_ISREG(mode) else _no_document(path, special_problem(mode))
 
 
-def _unreadable(file: Path, error: OSError | ValueError) -> LoadedDocument:
-    reason = error.strerror if isinstance(error, OSError) else "the name has a NUL"
-    missing = isinstance(error, FileNotFoundError)
-    message = "there is no such file or folder" if missing else f"cannot be read: {reason}"
-    return LoadedDocument(str(file), 0, None, (Problem(path="", message=message),))
-
-
-def _flattened(file: str, parsed: Parsed) -> Iterator[LoadedDocument]:
-    """One document, or all the items of a List."""
-    value, problems = parsed.value, parsed.problems
-    if value is None:
-        if problems:
-            yield LoadedDocument(file, parsed.line, None, problems, parsed.lines)
-        return
-    if not is_object(value):
-        problem = Problem(path="", message="must be an object with apiVersion and kind", line=parsed.line)
-        yield LoadedDocument(file, parsed.line, None, (*problems, problem), parsed.lines)
-        return
-    kind, items = value.get("kind"), value.get("items")
-    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list):
-        yield LoadedDocument(file, parsed.line, value, problems, parsed.lines)
-        return
-    common = {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")}
-    of_items, others = _by_item(problems)
-    for place, item in enumerate(value["items"]):
-        lines = parsed.lines.below("items", place)
-        own = tuple(of_items[place])
-        if is_object(item):
-            document = item if kind == "List" or "kind" in item else {**common, **item}
-            yield LoadedDocument(file, lines.of(""), document, own, lines)
-        else:
-            problem = Problem(path="", message="must be an object with apiVersion and kind")
-            yield LoadedDocument(file, lines.of(""), None, (*own, problem), lines)
-    if others:
-        yield LoadedDocument(file, parsed.line, None, tuple(others), parsed.lines)
-
-
-def _by_item(problems: Iterable[Problem]) -> tuple[defaultdict[int, list[Problem]], list[Problem]]:
-    """The problems within each item of a List, with paths relative to it, and the problems outside."""
-    of_items: defaultdict[int, list[Problem]] = defaultdict(list)
-    others: list[Problem] = []
-    for problem in problems:
-        match parse(problem.path):
-            case ["items", int(place), *steps] if steps:
-                of_items[place].append(msgspec.structs.replace(problem, path=write(steps)))
-            case _:
-                others.append(problem)
-    return of_items, others
+def _no_document(file: Path, problem: Problem) -> LoadedDocument:
+    return LoadedDocument(shown_name(str(file)), 0, None, (problem,))
 
 
 def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:

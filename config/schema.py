@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from syncret.config import scalars
 from syncret.config.catalog import Catalog, generator_key
-from syncret.config.errors import Problem, Severity, Unfit
+from syncret.config.errors import Dropped, Problem, Severity, Unfit
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document
 from syncret.config.paths import Path, render
@@ -195,7 +195,7 @@ def _specs(table: str, catalog: Catalog, typed: Severity) -> Walk:
 
 
 def _unknown(name: Json, path: Path, known: Collection[str]) -> Problem:
-    return Problem(
+    return Dropped(
         path=render((path, str(name))),
         message="unknown field, it is dropped",
         hint=did_you_mean(str(name), list(known)),

@@ -23,6 +23,7 @@ def host_home(
     on_problems: Callable[[Sequence[FileProblem]], None],
     on_removed: OnRemoved | None = None,
     dry: bool = False,
+    once: bool = False,
 ) -> HostHome:
     """A host home as the settings want it. Raises ConfigError for an owner or group that does not exist."""
     chosen = HostSettings(
@@ -39,6 +40,7 @@ def host_home(
         credentials=os.environ.get("CREDENTIALS_DIRECTORY"),
         rescan=settings.rescan_interval,
         dry=dry,
+        once=once,
     )
     return HostHome(
         chosen,

@@ -86,6 +86,7 @@ async def one_pass(
         on_problems=lambda found: _replace(result.problems, found),
         on_removed=removed.__setitem__,
         dry=rehearse,
+        once=True,
     )
     async with home:
         target = RecordedTarget(home)

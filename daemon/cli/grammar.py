@@ -92,16 +92,21 @@ def path(text: str) -> str:
     return text
 
 
+def source(text: str) -> str:
+    """A path of manifests; a dash is the input, as elsewhere."""
+    return "/dev/stdin" if text == "-" else path(text)
+
+
 def manifests(command: ArgumentParser, *, required: bool = True) -> None:
     """`-f`."""
     command.add_argument(
         "-f",
         "--manifests",
         action="append",
-        type=path,
+        type=source,
         metavar="PATH",
         required=required,
-        help="a file or folder of manifests (.yaml, .yml, .json); may be repeated",
+        help="a file or folder of manifests (.yaml, .yml, .json), or - for the input; may be repeated",
     )
 
 

@@ -1,20 +1,12 @@
 """How commands print: documents on stdout, problems on stderr as `file:line: path: message (hint)`."""
 
 import sys
-from pathlib import Path
 
 import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document
 from syncret.config.visible import visible
-from syncret.config.yaml import LIMITS
-
-
-def read_bounded(file: str) -> bytes:
-    """What a file holds, and of one that never ends a byte more than is allowed. Raises OSError."""
-    with Path(file).open("rb") as stream:
-        return stream.read(LIMITS.file + 1)
 
 
 def print_json(document: Document, *, indent: int = 0) -> None:

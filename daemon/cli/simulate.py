@@ -9,10 +9,11 @@ from typing import NamedTuple
 import msgspec
 
 from syncret.config.errors import Problem
+from syncret.config.files import read_bounded, unreadable
 from syncret.config.meta import Document, is_object
-from syncret.config.yaml import Lines, parse_text
+from syncret.config.yaml import LIMITS, Lines, parse_text
 from syncret.daemon.cli.exits import INVALID, OK
-from syncret.daemon.cli.output import print_json, print_yaml, read_bounded, report_problem
+from syncret.daemon.cli.output import print_json, print_yaml, report_problem
 from syncret.daemon.core.redact import REDACTED, redacted
 from syncret.daemon.simulate.scenario import Scenario, read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
@@ -47,12 +48,9 @@ def run(options: Namespace) -> int:
 
 def _read(file: str, registry: Registry) -> Iterator[_Read]:
     try:
-        data = read_bounded(file)
-    except OSError as error:
-        problem = Problem(
-            path="", message=f"cannot be read: {error.strerror}", hint="name a file of scenarios"
-        )
-        yield _Read(file, None, (problem,))
+        data = read_bounded(file, LIMITS.file + 1)
+    except (OSError, ValueError) as error:
+        yield _Read(file, None, (unreadable(error),))
         return
     documents = list(parse_text(data, as_json=file.endswith(".json")))
     if not documents:

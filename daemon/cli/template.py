@@ -10,12 +10,13 @@ from typing import Final
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
+from syncret.config.files import read_bounded, unreadable
 from syncret.config.meta import Document, is_object
 from syncret.config.settings import PREFIX
 from syncret.config.settings_layers import load_settings
 from syncret.config.yaml import LIMITS, parse_text
 from syncret.daemon.cli.exits import FAILED, INVALID, OK
-from syncret.daemon.cli.output import read_bounded, report_problem
+from syncret.daemon.cli.output import report_problem
 from syncret.daemon.core.templating.budget import Budget
 from syncret.daemon.core.templating.engine import NO_FUNCTIONS, Functions, Template
 from syncret.daemon.core.templating.errors import TemplateError
@@ -73,10 +74,12 @@ def _bad(file: str, message: str, hint: str) -> ConfigError:
 
 
 def _read(file: str) -> bytes:
+    limit = LIMITS.file + 1
     try:
-        return sys.stdin.buffer.read(LIMITS.file + 1) if file == _STDIN else read_bounded(file)
-    except OSError as error:
-        raise _bad(file, f"cannot be read: {error.strerror}", "name a file, or - for the input") from error
+        return sys.stdin.buffer.read(limit) if file == _STDIN else read_bounded(file, limit)
+    except (OSError, ValueError) as error:
+        problem = unreadable(error)
+        raise _bad(file, problem.message, problem.hint) from error
 
 
 def _data(file: str) -> Value:

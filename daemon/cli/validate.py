@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from syncret.config.decode import Judged, judge
+from syncret.config.documents import LoadedDocument
 from syncret.config.errors import Problem
-from syncret.config.loader import LoadedDocument, load
+from syncret.config.loader import load
 from syncret.config.meta import Document, member, ref_of
 from syncret.config.references import missing_references
 from syncret.daemon.cli.exits import INVALID, OK
@@ -93,6 +94,7 @@ def _print_text(items: Sequence[_Item]) -> None:
     for file, problem in problems:
         sys.stdout.write(describe_problem(file, problem) + "\n")
     errors = sum(problem.fatal for _, problem in problems)
-    counts = (len(items), "document"), (errors, "error"), (len(problems) - errors, "warning")
-    documents, *found = (f"{count} {thing}{'' if count == 1 else 's'}" for count, thing in counts)
-    sys.stderr.write(f"{documents}: {', '.join(found)}\n")
+    documents = sum(item.loaded.line > 0 for item in items)  # what could not be read is none
+    counts = (documents, "document"), (errors, "error"), (len(problems) - errors, "warning")
+    total, *found = (f"{count} {thing}{'' if count == 1 else 's'}" for count, thing in counts)
+    sys.stderr.write(f"{total}: {', '.join(found)}\n")

@@ -8,13 +8,14 @@ from msgspec import Meta
 
 from syncret.config.catalog import Catalog
 from syncret.config.durations import DurationError, parse_duration
-from syncret.config.errors import Problem
+from syncret.config.errors import Dropped, Problem
 from syncret.config.fields import Duration, Json, Model
 from syncret.config.meta import Document, Metadata, ObjectRef, is_object, member
 from syncret.config.schema import Schema
 from syncret.daemon.core.timestamps import seconds
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
+KIND: Final = "Scenario"
 FLAGS: Final = ("unsafe-allow-generic-targets",)
 
 
@@ -87,8 +88,17 @@ class Scenario(Model, kw_only=True):
 
 def read_scenario(document: Document, catalog: Catalog) -> tuple[Scenario | None, list[Problem]]:
     """The scenario, or all that is wrong with it; unlike in a manifest, unknown fields are."""
+    kind = document.get("kind")
+    if isinstance(kind, str) and kind != KIND:
+        hint = "apply it in a step of a Scenario, or judge it with `syncret validate`"
+        return None, [Problem(path="kind", message=f"{kind} is no Scenario", hint=hint)]
     admitted = Schema.of(Scenario, catalog).admit(document)
-    problems = [msgspec.structs.replace(problem, severity="error") for problem in admitted.problems]
+    problems = [
+        Problem(path=problem.path, message="unknown field", hint=problem.hint)
+        if isinstance(problem, Dropped)
+        else problem
+        for problem in admitted.problems
+    ]
     if problems:
         return None, problems
     scenario = msgspec.convert(admitted.document, Scenario)

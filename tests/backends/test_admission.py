@@ -77,6 +77,7 @@ async def test_what_breaks_a_rule_is_refused_in_the_words_of_validation(
     [
         pytest.param({"name": "a", "labels": "x"}, id="labels"),
         pytest.param({"name": "a", "labels": {"a": 1}}, id="a label"),
+        pytest.param({"name": "a", "\ud800": 1}, id="half of a surrogate pair"),
         pytest.param({"name": "a", "annotations": [1]}, id="annotations"),
         pytest.param({"name": "a", "finalizers": [1]}, id="a finalizer"),
         pytest.param({"name": "a", "ownerReferences": [{"name": "x"}]}, id="half an owner"),

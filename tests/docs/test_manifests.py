@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from syncret.config.decode import judge
-from syncret.config.loader import LoadedDocument, load, load_bytes
+from syncret.config.documents import LoadedDocument, load_bytes
+from syncret.config.loader import load
 from syncret.config.meta import is_object
 from syncret.config.settings_layers import load_settings
 from syncret.daemon.cli.exits import OK

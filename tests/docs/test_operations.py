@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from syncret.config.loader import load_bytes
+from syncret.config.documents import load_bytes
 from syncret.daemon.cli.exits import OK
 from syncret.daemon.cli.main import main
 from syncret.daemon.ops.families import FAMILIES

@@ -223,7 +223,9 @@ PLAIN_ONLY = pytest.mark.skipif(not can_be_plain(), reason="needs root and setpr
         pytest.param(
             no_settings, 2, ["nowhere.yaml: cannot be read", "(name a file"], False, id="no settings"
         ),
-        pytest.param(nowhere, 2, ["nowhere: error: cannot be read: No such file"], False, id="no manifests"),
+        pytest.param(
+            nowhere, 2, ["nowhere: error: there is no such file or folder (mend"], False, id="no manifests"
+        ),
     ],
 )
 def test_bad_surroundings(

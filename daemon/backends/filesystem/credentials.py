@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
+from syncret.config.documents import LoadedDocument
 from syncret.config.errors import Problem
 from syncret.config.fields import DNS_LABEL
-from syncret.config.loader import LoadedDocument
 from syncret.config.meta import ObjectRef
 from syncret.daemon.backends.filesystem.names import is_key
 from syncret.daemon.backends.filesystem.reading import Content, FileProblem, Manifest, digest_of

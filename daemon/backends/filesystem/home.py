@@ -55,6 +55,8 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     debounce: float = 0.1
     dry: bool = False
     """Start from the state and the files that are there, and write neither."""
+    once: bool = False
+    """The manifests are read once and not followed."""
 
 
 class HostHome:
@@ -109,6 +111,8 @@ class HostHome:
                 Reader(self._catalog, self._salt),
                 skip=self._settings.output_dir,
                 remembered=former.files,
+                once=self._settings.once,
+                former=bool(former.objects),
             )
             await asyncio.to_thread(self._folders.refresh)
             snapshot = self._snapshot()

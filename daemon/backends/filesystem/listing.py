@@ -19,7 +19,7 @@ def identity_of(status: os.stat_result) -> tuple[int, int]:
 
 
 def walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, Found]]:
-    """Manifest files below a folder in the order of their names, each once; links are followed.
+    """What is called as manifests are, below a folder, in the order of names, each once; links are followed.
 
     Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
     What cannot be examined (a folder without permission, a link to itself) is yielded with its error. Raises
@@ -47,7 +47,7 @@ def walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, Found]]
                 continue
             except OSError as error:
                 yield entry.path, error
-        elif stat.S_ISREG(status.st_mode):
+        else:
             yield entry.path, status
 
 

@@ -6,6 +6,7 @@ vanished: an unmounted disk or a checkout in progress must not look like the wis
 """
 
 import os
+import stat
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,13 @@ from typing import TypeAlias
 from msgspec import Struct, structs
 
 from syncret.config.errors import Problem
-from syncret.config.loader import name_problem, shown_name
+from syncret.config.files import read_bounded, unreadable
+from syncret.config.loader import NO_MANIFESTS, name_problem, shown_name, special_problem
 from syncret.config.meta import ObjectRef
 from syncret.config.yaml import LIMITS
 from syncret.daemon.backends.filesystem.listing import Found, identity_of, walk
 from syncret.daemon.backends.filesystem.reading import FileContent, FileProblem, Manifest, Reader, twice
+from syncret.daemon.backends.filesystem.remedies import Remedies, followed
 
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
 
@@ -86,17 +89,21 @@ class ManifestFolders:
         *,
         skip: str | None = None,
         remembered: Mapping[str, Said | None] | None = None,
+        once: bool = False,
+        former: bool = False,
     ) -> None:
         """`skip` is a folder that is never looked into: written files may look like manifests.
 
         `remembered` is what files said in a former life (None: not known any more); one that has the same
-        signature is not read again.
+        signature is not read again. `former`: there was one, and what it knew is in force.
+        `once`: for a single look, so that a path may be a pipe. Who looks again and again would wait for it.
         """
         self._paths = paths
         self._skip = skip
         self._reader = reader
         self._trusted = dict(remembered or {})
         self._remembered = set(self._trusted)
+        self._remedies = Remedies(once=once, former=former)
         self._known: dict[str, _Known] = {}
         self._folders: dict[str, int] = {}
         self._incumbent: dict[ObjectRef, str] = {}
@@ -120,17 +127,17 @@ class ManifestFolders:
             if isinstance(found, Problem):
                 problems.append(FileProblem(shown_name(path), found))
                 continue
+            if not found and self._remedies.once:  # who keeps looking may well wait for some
+                problems.append(FileProblem(shown_name(path), NO_MANIFESTS))
             for file, status in found.items():
-                problem = name_problem(file)
-                if isinstance(status, OSError):
-                    problem = _unread(status)
-                elif problem is None:
-                    files[file] = status
-                if problem is not None:
-                    problems.append(FileProblem(shown_name(file), problem))
+                judged = self._judged(file, status, named=file == path)
+                if isinstance(judged, Problem):
+                    problems.append(FileProblem(shown_name(file), judged))
+                else:
+                    files[file] = judged
         vanished = [file for file in self._known if file not in files]
         for file in vanished:
-            if not _below(file, [problem.file for problem in problems]):
+            if not _below(file, _troubled(problems)):
                 del self._known[file]
                 self._changed = True
         for file, status in files.items():
@@ -144,7 +151,7 @@ class ManifestFolders:
         """What all files said when they were looked at last."""
         self._changed = False
         problems = list(self._problems)
-        troubled = [problem.file for problem in problems]
+        troubled = _troubled(problems)
         claims: dict[ObjectRef, list[Manifest]] = {}
         refused: set[ObjectRef] = set()
         for file in sorted(self._known):
@@ -198,15 +205,15 @@ class ManifestFolders:
         """The manifest files at a path given by the operator, or why there are none to be trusted."""
         try:
             root = Path(path).stat()
-            if not Path(path).is_dir():
-                return {path: root}
+            if not stat.S_ISDIR(root.st_mode):
+                return (
+                    {path: root}
+                    if self._remedies.once or stat.S_ISREG(root.st_mode)
+                    else followed(root.st_mode)
+                )
             files = dict(walk(path, {identity_of(root)} | self._skipped()))
         except OSError as error:
-            return Problem(
-                path="",
-                message=f"cannot be read: {error.strerror}",
-                hint="what it said last stays in force; take the path out of the settings to delete that",
-            )
+            return self._remedies.of_path(unreadable(error))
         device = root.st_dev
         if not files and self._folders.get(path, device) != device:
             return Problem(
@@ -216,6 +223,14 @@ class ManifestFolders:
             )
         self._folders[path] = device
         return files
+
+    def _judged(self, file: str, status: Found, *, named: bool) -> os.stat_result | Problem:
+        """What was found, if it can be read."""
+        if isinstance(status, OSError):
+            return self._remedies.of_file(unreadable(status, named=False))
+        if not (named or stat.S_ISREG(status.st_mode)):
+            return self._remedies.of_file(special_problem(status.st_mode))
+        return name_problem(file) or status
 
     def _skipped(self) -> set[tuple[int, int]]:
         try:
@@ -240,7 +255,10 @@ class ManifestFolders:
             manifests = {manifest.ref: manifest for manifest in former[1]}
             self._known[file] = _Known(signature, FileContent(), manifests, remembered=True)
             return
-        if abs(time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)) < _RACY_NS:
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or abs(time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)) < _RACY_NS
+        ):
             signature = None
         last_good = known.last_good if known is not None else {}
         content = self._read(file)
@@ -252,25 +270,15 @@ class ManifestFolders:
 
     def _read(self, file: str) -> FileContent:
         try:
-            return self._reader.read(file, _bytes_of(file))
+            return self._reader.read(file, read_bounded(file, LIMITS.file + 1))
         except OSError as error:
-            return FileContent(problems=[_unread(error)], torn=True)
+            return FileContent(problems=[self._remedies.of_file(unreadable(error))], torn=True)
 
 
-def _unread(error: OSError) -> Problem:
-    refused = isinstance(error, PermissionError)
-    remedy = "let the user that syncret runs as read it" if refused else "mend it, or take it away"
-    return Problem(
-        path="",
-        message=f"cannot be read: {error.strerror}",
-        hint=f"what it said last stays in force; {remedy}",
-    )
+def _troubled(problems: Sequence[FileProblem]) -> list[str]:
+    """Files and folders that may say more than could be read."""
+    return [each.file for each in problems if each.problem.fatal]
 
 
 def _below(file: str, folders: Collection[str]) -> bool:
     return any(file == folder or file.startswith(folder.rstrip("/") + "/") for folder in folders)
-
-
-def _bytes_of(file: str) -> bytes:
-    with Path(file).open("rb") as stream:
-        return stream.read(LIMITS.file + 1)

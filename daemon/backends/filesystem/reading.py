@@ -8,8 +8,8 @@ import msgspec
 
 from syncret.config.catalog import Catalog
 from syncret.config.decode import DEFAULT_NAMESPACE, Judge
+from syncret.config.documents import LoadedDocument, load_bytes
 from syncret.config.errors import Problem
-from syncret.config.loader import LoadedDocument, load_bytes
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
 from syncret.config.resources.kinds import Kinds
 

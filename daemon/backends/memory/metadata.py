@@ -70,6 +70,9 @@ def problems_of(document: Document) -> tuple[Problem, ...]:
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         return (*missing, Problem(path=f"metadata{place.rstrip('`')}", message=message))
+    except UnicodeEncodeError:
+        message = "has a name that is not text (half of a surrogate pair)"
+        return (*missing, Problem(path="metadata", message=message, hint="write the whole character"))
     return (*missing, *_name_problems(metadata))
 
 

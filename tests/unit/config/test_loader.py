@@ -3,10 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from syncret.config.decode import judge
-from syncret.config.loader import LoadedDocument, load, load_bytes
+from syncret.config.documents import LoadedDocument
+from syncret.config.loader import load
 from syncret.config.yaml import Limits
-from tests.unit.config.support import CATALOG
 
 
 def manifest(name: str, kind: str = "Secret", extra: str = "") -> str:
@@ -22,6 +21,10 @@ def names(loaded: list[LoadedDocument], root: Path) -> list[tuple[str, str]]:
 
 def messages(loaded: list[LoadedDocument]) -> list[str]:
     return [problem.message for each in loaded for problem in each.problems]
+
+
+def told(loaded: list[LoadedDocument]) -> list[str]:
+    return [f"{Path(each.file).name}: {problem}" for each in loaded for problem in each.problems]
 
 
 def test_a_folder_is_read_through_in_the_order_of_names(tmp_path: Path) -> None:
@@ -44,10 +47,31 @@ def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
     assert names(load([tmp_path, tmp_path / "a.yaml"]), tmp_path) == [("a.yaml", "a")]
 
 
-def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+def test_what_is_no_file_is_told_and_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
+    os.mkfifo(tmp_path / "another-pipe")
+    (tmp_path / "device.yaml").symlink_to("/dev/zero")
     (tmp_path / "folder.yaml").mkdir()
-    assert load([tmp_path]) == []
+    assert told(load([tmp_path])) == [
+        "device.yaml: is a device, not a file, and is not read (take it away, or give it another name)",
+        "pipe.yaml: is a pipe, not a file, and is not read (take it away, or give it another name)",
+    ]
+
+
+@pytest.mark.parametrize("file", ["", "notes.txt", ".hidden.yaml", ".git/a.yaml"])
+def test_a_folder_without_manifests_is_told(tmp_path: Path, file: str) -> None:
+    (tmp_path / ".git").mkdir()
+    if file:
+        (tmp_path / file).write_text(manifest("a"))
+    (one,) = load([tmp_path])
+    assert [(problem.message, problem.fatal) for problem in one.problems] == [
+        ("the folder holds no manifests", False)
+    ]
+
+
+def test_a_folder_whose_manifests_were_read_before_holds_some(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(manifest("a"))
+    assert len(load([tmp_path / "a.yaml", tmp_path, tmp_path])) == 1
 
 
 def test_a_file_that_is_named_needs_no_suffix(tmp_path: Path) -> None:
@@ -60,10 +84,10 @@ def test_what_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "dangling.yaml").symlink_to("nowhere")
     loaded = load([tmp_path, tmp_path / "missing", "a\0b"])
     assert [each.document for each in loaded] == [None, None, None]
-    assert messages(loaded) == [
-        "there is no such file or folder",
-        "there is no such file or folder",
-        "cannot be read: the name has a NUL",
+    assert told(loaded) == [
+        "dangling.yaml: cannot be read: No such file or directory (mend the link, or take it away)",
+        "missing: there is no such file or folder (mend the path, or make it)",
+        "a\0b: cannot be read: the name has a NUL (mend the name)",
     ]
 
 
@@ -78,49 +102,6 @@ def test_a_large_file_is_refused_without_reading_it_all(tmp_path: Path) -> None:
     with file.open("wb") as stream:
         stream.truncate(1 << 40)
     assert messages(load([file], Limits(file=1000))) == ["is larger than 1000 bytes"]
-
-
-def test_lists_are_flattened_and_lines_stay_right() -> None:
-    text = (
-        "apiVersion: v1\nkind: List\nitems:\n"
-        "- apiVersion: v1\n  kind: Secret\n  metadata: {name: a}\n  data: {a: 1, a: 2}\n"
-        "- 3\n---\n"
-        "apiVersion: v1\nkind: SecretList\nitems:\n- metadata: {name: b}\n"
-    )
-    first, second, third = load_bytes("f.yaml", text.encode())
-    assert first.document == {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": "a"},
-        "data": {"a": 2},
-    }
-    assert [(each.path, each.line) for each in first.problems] == [("data.a", 7)]
-    assert (first.line, first.line_of("data"), first.line_of("metadata.name")) == (4, 7, 6)
-    assert (second.document, second.line) == (None, 8)
-    assert third.document == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "b"}}
-
-
-def test_a_long_list_takes_time_in_proportion() -> None:
-    item = "- {kind: Secret, metadata: {name: %d, name: %d}, data: {'tls.crt': 1, 'tls.crt': 2}}\n"
-    text = "kind: List\nitems:\n" + "".join(item % (number, number) for number in range(1500))
-    loaded = load_bytes("f.yaml", text.encode())
-    assert [each.line for each in loaded] == list(range(3, 1503))
-    assert [(each.path, each.line) for each in loaded[-1].problems] == [
-        ("metadata.name", 1502),
-        ('data["tls.crt"]', 1502),
-    ]
-
-
-def test_an_empty_list_holds_nothing() -> None:
-    assert load_bytes("f.yaml", b"apiVersion: v1\nkind: List\nitems: []\n") == []
-
-
-def test_what_is_no_object_is_a_problem() -> None:
-    (one,) = load_bytes("f.yaml", b"\n- a\n")
-    assert one.document is None
-    assert [(each.message, each.line) for each in one.problems] == [
-        ("must be an object with apiVersion and kind", 2)
-    ]
 
 
 def test_an_object_that_stands_twice_is_told_where_first(tmp_path: Path) -> None:
@@ -139,13 +120,6 @@ def test_an_object_that_stands_twice_is_told_where_first(tmp_path: Path) -> None
         "(remove one of them, or give it another name)"
     )
     assert problems == [(5, 9, expected)]
-
-
-def test_problems_get_their_lines() -> None:
-    text = manifest("a", extra="stringData:\n  good: x\n  bad: 5\n")
-    (one,) = load_bytes("f.yaml", text.encode())
-    located = one.located(judge(one.document, CATALOG).problems)
-    assert [(problem.path, problem.line) for problem in located] == [("stringData.bad", 6)]
 
 
 def test_a_name_that_is_no_text_is_told_and_stops_no_other(tmp_path: Path) -> None:

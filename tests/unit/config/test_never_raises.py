@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from syncret.config.decode import judge
+from syncret.config.documents import load_bytes
 from syncret.config.fields import Json
-from syncret.config.loader import load_bytes
 from syncret.config.meta import Document, is_object
 from syncret.config.references import missing_references
 from tests.unit.config.support import CATALOG, core, document, external_secret, push_secret, store

@@ -243,3 +243,22 @@ def test_a_name_that_is_no_text_is_told_and_stops_no_other(folder: Path, folders
     snapshot = folders.scan()
     assert set(snapshot.manifests) == {ref("one"), ref("two")}
     assert f"{folder}/\\xff.yaml: the name of the file is not UTF-8 text (rename it)" in told(snapshot)
+
+
+def test_who_looks_again_and_again_never_waits_for_a_pipe(folder: Path) -> None:
+    os.mkfifo(folder / "in-a-folder.yaml")
+    os.mkfifo(named := folder.parent / "named")
+    folders = ManifestFolders([str(folder), str(named)], Reader(Registry()))
+    snapshot = folders.scan()
+    assert set(snapshot.manifests) == {ref("one"), ref("two")}
+    assert f"{folder}/in-a-folder.yaml: is a pipe, not a file, and is not read" in told(snapshot)
+    assert f"{named}: is a pipe: it cannot be read again and again (name a file or a folder" in told(snapshot)
+
+
+def test_a_file_that_became_a_pipe_deletes_nothing(folder: Path, folders: ManifestFolders) -> None:
+    folders.scan()
+    (folder / "one.yaml").unlink()
+    os.mkfifo(folder / "one.yaml")
+    snapshot = folders.scan()
+    assert not snapshot.is_gone(ref("one"), str(folder / "one.yaml"))
+    assert ref("one") in snapshot.manifests

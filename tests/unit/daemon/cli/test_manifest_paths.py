@@ -1,0 +1,112 @@
+"""Paths of manifests that lead nowhere, to nothing, or to something that is no file, for each command."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from syncret.daemon.cli.main import main
+
+STORE: Final = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: demo}
+spec: {provider: {fake: {data: []}}}
+"""
+
+
+def ran(capsys: pytest.CaptureFixture[str], *command: str | Path) -> tuple[int, str]:
+    code = main([str(word) for word in command])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+@pytest.mark.parametrize("command", ["validate", "sync", "plan"])
+def test_a_path_that_is_missing_is_told_with_its_remedy(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = ran(capsys, command, "-f", tmp_path / "missing")
+    assert code == 2
+    assert f"{tmp_path}/missing: error: there is no such file or folder (mend the path, or make it)\n" in told
+
+
+def test_with_a_state_what_a_missing_path_said_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (manifests := tmp_path / "m.yaml").write_text(STORE)
+    sync = ("sync", "-f", manifests, "--state", tmp_path / "state.db", "-o", "json")
+    assert ran(capsys, *sync)[0] == 0
+    manifests.unlink()
+    code, told = ran(capsys, *sync)
+    assert code == 2
+    assert "(what it said last stays in force; mend the path, or make it)" in told
+    assert '"name":"demo"' in told
+
+
+@pytest.mark.parametrize("command", ["validate", "sync", "plan"])
+def test_a_folder_without_manifests_is_told(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "store.txt").write_text(STORE)
+    code, told = ran(capsys, command, "-f", tmp_path)
+    assert code == 0
+    assert f"{tmp_path}: warning: the folder holds no manifests (they are files that end in .yaml," in told
+
+
+@pytest.mark.parametrize("command", ["validate", "sync", "plan"])
+def test_a_pipe_in_a_folder_is_told_and_not_read(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(STORE)
+    os.mkfifo(tmp_path / "pipe.yaml")
+    code, told = ran(capsys, command, "-f", tmp_path)
+    assert code == 2
+    assert f"{tmp_path}/pipe.yaml: error: is a pipe, not a file, and is not read (take it away," in told
+
+
+@pytest.mark.parametrize("command", ["validate", "sync", "plan"])
+def test_a_pipe_that_is_named_is_read(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, STORE.replace("{name: demo}", "{name: Demo_}").encode())
+    os.close(writer)
+    code, told = ran(capsys, command, "-f", f"/dev/fd/{reader}")
+    os.close(reader)  # nothing is left in it, and nothing was waited for
+    assert code == 2
+    assert f"/dev/fd/{reader}:3: error: metadata.name: is not a DNS name" in told
+
+
+@pytest.mark.parametrize("name", ["/dev/stdin", "-"])
+def test_the_input_is_read_by_its_name(name: str) -> None:
+    command = [sys.executable, "-c", "import sys; from syncret.daemon.cli.main import main; sys.exit(main())"]
+    done = subprocess.run(
+        [*command, "validate", "-f", name],
+        input=STORE,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "1 document: 0 errors, 1 warning\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        pytest.param(["simulate", "{}/missing"], "there is no such file or folder (mend", id="no scenario"),
+        pytest.param(["simulate", "{}"], "Is a directory (name a file)", id="folder of scenarios"),
+        pytest.param(["template", "{}/missing"], "there is no such file or folder (mend", id="no template"),
+        pytest.param(["template", "{}"], "Is a directory (name a file)", id="folder of templates"),
+        pytest.param(["template", "/dev/null", "--data", "{}"], "Is a directory (name", id="folder of data"),
+    ],
+)
+def test_commands_that_take_files_say_so(
+    words: list[str], part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = ran(capsys, *(word.format(tmp_path) for word in words))
+    assert code == 2
+    assert part in told

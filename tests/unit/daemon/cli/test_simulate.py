@@ -1,0 +1,62 @@
+"""A scenario that is malformed, or is none: nothing runs, and each problem has its place and remedy."""
+
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.cli.main import main
+
+HEAD = "apiVersion: syncret.dev/v1alpha1\nkind: Scenario\n"
+GOOD = HEAD + "spec: {steps: [{}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param(
+            HEAD + "spec:\n  steps:\n  - aply: []\n",
+            ["5: error: spec.steps[0].aply: unknown field (did you mean apply?)"],
+            id="unknown field",
+        ),
+        pytest.param(
+            HEAD + "spec:\n  step: []\n  flags: 1\n",
+            [
+                "4: error: spec.step: unknown field (did you mean steps?)",
+                "5: error: spec.flags: must be an array, is an integer (start each entry with '- ')",
+            ],
+            id="all of them",
+        ),
+        pytest.param(
+            "apiVersion: external-secrets.io/v1\nkind: SecretStore\nspec: {provider: {}}\n",
+            ["2: error: kind: SecretStore is no Scenario (apply it in a step of a Scenario, or judge it "],
+            id="manifest",
+        ),
+        pytest.param(
+            GOOD.replace("v1alpha1", "v1"),
+            ['1: error: apiVersion: unsupported value "syncret.dev/v1" (write syncret.dev/v1alpha1)'],
+            id="version",
+        ),
+    ],
+)
+def test_a_malformed_scenario_runs_nothing(
+    text: str, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(f"{text}---\n{GOOD}")
+    assert main(["simulate", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert len(err.splitlines()) == len(told)
+    for line, expected in zip(err.splitlines(), told, strict=True):
+        assert line.startswith(f"{file}:{expected}")
+
+
+def test_a_scenario_among_manifests_is_told_where_it_belongs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(GOOD)
+    for command in ("validate", "sync"):
+        assert main([command, "-f", str(file)]) == 2
+        told = "".join(capsys.readouterr())
+        assert f"{file}:2: error: kind: a Scenario is no manifest (run it with `syncret simulate`)" in told
