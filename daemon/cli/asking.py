@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from argparse import Namespace
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 from syncret.config.visible import visible
@@ -19,6 +19,8 @@ PATIENCE: Final = 10.0
 
 LONGEST: Final = 107
 """Bytes of a socket's path: the kernel takes no more."""
+
+_OK: Final = 200
 
 Answer = dict[str, Any]
 
@@ -49,19 +51,20 @@ def ask(options: Namespace, method: str, path: str, **query: str) -> Answer:
     try:
         head, _, body = _exchange(where, request.encode()).partition(b"\r\n\r\n")
         status = int(head.split(None, 2)[1])
-        answer: Answer = json.loads(body)
-    except (FileNotFoundError, ConnectionRefusedError):
+        answer = _answer(status, json.loads(body))
+    except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
         hint = "start one with `syncret run`, or name its socket with --socket PATH"
         raise Refusal(f"no daemon listens at {where}", hint=hint, code=UNUSABLE) from None
     except PermissionError:
         hint = "ask as the user that runs it, or as root"
         raise Refusal(f"you may not talk to the daemon at {where}", hint=hint, code=UNUSABLE) from None
     except (OSError, ValueError, IndexError) as error:
-        hint = "it may hang, or be another program: see its log"
-        why = "no answer in time" if isinstance(error, TimeoutError) else "no sensible answer"
+        hint = "it may still begin, hang, or be another program: see its log"
+        hangs = isinstance(error, TimeoutError | BlockingIOError)  # the latter: so many wait for it already
+        why = "no answer in time" if hangs else "no sensible answer"
         raise Refusal(f"{where}: {why}", hint=hint, code=UNUSABLE) from None
-    if status != 200:  # noqa: PLR2004  # HTTP's OK
-        raise Refusal(answer.get("message", f"HTTP {status}"), hint=answer.get("hint", ""))
+    if status != _OK:
+        raise Refusal(answer["message"], hint=answer["hint"])
     return answer
 
 
@@ -98,6 +101,14 @@ def print_json(answer: Answer) -> None:
     sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
 
 
+def _answer(status: int, told: object) -> Answer:
+    """What was told, if a daemon of ours tells it so. Raises ValueError."""
+    answer = cast("Answer", told)
+    if not isinstance(told, dict) or (status != _OK and not {"message", "hint"} <= answer.keys()):
+        raise ValueError("is none of ours")
+    return answer
+
+
 def _exchange(where: str, request: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
         caller.settimeout(PATIENCE)
@@ -105,5 +116,7 @@ def _exchange(where: str, request: bytes) -> bytes:
         caller.sendall(request)
         pieces: list[bytes] = []
         while piece := caller.recv(1 << 16):
+            if not (pieces or piece.startswith(b"HTTP/")):
+                raise ValueError("speaks no HTTP")
             pieces.append(piece)
     return b"".join(pieces)

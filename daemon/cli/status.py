@@ -25,7 +25,7 @@ def run(options: Namespace) -> int:
     if options.output == "json":
         print_json(answer)
     else:
-        _print(answer, time.time())
+        _print(answer, time.time(), options.namespace)
     everything = [*answer["stores"], *answer["objects"]]
     return FAILED if any(each["ready"] is False for each in everything) else OK
 
@@ -36,7 +36,7 @@ def _wanted(each: Answer, options: Namespace) -> bool:
     return not (options.failing and each["ready"])
 
 
-def _print(answer: Answer, now: float) -> None:
+def _print(answer: Answer, now: float, namespace: str | None) -> None:
     queue = answer["queue"]
     sys.stdout.write(
         f"syncret {answer['version']}, up {span(answer['uptimeSeconds'])}, "
@@ -48,6 +48,8 @@ def _print(answer: Answer, now: float) -> None:
     if rows:
         sys.stdout.write("\n")
         print_columns(HEAD, rows)
+    elif namespace is not None:
+        sys.stdout.write(f"\nnothing in namespace {visible(namespace)}\n")
     for problem in answer["problems"]:
         place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
         path = f"{problem['path']}: " if problem["path"] else ""

@@ -3,6 +3,7 @@
 from typing import Final
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.base import GROUP
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.backends.contract import Stored
 from syncret.daemon.ops.seen import KINDS
@@ -27,9 +28,10 @@ class UnknownObject(Exception):
 
 
 def find(objects: Objects, kind: str, namespace: str, name: str) -> Stored:
-    """The object of that kind (in any case, plural or short) and name. Raises UnknownObject."""
+    """The object of that kind (in any case, plural or short, with its group or not). Raises UnknownObject."""
     spelled = {each.kind.lower(): each for each in KINDS}
-    wanted = SHORT.get(kind.lower(), kind).lower()
+    word = kind.lower().removesuffix(f".{GROUP}")
+    wanted = SHORT.get(word, word).lower()
     group_kind = spelled.get(wanted) or spelled.get(wanted.removesuffix("s"))
     if group_kind is None:
         hint = did_you_mean(kind, [each.kind for each in KINDS])
@@ -42,6 +44,7 @@ def find(objects: Objects, kind: str, namespace: str, name: str) -> Stored:
     refs = [stored.ref for stored in objects.list(group_kind)]
     elsewhere = sorted(each.namespace for each in refs if each.name == name)
     if elsewhere:
-        raise UnknownObject(f"there is no {ref}", hint=f"there is one in namespace {', '.join(elsewhere)}")
+        hint = f"there is one in namespace {', '.join(elsewhere)}: say so with -n"
+        raise UnknownObject(f"there is no {ref}", hint=hint)
     near = did_you_mean(name, [each.name for each in refs if each.namespace == place])
     raise UnknownObject(f"there is no {ref}", hint=near or f"the daemon knows no {group_kind.kind} there")

@@ -12,6 +12,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.config.settings import Settings
+from syncret.daemon.cli import asking
 from syncret.daemon.cli.asking import DEFAULT
 from syncret.daemon.cli.columns import span
 from syncret.daemon.cli.main import main
@@ -63,7 +64,7 @@ async def test_status_can_be_narrowed(view: View, apply: Apply, capsys: pytest.C
     assert [each["name"] for each in document["objects"]] == ["lost"]
     assert document["stores"] == []
     assert await asked(view, "status", "-n", "other") == 0
-    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == ["", "nothing in namespace other"]
 
 
 async def test_explain(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,9 +149,18 @@ def test_the_socket_of_a_dead_daemon(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "no daemon listens" in capsys.readouterr().err
 
 
-@pytest.fixture
-def impostor(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(
+    params=[
+        pytest.param(b"220 mail.example ESMTP\r\n\r\n", id="mail"),
+        pytest.param(b'HTTP/1.0 404 Not Found\r\n\r\n{"message": "page not found"}', id="containers"),
+        pytest.param(b"HTTP/1.0 200 OK\r\n\r\n[]", id="another answer"),
+        pytest.param(b"HTTP/1.0 200 OK\r\n\r\n<html>", id="web"),
+        pytest.param(b"", id="silence"),
+    ]
+)
+def impostor(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """Something that listens, and is no daemon."""
+    said: bytes = request.param
     where = str(tmp_path / "other.sock")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(where)
@@ -160,7 +170,7 @@ def impostor(tmp_path: Path) -> Iterator[str]:
             caller, _ = listener.accept()
             with caller:
                 caller.recv(1000)
-                caller.sendall(b"220 mail.example ESMTP\r\n\r\n")
+                caller.sendall(said)
 
         thread = threading.Thread(target=answer)
         thread.start()
@@ -171,6 +181,28 @@ def impostor(tmp_path: Path) -> Iterator[str]:
 def test_a_program_that_is_no_daemon(impostor: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--socket", impostor]) == 3
     assert "no sensible answer" in capsys.readouterr().err
+
+
+def test_a_daemon_that_hangs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asking, "PATIENCE", 0.05)
+    where = str(tmp_path / "hangs.sock")
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as first:
+        listener.bind(where)
+        listener.listen(0)
+        assert main(["status", "--socket", where]) == 3
+        assert f"{where}: no answer in time (it may still begin, hang, or" in capsys.readouterr().err
+        first.setblocking(False)  # noqa: FBT003  # as the standard library has it
+        first.connect_ex(where)
+        assert main(["status", "--socket", where]) == 3
+        assert "no answer in time" in capsys.readouterr().err
+
+
+def test_a_socket_below_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert main(["status", "--socket", str(tmp_path / "file" / "control.sock")]) == 3
+    assert "no daemon listens at" in capsys.readouterr().err
 
 
 def test_the_settings_name_the_socket(

@@ -117,7 +117,7 @@ async def test_explain(view: View, apply: Apply) -> None:
     assert told["lastError"] is None
 
 
-@pytest.mark.parametrize("kind", ["ExternalSecret", "externalsecrets", "es", "externalsecret"])
+@pytest.mark.parametrize("kind", ["ExternalSecret", "externalsecrets", "ES", "externalsecret.external-secrets.io"])
 async def test_kinds_in_every_spelling(view: View, apply: Apply, kind: str) -> None:
     await apply(store(database=CANARY), external_secret())
     async with serving(control_service, view):
@@ -142,7 +142,7 @@ async def test_kinds_in_every_spelling(view: View, apply: Apply, kind: str) -> N
         pytest.param(
             "kind=es&namespace=other&name=database",
             "there is no ExternalSecret/other/database",
-            "there is one in namespace default",
+            "there is one in namespace default: say so with -n",
             id="namespace",
         ),
     ],
