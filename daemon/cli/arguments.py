@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Final
 
 from syncret.daemon.cli.grammar import (
+    DEFAULTS,
     Command,
     Commands,
     Formatter,
@@ -93,13 +94,17 @@ def _plan(commands: Commands) -> None:
         commands,
         "plan",
         "show what a sync would change: key names, no values",
-        "Reads from the stores, writes nothing.",
+        "Reads from the stores, writes nothing. Exit code 1 if a resource would fail, 2 if a manifest is "
+        "invalid, 3 if the state or the output folder cannot be used.",
         "syncret plan -f manifests/ --output-dir out",
     )
     manifests(command)
-    output_dir(command, "compare with the files in this folder")
+    output_dir(command, "compare with the files in this folder (default: with no files)")
     command.add_argument(
-        "--state", type=path, metavar="FILE", help="compare with the state of earlier passes"
+        "--state",
+        type=path,
+        metavar="FILE",
+        help="compare with the state of earlier passes (default: with none)",
     )
     output(command, "text", "json")
     settings(command)
@@ -111,12 +116,17 @@ def _sync(commands: Commands) -> None:
         "sync",
         "bring everything into sync once, then exit",
         "Passes with the same --state continue each other: what is gone from the manifests is cleaned up, "
-        "and what is not due is not fetched. Exit code 1 if a resource failed.",
+        "and what is not due is not fetched. Exit code 1 if a resource failed, 2 if a manifest is invalid "
+        "(the valid ones are synced), 3 if the state or the output folder cannot be used.",
         "syncret sync -f manifests/ --output-dir out",
         "syncret sync -f manifests/ --output-dir out --state out.db -o json",
     )
     manifests(command)
-    output_dir(command, "where each Secret becomes a folder of files: DIR/<namespace>/<name>/<key>")
+    output_dir(
+        command,
+        "where each Secret becomes a folder of files: DIR/<namespace>/<name>/<key> (default: no file is "
+        "written)",
+    )
     command.add_argument(
         "--state",
         type=path,
@@ -134,22 +144,34 @@ def _run(commands: Commands) -> None:
         "run",
         "run the daemon: keep everything in sync",
         "Watches the manifests, refreshes what is due, retries what failed. SIGTERM and Ctrl-C finish the "
-        "work in progress and exit with 0, a second one ends at once; SIGHUP reads the settings again.",
+        "work in progress and exit with 0, a second one ends at once; SIGHUP reads the settings again. Exit "
+        "code 2 if the settings are wrong, 3 if the state, the output folder, the address or the socket "
+        "cannot be used.",
         "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
         "syncret run --config /etc/syncret/syncret.yaml",
     )
-    manifests(command, required=False)
-    output_dir(command, "where each Secret becomes a folder of files (setting outputDir)")
+    manifests(command, followed=True)
+    output_dir(
+        command,
+        f"where each Secret becomes a folder of files (setting outputDir, default: {DEFAULTS['outputDir']})",
+    )
     command.add_argument(
-        "--state", type=path, metavar="FILE", help="what survives a restart (setting stateFile)"
+        "--state",
+        type=path,
+        metavar="FILE",
+        help=f"what survives a restart (setting stateFile, default: {DEFAULTS['stateFile']})",
     )
     command.add_argument(
         "--listen",
         metavar="HOST:PORT",
-        help="address of /metrics, /healthz, /readyz and /status; port 0: any free port, empty: none",
+        help="address of /metrics, /healthz, /readyz and /status; port 0: any free port, empty: none "
+        f"(setting listen, default: {DEFAULTS['listen']})",
     )
     command.add_argument(
-        "--socket", metavar="PATH", help="the socket for status, explain and refresh; empty: none"
+        "--socket",
+        metavar="PATH",
+        help="the socket for status, explain and refresh; empty: none "
+        f"(setting socket, default: {DEFAULTS['socket']})",
     )
     settings(command)
 
@@ -159,7 +181,8 @@ def _status(commands: Commands) -> None:
         commands,
         "status",
         "show the state of a running daemon, object by object",
-        "Exit code 1 if an object is not in order, 3 if no daemon answers.",
+        "READY: whether the object is in order; AGE: for how long its value has been known to be good; NEXT: "
+        "when it is processed again. Exit code 1 if an object is not in order, 3 if no daemon answers.",
         "syncret status",
         "syncret status --failing -o json",
     )
@@ -175,7 +198,8 @@ def _explain(commands: Commands) -> None:
         "show where each key of an object comes from, and what is next",
         "For each key: the store, the remote key and property, the entry of the spec, the steps that "
         "changed it. Then the last error with its remedy, and when and why the next attempt is made. "
-        "Kinds have short names: es, ps, ss, css, ces, cps.",
+        "Kinds have short names: es, ps, ss, css, ces, cps. Exit code 1 if the daemon has no such object, 3 "
+        "if no daemon answers.",
         "syncret explain ExternalSecret/database",
         "syncret explain es/database -n payments",
     )
@@ -190,7 +214,8 @@ def _refresh(commands: Commands) -> None:
         "refresh an object now, in a running daemon",
         "Use it when a value has just been rotated. For a ClusterExternalSecret, everything that it created "
         "is refreshed. The request stands until it succeeds. What is created only once (refreshPolicy "
-        "CreatedOnce) is not created again.",
+        "CreatedOnce) is not created again. Exit code 1 if the daemon has no such object or would do "
+        "nothing, 3 if no daemon answers.",
         "syncret refresh ExternalSecret/database",
         "syncret refresh es/database -n payments",
     )
@@ -204,7 +229,10 @@ def _simulate(commands: Commands) -> None:
         "simulate",
         "run manifests through time in a simulated cluster",
         "Use it to try policies, rotations and outages before they are real. Works offline: the clock, the "
-        "API server and the secret managers are simulated; the engine is the real one.",
+        "API server and the secret managers are simulated; the engine is the real one. A scenario has "
+        "apiVersion: syncret.dev/v1alpha1, kind: Scenario and spec.steps; a step may apply, patch and delete "
+        "objects and advance the clock. Exit code 0 if the scenarios ran, whatever the state of the objects, "
+        "2 if one is malformed; then none is run.",
         "syncret simulate scenario.yaml",
     )
     command.add_argument("scenario", nargs="+", metavar="FILE", help="a file of scenarios (YAML or JSON)")
@@ -218,19 +246,19 @@ def _template(commands: Commands) -> None:
         "template",
         "render one Go template",
         "Writes exactly what the template renders. Works offline. Exit code 1 if the template does not "
-        "parse or does not render; the message names line and column.",
+        "parse or does not render (the message names line and column), 2 if a file cannot be read.",
         "syncret template app.conf.tpl --data secret.yaml",
         "syncret template --check app.conf.tpl",
         "echo '{{ .user | upper }}' | syncret template --data values.json",
     )
     command.add_argument(
-        "file", nargs="?", default="-", metavar="FILE", help="the template; -: standard input"
+        "file", nargs="?", default="-", metavar="FILE", help="the template (default: -, standard input)"
     )
     command.add_argument(
         "--data",
         type=path,
         metavar="FILE",
-        help="the value of `.`: YAML or JSON, or the manifest of a Secret or ConfigMap",
+        help="the value of `.`: YAML or JSON, or the manifest of a Secret or ConfigMap (default: no keys)",
     )
     command.add_argument(
         "--missing-key",
@@ -243,7 +271,7 @@ def _template(commands: Commands) -> None:
         type=delimiters,
         default=("{{", "}}"),
         metavar="L,R",
-        help="delimiters to use instead of {{,}}",
+        help="the delimiters (default: {{,}})",
     )
     command.add_argument(
         "--functions",

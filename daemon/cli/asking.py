@@ -10,9 +10,7 @@ from urllib.parse import urlencode
 
 from syncret.config.visible import visible
 from syncret.daemon.cli.exits import FAILED, INVALID, UNUSABLE
-
-DEFAULT: Final = "/run/syncret/control.sock"
-"""The default of the setting `socket`: to import the settings would take longer than to ask."""
+from syncret.daemon.cli.grammar import DEFAULTS
 
 PATIENCE: Final = 10.0
 """Seconds without a word after which a daemon counts as hanging."""
@@ -82,7 +80,7 @@ def socket_of(options: Namespace) -> str:
     if options.socket is not None:
         return str(options.socket)
     if not (options.config or options.set):
-        return os.environ.get("SYNCRET_SOCKET") or DEFAULT
+        return os.environ.get("SYNCRET_SOCKET") or DEFAULTS["socket"]
     from pathlib import Path
 
     from syncret.config.errors import ConfigError

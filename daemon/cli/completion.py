@@ -6,7 +6,14 @@ from typing import Final, NamedTuple, cast
 
 PATHS: Final = {"PATH", "FILE"}
 FOLDERS: Final = {"DIR"}
-KINDS: Final = ("ExternalSecret/", "PushSecret/", "SecretStore/", "ClusterSecretStore/")
+KINDS: Final = (
+    "ExternalSecret/",
+    "PushSecret/",
+    "SecretStore/",
+    "ClusterSecretStore/",
+    "ClusterExternalSecret/",
+    "ClusterPushSecret/",
+)
 
 
 class Word(NamedTuple):
@@ -20,10 +27,12 @@ class Word(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command and its words."""
+    """One command and its words; the description is that of its help, the examples can be typed."""
 
     name: str
     text: str
+    description: str
+    examples: tuple[str, ...]
     flags: tuple[Word, ...]
     arguments: tuple[Word, ...]
 
@@ -33,7 +42,9 @@ def commands_of(parser: ArgumentParser) -> Iterator[Command]:
     for action in parser._actions:  # noqa: SLF001  # argparse has no public way to read a parser
         for choice in getattr(action, "_choices_actions", ()):
             parsers = cast("dict[str, ArgumentParser]", action.choices)
-            yield Command(choice.dest, str(choice.help), *_words(parsers[choice.dest]))
+            own = parsers[choice.dest]
+            examples = tuple(line.strip() for line in (own.epilog or "").splitlines()[1:])
+            yield Command(choice.dest, str(choice.help), own.description or "", examples, *_words(own))
 
 
 def _words(parser: ArgumentParser) -> tuple[tuple[Word, ...], tuple[Word, ...]]:

@@ -7,6 +7,14 @@ from typing import Any, Final, Protocol
 
 WIDTH: Final = 88
 
+DEFAULTS: Final = {
+    "outputDir": "/run/syncret/secrets",
+    "stateFile": "/var/lib/syncret/state.db",
+    "listen": "127.0.0.1:9847",
+    "socket": "/run/syncret/control.sock",
+}
+"""Of some settings: to import them all would take longer than the help does."""
+
 
 class Commands(Protocol):
     """What `add_subparsers` gives."""
@@ -97,23 +105,24 @@ def source(text: str) -> str:
     return "/dev/stdin" if text == "-" else path(text)
 
 
-def manifests(command: ArgumentParser, *, required: bool = True) -> None:
-    """`-f`."""
+def manifests(command: ArgumentParser, *, followed: bool = False) -> None:
+    """`-f`. What is followed comes from the settings, too, and cannot be a pipe."""
+    more = " (setting manifests)" if followed else ", or - for standard input"
     command.add_argument(
         "-f",
         "--manifests",
         action="append",
         type=source,
         metavar="PATH",
-        required=required,
-        help="a file or folder of manifests (.yaml, .yml, .json), or - for the input; may be repeated",
+        required=not followed,
+        help=f"a file or folder of manifests (.yaml, .yml, .json){more}; may be repeated",
     )
 
 
 def settings(command: ArgumentParser) -> None:
     """`--config` and `--set`."""
     group = command.add_argument_group("settings (`syncret export settings` lists them all)")
-    group.add_argument("--config", type=path, metavar="FILE", help="a settings file (YAML)")
+    group.add_argument("--config", type=path, metavar="FILE", help="a settings file (YAML; default: none)")
     group.add_argument(
         "--set",
         action="append",
@@ -144,7 +153,9 @@ def show_values(command: ArgumentParser) -> None:
 
 def object_named(command: ArgumentParser) -> None:
     """KIND/NAME and `-n`."""
-    command.add_argument("object", metavar="KIND/NAME", help="such as ExternalSecret/database")
+    command.add_argument(
+        "object", metavar="KIND/NAME", help="such as ExternalSecret/database, or es/database"
+    )
     command.add_argument(
         "-n", "--namespace", metavar="NAMESPACE", default="default", help="its namespace (default: default)"
     )
@@ -152,6 +163,10 @@ def object_named(command: ArgumentParser) -> None:
 
 def ask(command: ArgumentParser) -> None:
     """What a command has that asks the daemon."""
-    command.add_argument("--socket", metavar="PATH", help="the daemon's control socket (setting socket)")
+    command.add_argument(
+        "--socket",
+        metavar="PATH",
+        help=f"the daemon's control socket (setting socket, default: {DEFAULTS['socket']})",
+    )
     output(command, "text", "json")
     settings(command)

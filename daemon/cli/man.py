@@ -6,12 +6,12 @@ from typing import Final
 
 from syncret.config.settings import describe
 from syncret.daemon.cli.arguments import DESCRIPTION, EPILOG
-from syncret.daemon.cli.asking import DEFAULT
 from syncret.daemon.cli.completion import Command, Word, commands_of
+from syncret.daemon.cli.grammar import DEFAULTS
 
 FILES: Final = (
     ("/etc/syncret/syncret.yaml", "The settings, where the service is told so with --config."),
-    (DEFAULT, "The control socket of the service, mode 0600."),
+    (DEFAULTS["socket"], "The control socket of the service, mode 0600."),
 )
 
 
@@ -50,10 +50,14 @@ def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
 
 def _command(command: Command) -> Iterator[str]:
     usage = " ".join(f"\\fI{_text(word.metavar)}\\fR" for word in command.arguments)
-    yield from (f".SS syncret {command.name} {usage}".rstrip(), _text(_sentence(command.text)))
+    yield f".SS syncret {command.name} {usage}".rstrip()
+    yield from _paragraphs(command.description)
+    for word in command.arguments:
+        yield from (".TP", f"\\fI{_text(word.metavar)}\\fR", _text(_sentence(word.text)))
     for flag in command.flags:
         if "--help" not in flag.spellings:
             yield from (".TP", _flag(flag), _text(_sentence(flag.text)))
+    yield from (".PP", ".nf", *(_text(f"  {example}") for example in command.examples), ".fi")
 
 
 def _flag(flag: Word) -> str:
@@ -63,10 +67,14 @@ def _flag(flag: Word) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
+    """Running text; what has two spaces in a row is a table and stays as it is."""
     for number, paragraph in enumerate(text.strip().split("\n\n")):
         if number:
             yield ".PP"
-        yield _text(" ".join(paragraph.split()))
+        if "  " in paragraph:
+            yield from (".nf", *map(_text, paragraph.splitlines()), ".fi")
+        else:
+            yield _text(" ".join(paragraph.split()))
 
 
 def _sentence(text: str) -> str:

@@ -6,8 +6,10 @@ from typing import cast
 
 import pytest
 
+from syncret.config.settings import describe
 from syncret.daemon.cli.arguments import parser
 from syncret.daemon.cli.completion import commands_of
+from syncret.daemon.cli.grammar import DEFAULTS
 
 COMMANDS = [command.name for command in commands_of(parser())]
 EXAMPLE = re.compile(r"^  (?:sudo )?syncret (.*?)(?:   .*)?$", re.MULTILINE)
@@ -28,6 +30,17 @@ def test_every_command_has_help_with_an_example(command: str, capsys: pytest.Cap
     text = capsys.readouterr().out
     assert "examples:" in text
     assert max(map(len, text.splitlines())) <= 90
+
+
+@pytest.mark.parametrize("command", sorted({*COMMANDS} - {"providers", "export"}))
+def test_every_command_says_how_it_ends(command: str) -> None:
+    (told,) = [one.description for one in commands_of(parser()) if one.name == command]
+    assert "Exit code " in told
+
+
+def test_the_defaults_that_help_shows_are_those_of_the_settings() -> None:
+    settings = {setting.name: setting.default for setting in describe()}
+    assert {name: settings[name] for name in DEFAULTS} == DEFAULTS
 
 
 def examples() -> list[str]:

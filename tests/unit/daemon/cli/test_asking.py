@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import Document
-from syncret.config.settings import Settings
 from syncret.daemon.cli import asking
-from syncret.daemon.cli.asking import DEFAULT
 from syncret.daemon.cli.columns import span
 from syncret.daemon.cli.main import main
 from syncret.daemon.ops.control import control_service
@@ -223,10 +221,6 @@ def test_the_settings_name_the_socket(
     assert "/nowhere/of-file.sock" in capsys.readouterr().err
     assert main(["status", "--set", "sokcet=x"]) == 2
     assert "did you mean socket?" in capsys.readouterr().err
-
-
-def test_the_default_socket_is_that_of_the_settings() -> None:
-    assert Settings().socket == DEFAULT
 
 
 @pytest.mark.parametrize(

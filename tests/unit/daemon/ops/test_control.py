@@ -117,7 +117,9 @@ async def test_explain(view: View, apply: Apply) -> None:
     assert told["lastError"] is None
 
 
-@pytest.mark.parametrize("kind", ["ExternalSecret", "externalsecrets", "ES", "externalsecret.external-secrets.io"])
+@pytest.mark.parametrize(
+    "kind", ["ExternalSecret", "externalsecrets", "ES", "externalsecret.external-secrets.io"]
+)
 async def test_kinds_in_every_spelling(view: View, apply: Apply, kind: str) -> None:
     await apply(store(database=CANARY), external_secret())
     async with serving(control_service, view):
