@@ -1,6 +1,7 @@
 """Small manifests for tests of homes, and what reads a watch."""
 
 import asyncio
+from contextlib import aclosing
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.backends.contract import Backend, Change, ChangeKind, Changes, Stored
@@ -82,6 +83,12 @@ async def replay(watch: Changes) -> list[Change]:
                 break
             changes.append(change)
     return changes
+
+
+async def everything(cluster: Backend) -> dict[ObjectRef, Stored]:
+    """All that a new watcher is told of."""
+    async with aclosing(cluster.watch()) as watch:
+        return {change.stored.ref: change.stored for change in await replay(watch) if change.stored}
 
 
 def told(changes: list[Change]) -> list[str]:
