@@ -118,7 +118,7 @@ class Judge:
             path, message = "apiVersion", f'no kind "{name.kind}" in group "{name.group}"'
             hint = f"the group is {groups[0]}" if groups[0] else "write apiVersion: v1"
         elif name.kind == _SCENARIO:
-            path, message, hint = "kind", "a Scenario is no manifest", "run it with `syncret simulate`"
+            path, message, hint = "kind", "a Scenario is not a manifest", "run it with `syncret simulate`"
         else:
             path, message = "kind", f'unknown kind "{name.kind}"'
             hint = did_you_mean(name.kind, [one.kind for one in known])

@@ -79,7 +79,7 @@ def _items(file: str, parsed: Parsed, of: Document) -> Iterator[LoadedDocument]:
             found.append(_of_list(parsed, f"items[{place}]", "must be an object with apiVersion and kind"))
         elif _is_list(document):
             document = None
-            hint = "write its items in its place"
+            hint = "write its items in place of it"
             found.append(_of_list(parsed, f"items[{place}]", "is a list itself", hint))
         yield LoadedDocument(file, lines.of(""), document, tuple(found), lines)
     if others:

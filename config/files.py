@@ -38,16 +38,19 @@ def what_it_is(mode: int) -> str:
 def unreadable(error: OSError | ValueError, *, named: bool = True) -> Problem:
     """Why a path cannot be read, and what helps; one that was not `named` was found in a folder."""
     if isinstance(error, ValueError):
-        return Problem(path="", message="cannot be read: the name has a NUL", hint="mend the name")
-    message, hint = f"cannot be read: {error.strerror}", "mend it, or take it away"
+        return Problem(path="", message="cannot be read: the name has a NUL", hint="correct the name")
+    message, hint = f"cannot be read: {error.strerror}", "repair or remove it"
     if isinstance(error, FileNotFoundError) and named:
-        message, hint = "there is no such file or folder", "mend the path, or make it"
+        message, hint = "there is no such file or folder", "correct the path, or create it"
     elif isinstance(error, FileNotFoundError):
-        hint = "mend the link, or take it away"
+        hint = "correct or remove the link"
     elif isinstance(error, PermissionError):
         hint = "let the user that syncret runs as read it"
     elif isinstance(error, TimeoutError):
-        message, hint = "is a pipe that nobody writes to", "start what writes to it, or name a file"
+        message, hint = (
+            "is a pipe that no process writes to",
+            "start the process that writes to it, or name a file",
+        )
     elif isinstance(error, IsADirectoryError):
         hint = "name a file"
     elif error.errno == errno.ENXIO:

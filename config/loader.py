@@ -1,8 +1,8 @@
 """Loads documents from files and folders. An author's mistakes never raise here: each becomes a Problem.
 
 Folders are read recursively, and links are followed. Names that begin with a dot are skipped, which hides the
-`..data` folders behind a mounted ConfigMap. A file that is reached in two ways is read once. Pipes and devices
-are read if they are named themselves; in a folder they are only reported.
+`..data` folders behind a mounted ConfigMap. A file that is reached in two ways is read once. Pipes and
+devices are read if they are named themselves; in a folder they are only reported.
 """
 
 import os
@@ -66,7 +66,7 @@ def shown_name(file: str) -> str:
 def special_problem(mode: int) -> Problem:
     """What is wrong with a pipe, a socket or a device that is called as a manifest is, in a folder."""
     message = f"is {what_it_is(mode)}, not a file, and is not read"
-    return Problem(path="", message=message, hint="take it away, or give it another name")
+    return Problem(path="", message=message, hint="remove or rename it")
 
 
 def _found(path: Path, seen: set[str]) -> Iterator[Path | LoadedDocument]:

@@ -57,7 +57,7 @@ def ask(options: Namespace, method: str, path: str, **query: str) -> Answer:
         hint = "ask as the user that runs it, or as root"
         raise Refusal(f"you may not talk to the daemon at {where}", hint=hint, code=UNUSABLE) from None
     except (OSError, ValueError, IndexError) as error:
-        hint = "it may still begin, hang, or be another program: see its log"
+        hint = "it may still be starting, hang, or be another program: see its log"
         hangs = isinstance(error, TimeoutError | BlockingIOError)  # the latter: so many wait for it already
         why = "no answer in time" if hangs else "no sensible answer"
         raise Refusal(f"{where}: {why}", hint=hint, code=UNUSABLE) from None

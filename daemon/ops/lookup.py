@@ -44,7 +44,7 @@ def find(objects: Objects, kind: str, namespace: str, name: str) -> Stored:
     refs = [stored.ref for stored in objects.list(group_kind)]
     elsewhere = sorted(each.namespace for each in refs if each.name == name)
     if elsewhere:
-        hint = f"there is one in namespace {', '.join(elsewhere)}: say so with -n"
+        hint = f"there is one in namespace {', '.join(elsewhere)}: add -n"
         raise UnknownObject(f"there is no {ref}", hint=hint)
     near = did_you_mean(name, [each.name for each in refs if each.namespace == place])
     raise UnknownObject(f"there is no {ref}", hint=near or f"the daemon knows no {group_kind.kind} there")

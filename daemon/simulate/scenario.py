@@ -90,8 +90,8 @@ def read_scenario(document: Document, catalog: Catalog) -> tuple[Scenario | None
     """The scenario, or all that is wrong with it; unlike in a manifest, unknown fields are."""
     kind = document.get("kind")
     if isinstance(kind, str) and kind != KIND:
-        hint = "apply it in a step of a Scenario, or judge it with `syncret validate`"
-        return None, [Problem(path="kind", message=f"{kind} is no Scenario", hint=hint)]
+        hint = "apply it in a step of a Scenario, or check it with `syncret validate`"
+        return None, [Problem(path="kind", message=f"{kind} is not a Scenario", hint=hint)]
     admitted = Schema.of(Scenario, catalog).admit(document)
     problems = [
         Problem(path=problem.path, message="unknown field", hint=problem.hint)

@@ -224,7 +224,7 @@ PLAIN_ONLY = pytest.mark.skipif(not can_be_plain(), reason="needs root and setpr
             no_settings, 2, ["nowhere.yaml: cannot be read", "(name a file"], False, id="no settings"
         ),
         pytest.param(
-            nowhere, 2, ["nowhere: error: there is no such file or folder (mend"], False, id="no manifests"
+            nowhere, 2, ["nowhere: error: there is no such file or folder (correct"], False, id="no manifests"
         ),
     ],
 )

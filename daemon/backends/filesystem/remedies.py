@@ -18,9 +18,7 @@ class Remedies:
         """Of a path that the operator named."""
         if self.once:
             return self.of_file(problem)
-        hint = (
-            "it is read when it can be; what it said last stays in force until its path leaves the settings"
-        )
+        hint = "what it said last stays in force until it can be read, or is removed from the settings"
         return replace(problem, hint=hint)
 
     def of_file(self, problem: Problem) -> Problem:

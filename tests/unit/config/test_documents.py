@@ -70,8 +70,8 @@ def test_an_empty_list_holds_nothing() -> None:
         pytest.param(
             LIST + "items:\n- {kind: A}\n- kind: List\n  items: []\n- {kind: AList, items: []}\n",
             [
-                ("items[1]: is a list itself (write its items in its place)", 5),
-                ("items[2]: is a list itself (write its items in its place)", 7),
+                ("items[1]: is a list itself (write its items in place of it)", 5),
+                ("items[2]: is a list itself (write its items in place of it)", 7),
             ],
             id="nested",
         ),

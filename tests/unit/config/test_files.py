@@ -82,7 +82,10 @@ def test_a_pipe_without_end_is_read_up_to_the_limit() -> None:
 
 def test_a_pipe_that_nobody_writes_to_is_given_up(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "PATIENCE", 0.02)
-    assert why(pipe) == "is a pipe that nobody writes to (start what writes to it, or name a file)"
+    assert (
+        why(pipe)
+        == "is a pipe that no process writes to (start the process that writes to it, or name a file)"
+    )
 
 
 def test_what_cannot_be_read_is_told_with_a_remedy(tmp_path: Path) -> None:
@@ -90,10 +93,10 @@ def test_what_cannot_be_read_is_told_with_a_remedy(tmp_path: Path) -> None:
         listener.bind(str(tmp_path / "socket"))
         assert why(tmp_path / "socket") == "is a socket, not a file (name a file)"
     assert why(tmp_path) == "cannot be read: Is a directory (name a file)"
-    assert why(tmp_path / "missing") == "there is no such file or folder (mend the path, or make it)"
-    assert why("a\0b") == "cannot be read: the name has a NUL (mend the name)"
+    assert why(tmp_path / "missing") == "there is no such file or folder (correct the path, or create it)"
+    assert why("a\0b") == "cannot be read: the name has a NUL (correct the name)"
     (tmp_path / "loop").symlink_to("loop")
-    told = "cannot be read: Too many levels of symbolic links (mend it, or take it away)"
+    told = "cannot be read: Too many levels of symbolic links (repair or remove it)"
     assert why(tmp_path / "loop") == told
     refused = PermissionError(13, "Permission denied")
     assert str(unreadable(refused)) == (

@@ -53,8 +53,8 @@ def test_what_is_no_file_is_told_and_not_read(tmp_path: Path) -> None:
     (tmp_path / "device.yaml").symlink_to("/dev/zero")
     (tmp_path / "folder.yaml").mkdir()
     assert told(load([tmp_path])) == [
-        "device.yaml: is a device, not a file, and is not read (take it away, or give it another name)",
-        "pipe.yaml: is a pipe, not a file, and is not read (take it away, or give it another name)",
+        "device.yaml: is a device, not a file, and is not read (remove or rename it)",
+        "pipe.yaml: is a pipe, not a file, and is not read (remove or rename it)",
     ]
 
 
@@ -65,7 +65,7 @@ def test_a_folder_without_manifests_is_told(tmp_path: Path, file: str) -> None:
         (tmp_path / file).write_text(manifest("a"))
     (one,) = load([tmp_path])
     assert [(problem.message, problem.fatal) for problem in one.problems] == [
-        ("the folder holds no manifests", False)
+        ("the folder contains no manifests", False)
     ]
 
 
@@ -85,9 +85,9 @@ def test_what_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     loaded = load([tmp_path, tmp_path / "missing", "a\0b"])
     assert [each.document for each in loaded] == [None, None, None]
     assert told(loaded) == [
-        "dangling.yaml: cannot be read: No such file or directory (mend the link, or take it away)",
-        "missing: there is no such file or folder (mend the path, or make it)",
-        "a\0b: cannot be read: the name has a NUL (mend the name)",
+        "dangling.yaml: cannot be read: No such file or directory (correct or remove the link)",
+        "missing: there is no such file or folder (correct the path, or create it)",
+        "a\0b: cannot be read: the name has a NUL (correct the name)",
     ]
 
 

@@ -190,7 +190,7 @@ def test_a_daemon_that_hangs(
         listener.bind(where)
         listener.listen(0)
         assert main(["status", "--socket", where]) == 3
-        assert f"{where}: no answer in time (it may still begin, hang, or" in capsys.readouterr().err
+        assert f"{where}: no answer in time (it may still be starting, hang, or" in capsys.readouterr().err
         first.setblocking(False)  # noqa: FBT003  # as the standard library has it
         first.connect_ex(where)
         assert main(["status", "--socket", where]) == 3

@@ -30,7 +30,10 @@ def test_a_path_that_is_missing_is_told_with_its_remedy(
 ) -> None:
     code, told = ran(capsys, command, "-f", tmp_path / "missing")
     assert code == 2
-    assert f"{tmp_path}/missing: error: there is no such file or folder (mend the path, or make it)\n" in told
+    assert (
+        f"{tmp_path}/missing: error: there is no such file or folder (correct the path, or create it)\n"
+        in told
+    )
 
 
 def test_with_a_state_what_a_missing_path_said_stays(
@@ -42,7 +45,7 @@ def test_with_a_state_what_a_missing_path_said_stays(
     manifests.unlink()
     code, told = ran(capsys, *sync)
     assert code == 2
-    assert "(what it said last stays in force; mend the path, or make it)" in told
+    assert "(what it said last stays in force; correct the path, or create it)" in told
     assert '"name":"demo"' in told
 
 
@@ -53,7 +56,7 @@ def test_a_folder_without_manifests_is_told(
     (tmp_path / "store.txt").write_text(STORE)
     code, told = ran(capsys, command, "-f", tmp_path)
     assert code == 0
-    assert f"{tmp_path}: warning: the folder holds no manifests (they are files that end in .yaml," in told
+    assert f"{tmp_path}: warning: the folder contains no manifests (their names end in .yaml," in told
 
 
 @pytest.mark.parametrize("command", ["validate", "sync", "plan"])
@@ -64,7 +67,7 @@ def test_a_pipe_in_a_folder_is_told_and_not_read(
     os.mkfifo(tmp_path / "pipe.yaml")
     code, told = ran(capsys, command, "-f", tmp_path)
     assert code == 2
-    assert f"{tmp_path}/pipe.yaml: error: is a pipe, not a file, and is not read (take it away," in told
+    assert f"{tmp_path}/pipe.yaml: error: is a pipe, not a file, and is not read (remove or" in told
 
 
 @pytest.mark.parametrize("command", ["validate", "sync", "plan"])
@@ -97,9 +100,13 @@ def test_the_input_is_read_by_its_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        pytest.param(["simulate", "{}/missing"], "there is no such file or folder (mend", id="no scenario"),
+        pytest.param(
+            ["simulate", "{}/missing"], "there is no such file or folder (correct", id="no scenario"
+        ),
         pytest.param(["simulate", "{}"], "Is a directory (name a file)", id="folder of scenarios"),
-        pytest.param(["template", "{}/missing"], "there is no such file or folder (mend", id="no template"),
+        pytest.param(
+            ["template", "{}/missing"], "there is no such file or folder (correct", id="no template"
+        ),
         pytest.param(["template", "{}"], "Is a directory (name a file)", id="folder of templates"),
         pytest.param(["template", "/dev/null", "--data", "{}"], "Is a directory (name", id="folder of data"),
     ],

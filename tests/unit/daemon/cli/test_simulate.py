@@ -22,13 +22,13 @@ GOOD = HEAD + "spec: {steps: [{}]}\n"
             HEAD + "spec:\n  step: []\n  flags: 1\n",
             [
                 "4: error: spec.step: unknown field (did you mean steps?)",
-                "5: error: spec.flags: must be an array, is an integer (start each entry with '- ')",
+                "5: error: spec.flags: must be an array, not an integer (start each entry with '- ')",
             ],
             id="all of them",
         ),
         pytest.param(
             "apiVersion: external-secrets.io/v1\nkind: SecretStore\nspec: {provider: {}}\n",
-            ["2: error: kind: SecretStore is no Scenario (apply it in a step of a Scenario, or judge it "],
+            ["2: error: kind: SecretStore is not a Scenario (apply it in a step of a Scenario, or check it "],
             id="manifest",
         ),
         pytest.param(
@@ -59,4 +59,4 @@ def test_a_scenario_among_manifests_is_told_where_it_belongs(
     for command in ("validate", "sync"):
         assert main([command, "-f", str(file)]) == 2
         told = "".join(capsys.readouterr())
-        assert f"{file}:2: error: kind: a Scenario is no manifest (run it with `syncret simulate`)" in told
+        assert f"{file}:2: error: kind: a Scenario is not a manifest (run it with `syncret simulate`)" in told

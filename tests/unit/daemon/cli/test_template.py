@@ -62,7 +62,7 @@ def test_refuses_with_line_and_column(
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        pytest.param("gone.yaml", "there is no such file or folder (mend the path", id="no file"),
+        pytest.param("gone.yaml", "there is no such file or folder (correct the path", id="no file"),
         pytest.param("bad.yaml", "is no base64", id="no base64"),
         pytest.param("two.yaml", "one document", id="two documents"),
         pytest.param("broken.json", "is not valid JSON", id="broken"),

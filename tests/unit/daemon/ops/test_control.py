@@ -144,7 +144,7 @@ async def test_kinds_in_every_spelling(view: View, apply: Apply, kind: str) -> N
         pytest.param(
             "kind=es&namespace=other&name=database",
             "there is no ExternalSecret/other/database",
-            "there is one in namespace default: say so with -n",
+            "there is one in namespace default: add -n",
             id="namespace",
         ),
     ],
