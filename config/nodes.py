@@ -39,7 +39,8 @@ _FLOAT32_DIGITS: Final = 9
 _POWERS_WRITTEN_OUT: Final = range(-4, 6)
 _NOT_FINITE: Final = {"NaN": ".nan", "+Inf": ".inf", "-Inf": "-.inf"}
 _TYPES: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "null": type(None)}
-_MAY_MEAN_MORE: Final = frozenset("0123456789+-.~yYnNtTfFoO")
+_MAY_MEAN_MORE: Final = frozenset(["", *"0123456789+-.~yYnNtTfFoO"])
+"""How a plain scalar begins that may be no text; an empty one begins with nothing."""
 
 
 class Fault(Exception):
@@ -132,11 +133,16 @@ class Constructor:
                 for source in reversed(list(self._merged(value_node, path))):
                     result |= source
                 continue
-            key = key_text(key_node)
+            key = key_node.value
+            if key_node.tag != _PLAIN or key.__class__ is not str or key[:1] in _MAY_MEAN_MORE:
+                key = key_text(key_node)
             if key in own:
                 self.duplicates.append(Duplicate(render((path, key)), key_node.start_mark.line))
             own.add(key)
-            result[key] = self.value(value_node, (path, key))
+            if value_node.__class__ is ScalarNode and len(value_node.value) <= _LONG:
+                result[key] = scalar(value_node)
+            else:
+                result[key] = self.value(value_node, (path, key))
         return result
 
     def _merged(self, node: Node, path: Path) -> Iterator[Document]:
@@ -189,7 +195,7 @@ def scalar(node: ScalarNode) -> Json:
     """What one scalar means. Raises Fault."""
     text: str = node.value
     if node.tag == _PLAIN:
-        if text and text[0] not in _MAY_MEAN_MORE:
+        if text[:1] not in _MAY_MEAN_MORE:
             return text
         return _plain(text, node)
     return _tagged(node.tag.removeprefix(_TAGS), text, node) if node.tag.startswith(_TAGS) else text

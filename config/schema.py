@@ -71,6 +71,7 @@ def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
 
 def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
     children = {field.name: _compile(field.shape, catalog, typed) for field in shape.fields}
+    strings = frozenset(name for name, child in children.items() if child is scalars.any_string)
     nullable = frozenset(field.name for field in shape.fields if field.shape.nullable)
     defaults = tuple((field.name, field.default) for field in shape.fields if field.default is not None)
     required = {field.name for field in shape.fields if field.required}
@@ -87,7 +88,8 @@ def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
             if child is None:
                 findings.append(_unknown(name, path, children))
             elif item is not None or name in nullable:
-                result[name] = child(item, (path, name), findings)
+                plain = name in strings and item.__class__ is str
+                result[name] = item if plain else child(item, (path, name), findings)
         for name, default in defaults:
             if name not in result:
                 result[name] = default()
