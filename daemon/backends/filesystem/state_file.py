@@ -27,6 +27,17 @@ MIGRATIONS: tuple[str, ...] = (
 )
 """Version n of the schema is made by the first n scripts; a script that was released is never changed."""
 
+_PAGE = 16384
+"""Bytes of a page of a new file. A row of more than a quarter of a page has pages of its own, which costs
+twice the work and three times the room: most rows have 1 to 4 kB.
+"""
+
+_LOG = 4 << 20
+"""Bytes of the write-ahead log that are worth to be written back."""
+
+_CACHE = 512
+"""Kibibytes of pages in memory: rows are written in the order of their names, and read at a start alone."""
+
 
 class StateError(Exception):
     """The state file cannot be used; nothing in it was changed."""
@@ -135,7 +146,10 @@ def _prepare(database: sqlite3.Connection, path: str, *, fsync: bool) -> None:
     verdict = database.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(verdict)
+    database.execute(f"PRAGMA page_size = {_PAGE}")  # passed over where the file has pages already
     database.execute("PRAGMA journal_mode = WAL")
+    database.execute(f"PRAGMA cache_size = -{_CACHE}")
+    database.execute(f"PRAGMA wal_autocheckpoint = {_LOG // _PAGE}")
     database.execute(f"PRAGMA synchronous = {'FULL' if fsync else 'NORMAL'}")
     for number, script in enumerate(MIGRATIONS[version:], version + 1):
         database.executescript(
