@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.base import GROUP
 from syncret.config.settings import Settings
@@ -69,9 +71,14 @@ async def one_pass(
     registry: Registry,
     *,
     rehearse: bool = False,
+    whole: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Pass:
-    """Bring a host in step once. Raises ConfigError, StateError or TargetUnavailable if it cannot begin."""
+    """Bring a host in step once. Raises ConfigError, StateError or TargetUnavailable if it cannot begin.
+
+    The result tells of everything, or (`whole` false) of what is acted upon alone: to tell of a written
+    Secret, its files are read.
+    """
     result = Pass()
     clock = Clock()
     removed: dict[ObjectRef, Document] = {}
@@ -103,22 +110,29 @@ async def one_pass(
         ) as running:
             await running.engine.settled()
             result.written = [*target.written, *_swept_along(removed, target.written)]
-            await _tell(home, running, result)
+            await _tell(home, running, result, whole=whole)
     return result
 
 
 def _swept_along(removed: Mapping[ObjectRef, Document], written: Iterable[Written]) -> Iterator[Written]:
     """Outputs that nobody deleted by name: they went with their owner, or with their manifest."""
     named = {each.ref for each in written if each.action == "delete"}
-    return (Written("delete", ref, before, None) for ref, before in removed.items() if ref not in named)
+    return (
+        Written("delete", ref, msgspec.json.encode(before), None)
+        for ref, before in removed.items()
+        if ref not in named
+    )
 
 
 def _replace(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
     problems[:] = found
 
 
-async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
+async def _tell(home: HostHome, running: Controllers, result: Pass, *, whole: bool) -> None:
     for kind in sorted(home.kinds()):
+        acted_upon = kind in KINDS or kind == leases.KIND
+        if not (whole or acted_upon):
+            continue
         for stored in await home.list(kind):
             document = stored.document
             document["metadata"].pop("managedFields", None)
@@ -126,7 +140,7 @@ async def _tell(home: HostHome, running: Controllers, result: Pass) -> None:
                 result.outputs.append(document)
             elif not _is_implied(kind, document):
                 result.resources.append(document)
-            if kind in KINDS or kind == leases.KIND:
+            if acted_upon:
                 failure = running.world.facts.failure(stored.ref)
                 if failure is not None:
                     hint = f" ({failure.hint})" if failure.hint else ""

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
 from syncret.daemon.backends.contract import Stored, Target
@@ -12,12 +14,23 @@ BOOKS = GroupKind("generators.external-secrets.io", "GeneratorState")
 
 
 class Written(NamedTuple):
-    """One output written: the object before (None: there was none) and after (None: it was deleted)."""
+    """One output written: what it was (None: there was none) and became (None: it was deleted).
+
+    Both are encoded: a pass over ten thousand objects remembers all that it wrote.
+    """
 
     action: Literal["create", "update", "delete"]
     ref: ObjectRef
-    before: Document | None
-    after: Document | None
+    was: bytes | None
+    became: bytes | None
+
+    @property
+    def before(self) -> Document | None:
+        return None if self.was is None else msgspec.json.decode(self.was)
+
+    @property
+    def after(self) -> Document | None:
+        return None if self.became is None else msgspec.json.decode(self.became)
 
     @property
     def api_version(self) -> str:
@@ -44,15 +57,15 @@ class RecordedTarget:
 
     async def create(self, document: Document, *, manager: str = "") -> Stored:
         created = await self._target.create(document, manager=manager)
-        self._note(Written("create", created.ref, None, created.document))
+        self._note(Written("create", created.ref, None, created.data))
         return created
 
     async def update(self, document: Document, *, manager: str = "") -> Stored:
         former = await self._target.get(ref_of(document))
         updated = await self._target.update(document, manager=manager)
-        before, after = former.document if former is not None else None, updated.document
-        if before is None or _content(before) != _content(after):
-            self._note(Written("update", updated.ref, before, after))
+        if former is None or _content(former.document) != _content(updated.document):
+            before = former.data if former is not None else None
+            self._note(Written("update", updated.ref, before, updated.data))
         return updated
 
     async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
@@ -62,7 +75,7 @@ class RecordedTarget:
         before = await self._target.get(ref)
         await self._target.delete(ref, uid=uid)
         if before is not None:
-            self._note(Written("delete", ref, before.document, None))
+            self._note(Written("delete", ref, before.data, None))
 
     def _note(self, written: Written) -> None:
         if written.ref.group_kind != BOOKS:

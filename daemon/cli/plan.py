@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
 
 def _run(options: Namespace) -> int:
     settings = settings_of(options, one_shot=True)
-    result = asyncio.run(one_pass(settings, Registry(), rehearse=True))
+    result = asyncio.run(one_pass(settings, Registry(), rehearse=True, whole=False))
     for each in result.problems:
         report_problem(each.file, each.problem)
     changes = [_change(written) for written in result.written]

@@ -26,7 +26,9 @@ def _run(options: Namespace) -> int:
     settings = settings_of(options, one_shot=True)
     begin = time.monotonic()
     with Progress(sys.stderr) as progress:
-        result = asyncio.run(one_pass(settings, Registry(), progress=progress.show))
+        result = asyncio.run(
+            one_pass(settings, Registry(), whole=options.output != "table", progress=progress.show)
+        )
     for each in result.problems:
         report_problem(str(Path(each.file)), each.problem)
     if options.output == "table":
