@@ -1,5 +1,6 @@
 """Labels and annotations that tie a written object to the ExternalSecret that wrote it."""
 
+from functools import lru_cache
 from typing import Final
 
 from syncret.config.meta import Document, OwnerReference
@@ -11,6 +12,7 @@ DATA_HASH: Final = "reconcile.external-secrets.io/data-hash"
 FORCE_SYNC: Final = "external-secrets.io/force-sync"
 
 
+@lru_cache(maxsize=1024)
 def created_by(namespace: str, name: str) -> str:
     """The label value that names the owner in a form that fits a label."""
     return text_hash(f"{namespace}/{name}")

@@ -81,9 +81,7 @@ class State:
 
         Raises StateError where that fails; what was given is kept, and the next call tries again.
         """
-        with self._condition:
-            outstanding = self._gathered or self._pending or self._committing
-        if outstanding:
+        if self._gathered or self._under_way():
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._gathered_waiters.append(waiter)
             self._schedule()
@@ -102,6 +100,10 @@ class State:
     def _add(self, ref: ObjectRef, data: bytes | None) -> None:
         self._gathered[ref] = data
         self._schedule()
+
+    def _under_way(self) -> bool:
+        with self._condition:
+            return bool(self._pending) or self._committing
 
     def _schedule(self) -> None:
         if not self._scheduled:

@@ -164,24 +164,30 @@ class Wanted:
         given = manifest.document
         if given is None:  # it was applied, and its object was removed since: its file is stale
             return
+        if not self._outputs.takes(ref.group_kind):  # between judging and commit nothing is awaited
+            await self._put(ref, manifest, given, before)
+            return
         async with self._writer.lock(ref):
-            draft = self._cluster.prepare_apply(given)
-            keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
-            now = Applied(file=manifest.file, digest=manifest.digest, keys=keys)
+            await self._put(ref, manifest, given, before)
+
+    async def _put(self, ref: ObjectRef, manifest: Manifest, given: Document, before: Applied | None) -> None:
+        draft = self._cluster.prepare_apply(given)
+        keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
+        now = Applied(file=manifest.file, digest=manifest.digest, keys=keys)
+        if ref in self._outputs:
+            merged = await self._merged(ref, draft.document, before.keys if before else ())
+            draft = self._cluster.prepare_apply(merged)
+        self._journal.applied[ref] = now
+        try:
             if ref in self._outputs:
-                merged = await self._merged(ref, draft.document, before.keys if before else ())
-                draft = self._cluster.prepare_apply(merged)
-            self._journal.applied[ref] = now
-            try:
-                if ref in self._outputs:
-                    await self._writer.put(draft)
-                else:
-                    self._cluster.commit(draft)
-            except BackendError:
-                self._restore_applied(ref, before)
-                raise
-            if not draft.changed:
-                await self._record(ref)
+                await self._writer.put(draft)
+            else:
+                self._cluster.commit(draft)
+        except BackendError:
+            self._restore_applied(ref, before)
+            raise
+        if not draft.changed:
+            await self._record(ref)
 
     async def _merged(self, ref: ObjectRef, document: Document, given: Collection[str]) -> Document:
         """The manifest's new version with the keys that are there and were not given by its last one."""

@@ -8,7 +8,7 @@ changes from everyone.
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from syncret.config.meta import Document, is_object
+from syncret.config.meta import Document, member
 
 _Place: TypeAlias = tuple[str, ...]
 _PLACES: Final[Mapping[_Place, _Place]] = {
@@ -21,7 +21,7 @@ _PLACES: Final[Mapping[_Place, _Place]] = {
 def track(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:
     """Bring the document's managedFields up to date with what this write changed."""
     entries = [] if previous is None else list(previous["metadata"].get("managedFields") or ())
-    changed: dict[_Place, frozenset[str]] = {place: _changed(document, previous, place) for place in _PLACES}
+    changed = {place: keys for place in _PLACES if (keys := _changed(document, previous, place))}
     kept: list[Document] = []
     mine: Document = {}
     for entry in entries:
@@ -48,15 +48,11 @@ def track(document: Document, previous: Document | None, manager: str, *, timest
         document["metadata"]["managedFields"] = kept
 
 
-def _at(document: Document, place: _Place) -> Document:
-    for step in place:
-        value = document.get(step)
-        document = value if is_object(value) else {}
-    return document
-
-
 def _changed(document: Document, previous: Document | None, place: _Place) -> frozenset[str]:
-    new, old = _at(document, place), {} if previous is None else _at(previous, place)
+    new = member(document, *place)
+    if previous is None:
+        return frozenset(new)
+    old = member(previous, *place)
     return frozenset(key for key, value in new.items() if key not in old or old[key] != value)
 
 
@@ -64,16 +60,14 @@ def _without(fields: Document, document: Document, changed: dict[_Place, frozens
     """A manager's fields less those that are gone or that this write changed."""
     left: Document = {}
     for place, told in _PLACES.items():
-        owned = {key.removeprefix("f:") for key in _at(fields, told)}
-        left = _put(left, place, (owned & _at(document, place).keys()) - changed[place])
+        owned = {key.removeprefix("f:") for key in member(fields, *told)}
+        left = _put(left, place, (owned & member(document, *place).keys()) - changed.get(place, frozenset()))
     return left
 
 
 def _with(fields: Document, changed: dict[_Place, frozenset[str]]) -> Document:
     for place, keys in changed.items():
-        if not keys:
-            continue
-        owned = {key.removeprefix("f:") for key in _at(fields, _PLACES[place])}
+        owned = {key.removeprefix("f:") for key in member(fields, *_PLACES[place])}
         fields = _put(fields, place, owned | keys)
     return fields
 
@@ -83,5 +77,5 @@ def _put(fields: Document, place: _Place, keys: frozenset[str] | set[str]) -> Do
         return fields
     made: Document = {f"f:{key}": {} for key in sorted(keys)}
     for step in reversed(place[1:]):
-        made = {**_at(fields, (f"f:{place[0]}",)), f"f:{step}": made}
+        made = {**member(fields, f"f:{place[0]}"), f"f:{step}": made}
     return {**fields, f"f:{place[0]}": made}

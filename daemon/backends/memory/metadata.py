@@ -30,7 +30,9 @@ _UNSAFE_NAMES: Final = (".", "..")
 
 def random_uid() -> str:
     """A uid that no other object of any cluster has."""
-    return str(UUID(int=_CHANCE.getrandbits(128), version=4))
+    digits = f"{_CHANCE.getrandbits(128):032x}"
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def counted_uids() -> Callable[[], str]:

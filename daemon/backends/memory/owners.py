@@ -31,7 +31,10 @@ class Owners:
 
     def enter(self, ref: ObjectRef, uids: Sequence[str]) -> None:
         """Record whom the object names as its owners now; none strikes it off."""
-        new, old = tuple(dict.fromkeys(uids)), self._uids.get(ref, ())
+        old = self._uids.get(ref, ())
+        if not (uids or old):
+            return
+        new = tuple(dict.fromkeys(uids))
         if new == old:
             return
         for uid in old:
@@ -61,7 +64,7 @@ class Owners:
 
     def bereft(self, ref: ObjectRef) -> bool:
         """Whether the object names an owner that is gone."""
-        return any(uid in self._gone for uid in self._uids.get(ref, ()))
+        return not self._gone.keys().isdisjoint(self._uids.get(ref, ()))
 
     def survive(self, ref: ObjectRef, going: Collection[str]) -> bool:
         """Whether the object has an owner that is neither gone nor going."""

@@ -57,6 +57,8 @@ class Leases:
         self._drawn.clear()
         known = self._world.inventory.list(leases.KIND, self._owner.metadata.namespace)
         states = [stored.as_type(GeneratorState) for stored in known]
+        if not states:
+            return
         deadline = stamp(self._world.clock.now() + self._world.options.generator_grace)
         for state in list(leases.superseded(states, self._owner, drawn)):
             with suppress(Conflict, NotFound):  # changed or gone since: the next refresh looks again
