@@ -12,9 +12,13 @@ def by_likeness(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
     from difflib import SequenceMatcher  # only a mistake pays for it
 
     words = list(known)
-    scores = {
-        each: SequenceMatcher(None, word[:100].lower(), each.lower()).ratio() for each in dict.fromkeys(words)
-    }
+    matcher = SequenceMatcher(b=word[:100].lower())
+    scores: dict[str, float] = {}
+    for each in dict.fromkeys(words):
+        matcher.set_seq1(each.lower())
+        # Two upper bounds of the ratio, each cheaper than the next, spare most words the whole comparison.
+        if matcher.real_quick_ratio() >= _NEAR and matcher.quick_ratio() >= _NEAR:
+            scores[each] = matcher.ratio()
     near = sorted((each for each in scores if scores[each] >= _NEAR), key=lambda each: -scores[each])
     return near, [each for each in words if each not in near]
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from syncret.config.durations import format_duration, parse_duration
+from syncret.config.durations import DurationError, format_duration, parse_duration
 from syncret.config.meta import Document
 from syncret.config.resources.base import Resource
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
@@ -183,22 +183,33 @@ def _only_on_change(resource: Resource, around: Circumstances) -> str:
             return "when its spec, labels or annotations change: refreshPolicy is OnChange"
         if not resource.status.conditions:
             return "when its store is ready"
-    if isinstance(resource, ExternalSecret | PushSecret) and not parse_duration(
-        resource.spec.refresh_interval
-    ):
+    if isinstance(resource, ExternalSecret | PushSecret) and _interval(resource) == 0:
         return "never by time: refreshInterval is 0"
     return "when it, or something it refers to, changes"
 
 
 def _by_time(resource: Resource, around: Circumstances, due: float, refreshed: float | None) -> str:
+    interval = _interval(resource)
+    if interval is None:
+        return "planned by its last run"
     if isinstance(resource, ExternalSecret | PushSecret):
-        interval = parse_duration(resource.spec.refresh_interval)
         every = f"refreshInterval {format_duration(interval)}"
         latest = (refreshed if refreshed is not None else around.now) + interval
         if isinstance(resource, ExternalSecret) and resource.spec.sync_windows and due > latest + 1:
             return f"{every}, then the next time that syncWindows allow"
         return f"{every}, moved ahead to the slot of its store and key" if due < latest - 1 else every
-    if isinstance(resource, SecretStore):
-        interval = resource.spec.refresh_seconds() or around.store_interval
-        return f"probed every {format_duration(interval)}"
-    return "planned by its last run"
+    return f"probed every {format_duration(interval or around.store_interval)}"
+
+
+def _interval(resource: Resource) -> float | None:
+    """The interval of a resource in seconds; None if it has none, or a malformed one."""
+    try:
+        match resource:
+            case ExternalSecret() | PushSecret():
+                return parse_duration(resource.spec.refresh_interval)
+            case SecretStore():
+                return resource.spec.refresh_seconds()
+            case _:
+                return None
+    except DurationError:
+        return None

@@ -312,3 +312,24 @@ def test_cluster_kinds_tell_where_they_stand() -> None:
     }
     told = explain(document, Circumstances(NOW))
     assert told.notes == ("made in: a", "failed in b: taken")
+
+
+@pytest.mark.parametrize(
+    ("due", "why"),
+    [
+        pytest.param(None, "when it, or something it refers to, changes", id="waiting for a change"),
+        pytest.param(NOW + 60, "planned by its last run", id="planned before it changed"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        pytest.param("PushSecret", {"secretStoreRefs": [], "selector": {}}, id="a push"),
+        pytest.param("SecretStore", {"provider": {}}, id="a store"),
+    ],
+)
+def test_a_malformed_interval_is_no_fault_here(
+    kind: str, spec: dict[str, object], due: float | None, why: str
+) -> None:
+    document = {"kind": kind, "metadata": {"name": "a"}, "spec": {**spec, "refreshInterval": "1 day"}}
+    assert explain(document, Circumstances(NOW, due=due)).next.why == why
