@@ -10,7 +10,7 @@ from syncret.config.fields import Model
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where a store stands: cluster-scoped, or in a namespace."""
+    """Where a store is: cluster-scoped, or in a namespace."""
 
     cluster: bool
     namespace: str = ""
@@ -44,7 +44,7 @@ class Catalog(Protocol):
         ...
 
     def store(self, name: str) -> SpecType[Any]:
-        """The spec of one provider; KeyError where there is none of that name."""
+        """The spec of one provider; KeyError if there is no such provider."""
         ...
 
     def generator_kinds(self) -> Collection[str]:
@@ -52,7 +52,7 @@ class Catalog(Protocol):
         ...
 
     def generator(self, kind: str) -> SpecType[Any]:
-        """The spec of one generator kind; KeyError where there is none."""
+        """The spec of one generator kind; KeyError if there is no such kind."""
         ...
 
 

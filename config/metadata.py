@@ -77,7 +77,7 @@ def check_unread(metadata: Document) -> Iterator[Problem]:
             yield Problem(path=f"metadata.{field}", message=f"must be {wanted}", hint="remove it")
     prefix = metadata.get("generateName")
     if isinstance(prefix, str) and prefix:
-        # The server judges it so: as if what it appends replaced a dash and what stands before it.
+        # As the server judges it: as if its suffix replaced a final dash and the character before.
         name = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
         if len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
             yield Problem(path="metadata.generateName", message="cannot begin a DNS name", hint=_NAME_HINT)

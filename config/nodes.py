@@ -71,7 +71,7 @@ class Composer(CParser):
     ascend_resolver = staticmethod(bool)
 
     def resolve(self, kind: type[Node], value: Json, implicit: Json) -> str:  # noqa: ARG002  # the parser's protocol
-        """Plain scalars are told from quoted ones; everything else follows from the kind of the node."""
+        """Plain scalars differ from quoted ones; everything else follows from the kind of the node."""
         return _PLAIN if kind is ScalarNode and implicit[0] else ""
 
 

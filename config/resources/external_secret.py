@@ -37,7 +37,7 @@ class GeneratorRef(Model):
 
 
 class DataSource(Model):
-    """Another store for one entry of `data`. A generator is taken too, and then there is no store to read."""
+    """Another store for one entry of `data`. A generator is accepted, and then no store is read."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 

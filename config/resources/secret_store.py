@@ -67,7 +67,7 @@ class SecretStore(Resource):
 
     @property
     def scope(self) -> Scope:
-        """Where it stands."""
+        """Cluster-scoped, or in which namespace."""
         return Scope(cluster=False, namespace=self.metadata.namespace)
 
 

@@ -65,7 +65,7 @@ class Cron(NamedTuple):
     weekday: _Field
 
     def next(self, after: datetime) -> datetime | None:
-        """The first firing later than `after`; None where there is none in five years."""
+        """The first firing later than `after`; None if there is none within five years."""
         start = after.replace(second=0, microsecond=0) + timedelta(minutes=1)
         date = start.replace(hour=0, minute=0)
         while date <= start + _HORIZON:

@@ -26,7 +26,7 @@ def owner_key(owner: Resource, place: str) -> str:
 
 
 def record(owner: Resource, place: str, generator: Document, state: Document, *, suffix: str) -> Document:
-    """A new GeneratorState. It goes with its owner, and not before what it stands for is cleaned up."""
+    """A new GeneratorState. It is deleted with its owner, but not before what it records is cleaned up."""
     base = f"gen-{owner.kind.lower()}-{owner.metadata.name}-"[:_LONGEST_BASE]
     reference = {
         "apiVersion": owner.api_version,

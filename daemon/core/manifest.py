@@ -21,7 +21,7 @@ DATA_KINDS: Final = ("ConfigMap", "Secret")
 
 
 def manifest_ref(resource: ExternalSecret) -> ObjectRef:
-    """The name of the object; it stands in the namespace of the ExternalSecret."""
+    """The name of the object, which is in the namespace of the ExternalSecret."""
     kind = resource.spec.target.manifest
     if kind is None:
         raise Malformed("spec.target.manifest names no kind")
@@ -78,7 +78,7 @@ class ManifestSink:
         place: Json = self._target["metadata"] if target in ("labels", "annotations") else self._target
         members = place.setdefault(target, {}) if is_object(place) else None
         if not is_object(members):
-            raise Malformed(f"{target} of the target is no object, so it takes no keys")
+            raise Malformed(f"{target} of the target is not an object, so it takes no keys")
         members[key] = _text(key, value)
 
     def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
@@ -101,7 +101,7 @@ def _check_written(target: Document, identity: tuple[Json, ...]) -> None:
     for field in ("labels", "annotations"):
         if not is_object(target["metadata"].get(field)):
             raise Malformed(
-                f"metadata.{field} of the target is no object", hint=f"render a map for metadata.{field}"
+                f"metadata.{field} of the target is not an object", hint=f"render a map for metadata.{field}"
             )
 
 

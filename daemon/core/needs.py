@@ -78,7 +78,7 @@ _store = lru_cache(maxsize=1024)(StoreName)
 def store_of(spec: ExternalSecretSpec, item: Data) -> StoreName:
     """The store that an entry of `data` reads from.
 
-    A generator gives no single keys: where one is named here, there is no store, as with the operator.
+    A generator gives no single keys: if one is named here, no store is read, as in the operator.
     """
     source = item.source_ref
     if source is not None and source.store_ref is None:

@@ -39,23 +39,27 @@ def parse_path(path: str) -> list[Step]:
 
 
 def put(target: Document, path: str, make: Callable[[Json], Json]) -> None:
-    """Replace the value at a path by what `make` makes of it (None: there is none). Raises Malformed."""
+    """Replace the value at a path by what `make` returns for it (None if missing). Raises Malformed."""
     steps = parse_path(path)
     _put(target, path, steps, make)
 
 
 def _put(node: Json, path: str, steps: Sequence[Step], make: Callable[[Json], Json]) -> Json:
-    """The node, or what stands in its place, with the change made below it."""
+    """The node, created if it is missing, with the change made below it."""
     step = steps[0]
     if isinstance(step, int):
         if node is not None and not is_list(node):
-            raise Malformed(f"failed to set path {path}: what stands at index {step} is no list")
+            raise Malformed(
+                f"failed to set path {path}: index {step} needs a list, and there is something else"
+            )
         items: list[Json] = [] if node is None else node
         items.extend([None] * (step + 1 - len(items)))
         items[step] = make(items[step]) if len(steps) == 1 else _put(items[step], path, steps[1:], make)
         return items
     if node is not None and not is_object(node):
-        raise Malformed(f'failed to set path {path}: what stands at key "{step}" is no object')
+        raise Malformed(
+            f'failed to set path {path}: key "{step}" needs an object, and there is something else'
+        )
     members: Document = {} if node is None else node
     present = members.get(step)
     members[step] = make(present) if len(steps) == 1 else _put(present, path, steps[1:], make)

@@ -31,7 +31,7 @@ def redacted(document: Document) -> Document:
     elif kind == "GeneratorState":
         _replace(shown, "spec", _generator_state)
     if kind != "Secret" and member(document, "metadata", "labels").get(MANAGED) == "true":
-        # a template writes wherever it is told to
+        # a template may have written a value anywhere
         shown = {
             name: value if name in WRITTEN_BY_NONE else _all_values(value) for name, value in shown.items()
         }
@@ -42,7 +42,7 @@ def redacted(document: Document) -> Document:
     return shown
 
 
-# Malformed documents are shown, too: what has not the shape that it should have is hidden whole.
+# Malformed documents are shown, too: what does not have the expected shape is hidden as a whole.
 def _replace(shown: Document, name: str, redact: Callable[[Document], Document]) -> None:
     """Redact one member, if it is there."""
     if name in shown:

@@ -35,7 +35,7 @@ def is_due(
         policy: `spec.refreshPolicy`; empty means Periodic.
         interval: `spec.refreshInterval`; zero means once.
         synced: the version that was synced last (`status.syncedResourceVersion`), empty where none was.
-        current: the version that stands there now.
+        current: the version that the object has now.
         last: when it was synced last (`status.refreshTime`).
         now: the time.
         allowed: whether the sync windows allow a refresh that only time asks for.

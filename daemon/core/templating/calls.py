@@ -12,7 +12,7 @@ from syncret.daemon.core.templating.running import Expression, Run
 from syncret.daemon.core.templating.values import NO_VALUE, Value, canonical, size_of
 
 ABSENT: Final = object()
-"""In the place of a pipeline's result so far, where there is none."""
+"""Passed instead of the result of a pipeline so far, where there is none."""
 
 Compile: TypeAlias = Callable[[nodes.Operand], Expression]
 Call: TypeAlias = Callable[[Run, Value, object], Value]

@@ -26,7 +26,7 @@ class Expressions:
         return Place(self.name, self.text, position)
 
     def pipeline(self, pipe: nodes.Pipe) -> Expression:
-        """The value of a pipeline, which its variables take too. A nil is no value here."""
+        """The value of a pipeline, which its variables take too. A nil counts as no value here."""
         first = self.command(pipe.commands[0])
         rest = [self.command(command) for command in pipe.commands[1:]]
         if not rest and not pipe.variables:

@@ -11,7 +11,7 @@ _SHARP_DIGITS = 6
 
 @dataclass(slots=True)
 class Flags:
-    """What stands between the percent sign and the verb. `sharp_v` and `plus_v` are `%#v` and `%+v`."""
+    """What is written between the percent sign and the verb. `sharp_v` and `plus_v` are `%#v` and `%+v`."""
 
     sharp: bool = False
     zero: bool = False

@@ -72,7 +72,7 @@ def map_of(key: Type, element: Type) -> Type:
 
 ANY: Final = Type("interface {}", Kind.INTERFACE)
 VALUE: Final = Type("reflect.Value", Kind.STRUCT)
-"""Only for Go's own functions: whatever there is, even that there is none."""
+"""Only for Go's own functions: any value, or none at all."""
 
 BOOL: Final = Type("bool", Kind.BOOL)
 INT: Final = Type("int", Kind.INT)

@@ -39,7 +39,7 @@ def _missing(name: str, items: dict[Value, Value], missing_key: MissingKey) -> V
 
 
 def plain(found: Value, receiver: Value, name: str, *, has_arguments: bool) -> Value:
-    """What was found, unless it was called although it is no method."""
+    """What was found. Raises FunctionError if it was given arguments but is not a method."""
     if has_arguments and not isinstance(found, Function):
         what = "is not a method but has arguments"
         if type_of(receiver).kind is not gotypes.MAP.kind:

@@ -19,7 +19,7 @@ _MOST_UNSIGNED: Final = 2**64 - 1
 
 
 class BadNumber(ValueError):
-    """The constant is none; the message says why."""
+    """The constant is malformed; the message says why."""
 
 
 def character(position: int, text: str) -> Number:

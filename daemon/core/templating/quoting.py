@@ -93,7 +93,7 @@ def rune(number: int) -> str:
 
 
 def can_backquote(text: str) -> bool:
-    """Whether the text could stand in back quotes as it is."""
+    """Whether the text can be put in back quotes unchanged."""
     return not any(
         (each < " " and each != "\t") or each in "`\x7f\ufeff" or ord(each) in _SURROGATES for each in text
     )

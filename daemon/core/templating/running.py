@@ -30,7 +30,7 @@ class Run:
         self.out.append(text)
 
     def find(self, name: str) -> int:
-        """Where the innermost variable of this name stands; -1 if nothing has declared it."""
+        """The place of the innermost variable of this name; -1 if none is declared."""
         names = self.names
         for index in range(len(names) - 1, -1, -1):
             if names[index] == name:

@@ -99,7 +99,7 @@ def to_float(value: Value) -> float:
 
 
 def parse_float(text: str) -> float | None:
-    """What Go's ParseFloat reads; None for what is no number, or none that a float64 can hold."""
+    """What Go's ParseFloat reads; None for what is not a number, or does not fit a float64."""
     if _FLOAT.fullmatch(text):
         number = float(text)
     elif _HEX_FLOAT.fullmatch(text):

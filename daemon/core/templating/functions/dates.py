@@ -68,7 +68,7 @@ def html_date_in_zone(context: Context, value: Value, zone: str) -> str:
 
 
 def date_modify(change: str, time: Annotated[Time, TIME]) -> Time:
-    """What is no duration changes nothing."""
+    """A malformed duration changes nothing."""
     return time.add(_nanoseconds(change) or 0)
 
 
@@ -99,7 +99,7 @@ def ago(context: Context, value: Value) -> str:
 
 
 def duration(value: Value) -> str:
-    """Seconds, as text or int64; anything else is none."""
+    """Of a number of seconds, as text or int64; anything else counts as 0."""
     seconds = 0
     if isinstance(value, str):
         seconds = clamped(parse_int(value, 10) or 0)
@@ -129,7 +129,7 @@ def to_date(context: Context, layout: str, text: str) -> Time:
 def must_to_date(context: Context, layout: str, text: str) -> Time:
     time = parse_time(layout, text, local_zone(context.now))
     if time is None:
-        raise FunctionError("the text is no date of this layout")
+        raise FunctionError("the text is not a date in this layout")
     return time
 
 

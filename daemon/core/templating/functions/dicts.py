@@ -78,10 +78,10 @@ def dig(*arguments: Value) -> Value:
         raise FunctionError("dig needs at least three arguments")
     *path, default, found = arguments
     if not all(isinstance(key, str) for key in path):
-        raise FunctionError("a key is no string")
+        raise FunctionError("a key is not a string")
     for key in cast("list[str]", path):
         if type(found) is not dict:
-            raise FunctionError("what is dug in is no map")
+            raise FunctionError("dig needs a map at each key but the last")
         level = cast("dict[str, Value]", found)
         if key not in level:
             return default

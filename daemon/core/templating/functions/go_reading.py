@@ -27,7 +27,7 @@ _LAST_OFFSET_PART: Final = 60
 
 @dataclass
 class _Reading:
-    """What a text has told so far."""
+    """What has been read of a text so far."""
 
     text: str
     year: int = 0
@@ -64,7 +64,7 @@ def parse_time(layout: str, text: str, local: Zone) -> Time | None:
 
 
 def _skip(reading: _Reading, literal: str) -> None:
-    """Any number of spaces stands for any other."""
+    """Any number of spaces matches any other number."""
     while literal:
         if literal[0] == " ":
             if reading.text and reading.text[0] != " ":

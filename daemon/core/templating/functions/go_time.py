@@ -55,7 +55,7 @@ UTC: Final = Zone()
 
 @lru_cache(maxsize=256)
 def load_zone(name: str) -> Zone:
-    """The zone of a name, UTC where there is none of that name."""
+    """The zone of that name; UTC if there is no such zone."""
     if name in {"", "UTC"}:
         return UTC
     try:

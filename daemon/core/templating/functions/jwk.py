@@ -21,7 +21,7 @@ _TO_STANDARD: Final = str.maketrans("-_", "+/")
 
 
 def jwk_public_key_pem(text: str) -> str:
-    """A private key is none."""
+    """Refuses a private key."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     fields = _fields(text)
@@ -33,7 +33,7 @@ def jwk_public_key_pem(text: str) -> str:
 
 
 def jwk_private_key_pem(text: str) -> str:
-    """A public key is none."""
+    """Refuses a public key."""
     fields = _fields(text)
     if "d" not in fields:
         raise FunctionError("the key is not a private key")

@@ -102,7 +102,7 @@ def key_from_pem(text: str) -> "PrivateKey":
     if block is None:
         raise FunctionError("no PEM data in input")
     if block.kind not in _BLOCK_KINDS:
-        raise FunctionError("the PEM block is no private key")
+        raise FunctionError("the PEM block is not a private key")
     key = key_from_der(block.data)
     if block.kind not in {"PRIVATE KEY", _block_kind(key)}:
         raise FunctionError("the private key is not what its PEM block says")

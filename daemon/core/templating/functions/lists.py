@@ -19,7 +19,7 @@ _CHUNKS: Final = slice_of(gotypes.LIST)
 
 
 def members(value: Value, purpose: str) -> list[Value]:
-    """The members of any list; not to be changed. Raises FunctionError for what is none."""
+    """The members of any list; not to be changed. Raises FunctionError for anything else."""
     if isinstance(value, list):
         return cast("list[Value]", value)
     if isinstance(value, bytes):

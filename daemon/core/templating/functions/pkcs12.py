@@ -74,7 +74,7 @@ def pkcs12cert(context: Context, data: str) -> str:
 
 
 def pkcs12cert_pass(context: Context, password: str, data: str) -> str:
-    """From the leaf to the root; as they stand in the file if they are no chain."""
+    """From the leaf to the root; in the order of the file if they are not one chain."""
     _, certificates = _opened(context, password, data)
     text = certificates_pem(certificates)
     try:

@@ -42,7 +42,7 @@ def _spans(context: Context, expression: str, text: str, limit: int) -> list[tup
 
 
 def regex_match(expression: str, text: str) -> bool:
-    """An expression that is none matches nothing."""
+    """A malformed expression matches nothing."""
     try:
         return must_regex_match(expression, text)
     except FunctionError:

@@ -22,7 +22,7 @@ _PART_SIZE: Final = 16
 
 
 def _parts(context: Context, separator: str, text: str, limit: int = -1) -> list[str]:
-    """At most `limit` parts, the last one with all the rest; 0 is none, below 0 all."""
+    """At most `limit` parts, the last one with all the rest; 0 means none, a negative limit all."""
     if limit == 0:
         return []
     if not separator:
@@ -81,7 +81,7 @@ def join(context: Context, separator: str, value: Value) -> str:
 
 def sort_alpha(context: Context, value: Value) -> TypedList:
     if isinstance(value, TypedList) and value.go_type == gotypes.STRINGS:
-        # Go sorts this kind of list where it stands.
+        # Go sorts this kind of list in place.
         cast("list[str]", value).sort(key=bytes_of)
         return value
     is_list = type_of(value).kind is Kind.SLICE

@@ -37,7 +37,7 @@ def alternative_names(addresses: Sequence[Value], hosts: Sequence[Value]) -> "li
     names: list[x509.GeneralName] = []
     for host in hosts:
         if not isinstance(host, str):
-            raise FunctionError("an alternate dns name is no string")
+            raise FunctionError("an alternate dns name is not a string")
         if not host.isascii():
             raise FunctionError("an alternate dns name cannot be encoded as an IA5String")
         names.append(x509.DNSName(host))
@@ -46,7 +46,7 @@ def alternative_names(addresses: Sequence[Value], hosts: Sequence[Value]) -> "li
 
 def _address(text: Value) -> "ipaddress.IPv4Address | ipaddress.IPv6Address":
     if not isinstance(text, str):
-        raise FunctionError("an ip is no string")
+        raise FunctionError("an ip is not a string")
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -118,7 +118,7 @@ def _host(scheme: str, host: str) -> str:
         return _literal(host)
     first, last = host.find(":"), host.rfind(":")
     if first >= 0:
-        # Several colons: what is no web address may have them.
+        # Only addresses other than those of the web may have several colons.
         colon = first if scheme in {"http", "https"} else last
         if not _PORT.fullmatch(host[colon:]):
             raise _refuse()
@@ -175,7 +175,7 @@ def url_join(fields: dict[str, Value] | None) -> str:
 def _field(fields: dict[str, Value], name: str) -> str:
     value = fields.get(name, "")
     if not isinstance(value, str):
-        raise FunctionError(f"{name} is no string")
+        raise FunctionError(f"{name} is not a string")
     return normal(value)
 
 

@@ -174,7 +174,7 @@ class _Builder:
 
 
 def _scalar(node: yaml.ScalarNode) -> Value:
-    """What a scalar stands for, its tag or else its form deciding."""
+    """The value of a scalar: its tag decides, or else its form."""
     text = node.value
     if node.tag == _PLAIN:
         return resolve(text)

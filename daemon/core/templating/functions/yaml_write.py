@@ -53,7 +53,7 @@ def _unfolded(found: "re.Match[str]") -> str:
 
 
 def _has_broken_key(value: Value) -> bool:
-    """Keys have to stand in one line."""
+    """Keys must fit on one line."""
     if isinstance(value, list):
         return any(map(_has_broken_key, cast("list[Value]", value)))
     if not isinstance(value, dict):
@@ -79,7 +79,7 @@ class _Writer:
         self._put("" if self.pieces[-1].endswith(_LINE_ENDS) else "\n")
 
     def node(self, value: Value, indent: int, *, at_root: bool = False, in_sequence: bool = False) -> None:
-        """One value, from where the line stands to the end of its last line."""
+        """One value, from the current column to the end of its last line."""
         if isinstance(value, dict):
             self._mapping(cast("dict[str, Value]", value), indent, at_root=at_root, in_sequence=in_sequence)
         elif isinstance(value, list):

@@ -52,8 +52,8 @@ def test_what_is_missing_is_made() -> None:
 @pytest.mark.parametrize(
     ("spec", "path", "told"),
     [
-        pytest.param("text", "spec.a", 'at key "a" is no object', id="no object"),
-        pytest.param({"a": {}}, "spec.a[0]", "at index 0 is no list", id="no list"),
+        pytest.param("text", "spec.a", 'key "a" needs an object', id="no object"),
+        pytest.param({"a": {}}, "spec.a[0]", "index 0 needs a list", id="no list"),
     ],
 )
 def test_what_stands_in_the_way(spec: Json, path: str, told: str) -> None:
