@@ -15,6 +15,7 @@ from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.core import leases
 from syncret.daemon.core.labels import MANAGED, controller_of
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.contract import Failure
 from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import Run, Silent
 from syncret.daemon.host import host_home
@@ -49,12 +50,17 @@ class Pass:
 
 
 class _Progress(Silent):
-    """Counts the first run of each object."""
+    """Counts the first run of each object, and keeps the failures that no status tells."""
 
     def __init__(self, report: Callable[[int, int], None] | None) -> None:
         self._report = report
         self._seen: set[ObjectRef] = set()
         self._total = 0
+        self.raised: dict[ObjectRef, str] = {}
+
+    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+        hint = getattr(failure, "hint", "")
+        self.raised[ref] = f"{failure} ({hint})" if hint else str(failure)
 
     def listed(self, objects: int) -> None:
         self._total = objects
@@ -97,9 +103,10 @@ async def one_pass(
     )
     async with home:
         target = RecordedTarget(home)
+        seen = _Progress(progress)
         hooks = Hooks(
             target=target,
-            observer=_Progress(progress),
+            observer=seen,
             substitute=rehearsing(told) if rehearse else None,
             generator=given_back if rehearse else None,
             issue=of_folder(os.environ),
@@ -110,7 +117,7 @@ async def one_pass(
         ) as running:
             await running.engine.settled()
             result.written = [*target.written, *_swept_along(removed, target.written)]
-            await _tell(home, running, result, whole=whole)
+            await _tell(home, running, seen.raised, result, whole=whole)
     return result
 
 
@@ -128,7 +135,9 @@ def _replace(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
     problems[:] = found
 
 
-async def _tell(home: HostHome, running: Controllers, result: Pass, *, whole: bool) -> None:
+async def _tell(
+    home: HostHome, running: Controllers, raised: Mapping[ObjectRef, str], result: Pass, *, whole: bool
+) -> None:
     for kind in sorted(home.kinds()):
         acted_upon = kind in KINDS or kind == leases.KIND
         if not (whole or acted_upon):
@@ -146,7 +155,8 @@ async def _tell(home: HostHome, running: Controllers, result: Pass, *, whole: bo
                     hint = f" ({failure.hint})" if failure.hint else ""
                     result.failures[stored.ref] = failure.message + hint
                 elif running.engine.failures(stored.ref):
-                    result.failures[stored.ref] = "an unexpected error: please report it"
+                    unexpected = "an unexpected error: please report it"
+                    result.failures[stored.ref] = raised.get(stored.ref, unexpected)
                 due = running.engine.due(stored.ref)
                 if due is not None:
                     result.due[stored.ref] = due

@@ -20,7 +20,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import BackendError, Change, ChangeKind, Conflict, Source
 from syncret.daemon.engine.backoff import Backoff
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Outcome, Reconciler
+from syncret.daemon.engine.contract import Failure, Outcome, Reconciler
 from syncret.daemon.engine.echoes import Echoes, only_status
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Observer, Run, Silent
@@ -256,15 +256,19 @@ class Engine:
             if conflicts <= CONFLICTS:
                 self._wake(ref, urgent=True)
                 return None
-            outcome = Outcome(failure=error)
+            outcome = self._raised(ref, error)
         except (SyncError, BackendError) as error:
-            outcome = Outcome(failure=error)
+            outcome = self._raised(ref, error)
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught
             kind = type(error).__name__
             self._observer.bug(ref, kind, tuple(_places(error.__traceback__)))
             outcome = Outcome(failure=Bug(f"internal error: {kind}"))
         self._conflicts.pop(ref, None)
         return outcome
+
+    def _raised(self, ref: ObjectRef, error: Failure) -> Outcome:
+        self._observer.failed(ref, error)
+        return Outcome(failure=error)
 
     def _conclude(self, ticket: Ticket, outcome: Outcome, seconds: float) -> None:
         ref = ticket.ref

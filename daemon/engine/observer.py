@@ -59,6 +59,10 @@ class Observer(Protocol):
         """A run ended by an unforeseen exception: its class and the places it passed, never its text."""
         ...
 
+    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+        """A run ended by a failure that its reconciler could not report: the home is in trouble, say."""
+        ...
+
     def gone(self, ref: ObjectRef) -> None:
         """An object exists no more, and what had to be cleaned up is: its series can go."""
         ...
@@ -109,6 +113,7 @@ class Silent:
 
     def ran(self, run: Run) -> None: ...
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None: ...
+    def failed(self, ref: ObjectRef, failure: Failure) -> None: ...
     def gone(self, ref: ObjectRef) -> None: ...
     def listed(self, objects: int) -> None: ...
     def first_pass(self, seconds: float) -> None: ...
@@ -135,6 +140,10 @@ class Several:
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
         for each in self._observers:
             each.bug(ref, error, where)
+
+    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+        for each in self._observers:
+            each.failed(ref, failure)
 
     def gone(self, ref: ObjectRef) -> None:
         for each in self._observers:

@@ -3,6 +3,7 @@
 import structlog
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.contract import Failure
 from syncret.daemon.engine.observer import Call, Run, Silent
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.retry import Retry
@@ -34,6 +35,10 @@ class LoggedNews(Silent):
         log.error(
             "a reconcile ended with an unexpected error; please report it", object=ref, error=error, at=where
         )
+
+    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+        hint = getattr(failure, "hint", "")
+        log.warning("a reconcile failed; it is tried again", object=ref, error=str(failure), hint=hint)
 
     def listed(self, objects: int) -> None:
         log.info("the first pass begins", objects=objects)

@@ -12,6 +12,7 @@ from syncret.config.fields import Json, Model, SecretKeySelector
 from syncret.config.meta import Document, ObjectRef, ref_of
 from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import Stored
+from syncret.daemon.engine.contract import Failure
 from syncret.daemon.engine.observer import Call, Run, Silent
 from syncret.providers.contract import (
     FindQuery,
@@ -158,6 +159,7 @@ class Recorder(Silent):
     bugs: list[tuple[ObjectRef, str, tuple[str, ...]]] = field(
         default_factory=list[tuple[ObjectRef, str, tuple[str, ...]]]
     )
+    raised: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     left: list[ObjectRef] = field(default_factory=list[ObjectRef])
     joined: int = 0
     opens: list[SyncError | None] = field(default_factory=list[SyncError | None])
@@ -169,6 +171,9 @@ class Recorder(Silent):
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
         self.bugs.append((ref, error, where))
+
+    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+        self.raised.append((ref.name, str(failure)))
 
     def gone(self, ref: ObjectRef) -> None:
         self.left.append(ref)

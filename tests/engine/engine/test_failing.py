@@ -39,6 +39,7 @@ async def test_a_failure_backs_off(
         await world.create("a")
         await asyncio.sleep(100)
         assert world.reconciling.times("a") == expected
+        assert world.recorder.raised == [("a", str(failure))] * (len(expected) if how == "raised" else 0)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
+from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.contract import OpenContext, Provider, Readiness
 from syncret.providers.registry import Registry
@@ -30,10 +31,12 @@ class FaultySpec(Model):
 
 
 class FaultyClient:
-    """Holds a mistake."""
+    """Fails in a way that no provider should."""
+
+    error: Exception = ZeroDivisionError()
 
     async def probe(self) -> Readiness:
-        raise ZeroDivisionError
+        raise self.error
 
 
 @asynccontextmanager
@@ -49,10 +52,20 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
     return Registry(stores={"faulty": "faulty_provider:PROVIDER"}, generators={}, entry_points=lambda _: [])
 
 
-async def test_a_mistake_in_the_program_is_a_failure_of_the_pass(registry: Registry, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        pytest.param(ZeroDivisionError(), "an unexpected error: please report it", id="a-bug"),
+        pytest.param(TargetUnavailable("no space", hint="free some"), "no space (free some)", id="the-home"),
+    ],
+)
+async def test_what_ends_a_run_is_a_failure_of_the_pass(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    monkeypatch.setattr(FaultyClient, "error", error)
     file = tmp_path / "store.yaml"
     file.write_text(MANIFEST)
     result = await one_pass(Settings(manifests=(os.fspath(file),), output_dir="", state_file=""), registry)
 
     ref = ObjectRef("external-secrets.io", "SecretStore", "default", "faulty")
-    assert result.failures == {ref: "an unexpected error: please report it"}
+    assert result.failures == {ref: told}

@@ -6,6 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.ops.told import LoggedEvents, LoggedNews
 from syncret.providers.contract import PushItem, SecretBytes
@@ -30,6 +31,7 @@ NEWS: dict[str, tuple[Callable[[LoggedNews], None], str]] = {
     "run": (lambda told: told.ran(RUN), "debug"),
     "call": (lambda told: told.called(CALL), "debug"),
     "bug": (lambda told: told.bug(REF, "KeyError", ("a.py:1 in f",)), "error"),
+    "failed": (lambda told: told.failed(REF, TargetUnavailable("the disk is full")), "warning"),
     "listed": (lambda told: told.listed(3), "info"),
     "first-pass": (lambda told: told.first_pass(0.5), "info"),
     "retry": (lambda told: told.retried(STORE, Retry(1, 0.2, Unavailable("gone"))), "info"),
