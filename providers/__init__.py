@@ -1,1 +1,1 @@
-"""How to reach a secret manager: one sub-package each, siblings that never import each other."""
+"""One sub-package for each secret manager. Siblings never import each other; what they share is in `kit`."""

@@ -1,4 +1,4 @@
-"""Where the providers and generators of this distribution stand; each is imported only when asked for."""
+"""The built-in providers and generators, by name. Each is imported only when it is asked for."""
 
 from collections.abc import Mapping
 from typing import Final

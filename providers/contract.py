@@ -37,7 +37,7 @@ SecretMap: TypeAlias = Mapping[str, SecretBytes]
 class RemoteKey(NamedTuple):
     """What is fetched: one entry of a secret manager in one version. Equal keys share one call.
 
-    `property` is empty unless a provider says that its server must be told it (`Keyed`).
+    `property` is empty unless the request itself depends on it: a provider of that kind is `Keyed`.
     """
 
     key: str
@@ -98,7 +98,7 @@ class Reader(Protocol):
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, object | SyncError]:
         """Payloads by key. A key that does not exist is absent; one that failed alone carries its error.
 
-        Raises only when the whole call failed. `batch_size` keys at most are asked at once.
+        Raises only when the whole call failed. At most `batch_size` keys are asked for at once.
         """
         ...
 
@@ -238,7 +238,7 @@ class OpenContext:
 
 
 def never(_spec: object) -> bool:
-    """Requests say nothing of who asks."""
+    """The usual `by_namespace`: requests do not depend on the namespace they are made for."""
     return False
 
 
@@ -253,7 +253,7 @@ class Provider(Generic[M]):
     open: Callable[[M, OpenContext], AbstractAsyncContextManager[Client]] | None = None
     batch_size: int = 1
     by_namespace: Callable[[M], bool] = never
-    """Whether requests of such a spec say for which namespace they are made: one client then serves one."""
+    """Whether requests depend on the namespace they are made for, so that each needs a client of its own."""
 
     @property
     def name(self) -> str:
@@ -262,9 +262,9 @@ class Provider(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What a generator drew, and what it needs to clean up after itself (None: nothing).
+    """What a generator made, and what it needs to clean up after itself (None: nothing).
 
-    The state is written down, and shown: it names what was made (an id, an accessor), and holds no value.
+    The state is stored and shown: it names what was made (an ID, an accessor), and holds no secret value.
     """
 
     values: SecretMap
@@ -273,10 +273,10 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Generator(Generic[M]):
-    """One generator kind: its spec, how it draws values, and how what it made elsewhere is removed again.
+    """One generator kind: its spec, how it makes values, and how it removes what it made elsewhere.
 
-    `generate` is None where only the spec is known. `cleanup` is given the state that was drawn, maybe by an
-    earlier life of the daemon, and is called again until it succeeds: what is gone already is no error.
+    `generate` is None where only the spec is known. `cleanup` is given the state of a `Generated`, maybe from
+    an earlier run of the daemon, and is called until it succeeds: what is gone already is no error.
     """
 
     spec: SpecType[M]

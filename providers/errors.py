@@ -1,7 +1,7 @@
-"""The errors of a secret manager, as an operator needs them told apart.
+"""What a call to a secret manager can fail with, divided by what has to happen next.
 
     SyncError
-    ├── Denied       the manager refused: waits for a change, or a slow retry
+    ├── Denied       the manager refused: tried again slowly, or when something changes
     ├── Malformed    the answer or the request makes no sense: likewise
     ├── Unavailable  no answer, or a broken one: retried
     └── Throttled    too many calls: retried, not before `retry_after`
@@ -14,7 +14,7 @@ from typing import Self
 
 
 class SyncError(Exception):
-    """A call to a secret manager did not give what was asked.
+    """A call to a secret manager failed.
 
     `place` is the field path of the entry that asked, once somebody knows it.
     """
@@ -43,11 +43,11 @@ class SyncError(Exception):
 
 
 class Denied(SyncError):
-    """The manager refused these credentials this act."""
+    """These credentials are not accepted, or do not allow this."""
 
 
 class Malformed(SyncError):
-    """The request cannot be served, or its answer not read, however often it is repeated."""
+    """Repeating will not help: the request cannot be served, or its answer cannot be read."""
 
 
 class Unavailable(SyncError):
@@ -55,7 +55,7 @@ class Unavailable(SyncError):
 
 
 class Throttled(SyncError):
-    """The manager asks for fewer calls; `retry_after` is its own word in seconds, where it gave one."""
+    """The manager asks for fewer calls. `retry_after` is in seconds; None where it did not say."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, hint: str = "") -> None:
         super().__init__(message, hint=hint)

@@ -1,8 +1,8 @@
 """Finds providers and generators by name, and imports only the one that is asked for.
 
 Those of this distribution stand in `syncret.providers.builtin`. Other distributions may add theirs as entry
-points of the groups `syncret.providers` and `syncret.generators`. A name that is taken is refused aloud:
-whoever answers to the name of a store receives its credentials.
+points of the groups `syncret.providers` and `syncret.generators`. A name that is taken is an error, never
+an override: whoever answers to the name of a store receives its credentials.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What the clients of the three services know of the SDK: one call, and how its failures are told.
+"""All that the clients of the three services see of the SDK: one call, and the errors it raises.
 
 The SDK itself is imported by `syncret.providers.aws.sdk` alone, and that only when a store is opened.
 """

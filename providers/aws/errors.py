@@ -1,4 +1,4 @@
-"""Tells the errors of the AWS SDK as ours, by a table. It imports the SDK: only `sdk` may import it."""
+"""Translates the errors of the AWS SDK into ours, by a table. Import it from `sdk` only: it loads the SDK."""
 
 import time
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ def _no_answer_of_source(error: BaseException) -> SyncError:
 def _untrusted(_error: BaseException) -> SyncError:
     return Unavailable(
         "the certificate of AWS's endpoint is not trusted",
-        hint="behind a proxy that looks into TLS, name its CA in AWS_CA_BUNDLE",
+        hint="behind a proxy that intercepts TLS, name its CA in AWS_CA_BUNDLE",
     )
 
 

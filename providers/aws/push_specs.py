@@ -1,4 +1,4 @@
-"""What a PushSecret may say to AWS beside the value, and the defaults of it."""
+"""The metadata that a PushSecret may give for AWS, and its defaults."""
 
 from typing import Literal, TypeVar
 
@@ -57,7 +57,7 @@ class SecretPush(Tagged, forbid_unknown_fields=True):
 
 
 class Tier(Model, forbid_unknown_fields=True):
-    """How large a parameter may be, and what becomes of it by itself."""
+    """The tier of a parameter, and the policies that expire it or warn of that."""
 
     type: Literal["", "Standard", "Advanced", "Intelligent-Tiering"] = ""
     policies: Json = None

@@ -74,7 +74,7 @@ class ServiceApi:
             if not isinstance(self._credentials, Renewed):
                 raise
             self._credentials.forget()
-        raise Unavailable(f"{operation}: the session ended early; another one is taken on")
+        raise Unavailable(f"{operation}: the session ended early; the next try assumes the role again")
 
     def __repr__(self) -> str:
         return f"<ServiceApi {type(self._client).__name__}>"

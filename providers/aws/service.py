@@ -1,4 +1,4 @@
-"""What the clients of the three services have in common: how they write, and how a store is judged."""
+"""What the clients of the three services have in common: writing, probing, and what a search must say."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -30,7 +30,7 @@ class AwsSecretRef(Model):
 
 
 class AwsJwtAuth(Model):
-    """Takes on the role that the ServiceAccount is annotated with (`eks.amazonaws.com/role-arn`)."""
+    """Assumes the role that the ServiceAccount is annotated with (`eks.amazonaws.com/role-arn`)."""
 
     service_account_ref: ServiceAccountSelector | None = None
 
@@ -50,7 +50,7 @@ class SecretsManagerSpec(Model):
 
 
 class SessionTag(Model):
-    """One tag of the session that takes on a role."""
+    """One tag of the session in a role."""
 
     key: str
     value: str
@@ -77,9 +77,9 @@ class AwsSpec(Model):
     region: str
     auth: AwsAuth = AwsAuth()
     role: str | None = None
-    """The ARN of the role that is taken on in the end."""
+    """The ARN of the role that is assumed last."""
     additional_roles: tuple[str, ...] = ()
-    """Roles that are taken on before it, one through the other."""
+    """The ARNs of roles that are assumed before it, each with the credentials of the one before."""
     external_id: str | None = msgspec.field(default=None, name="externalID")
     session_tags: tuple[SessionTag, ...] = ()
     session_tags_policy: Literal["None", "Simple", "Custom"] = "None"

@@ -2,7 +2,8 @@
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, Final
 
 import msgspec
@@ -79,25 +80,21 @@ class Api:
     async def newest_enabled(self, name: str) -> str | None:
         """The number of the newest version that is enabled."""
         params = {"filter": "state:ENABLED", "pageSize": "1"}
-        answer = await self._call(
-            "GET", f"{self._path(name)}/versions", doing=f"listing the versions of {name}", params=params
-        )
-        versions = [] if answer is None else answer.decode(_Page).versions
-        return versions[0].id if versions else None
+        pages = self._pages(f"{self._path(name)}/versions", params, f"listing the versions of {name}")
+        async with aclosing(pages):
+            async for page in pages:
+                if page.versions:  # Google filters what a page would hold: the first may be empty
+                    return page.versions[0].id
+        return None
 
     async def list(self, wanted: str) -> AsyncIterator[Secret]:
         """The secrets that fit a filter of Google's; all for an empty one."""
         params = {"pageSize": _PAGE}
         if wanted:
             params["filter"] = wanted
-        while True:
-            answer = await self._call("GET", self._parent, doing="listing secrets", params=params)
-            page = _Page() if answer is None else answer.decode(_Page)
+        async for page in self._pages(self._parent, params, "listing secrets"):
             for secret in page.secrets:
                 yield secret
-            if not page.next_page_token:
-                return
-            params["pageToken"] = page.next_page_token
 
     async def create(self, name: str, fields: Mapping[str, Any]) -> None:
         """A secret without a version."""
@@ -131,10 +128,19 @@ class Api:
         params = {"etag": secret.etag} if secret.etag else None
         await self._call("DELETE", self._path(secret.id), doing=f"deleting {secret.id}", params=params)
 
+    async def _pages(self, path: str, params: dict[str, str], doing: str) -> AsyncGenerator[_Page, None]:
+        while True:
+            answer = await self._call("GET", path, doing=doing, params=params)
+            page = _Page() if answer is None else answer.decode(_Page)
+            yield page
+            if not page.next_page_token:
+                return
+            params["pageToken"] = page.next_page_token
+
     def _path(self, name: str) -> str:
         if not _ID.fullmatch(name):
             raise Malformed(
-                f"{name!r} is no name of a secret",
+                f"{name!r} cannot be the name of a secret",
                 hint="letters, digits, - and _ only: project and location stand in the store",
             )
         return f"{self._parent}/{name}"
@@ -191,5 +197,6 @@ def _payload(answer: Answer) -> SecretBytes:
     except ValueError:
         pass
     raise Malformed(
-        f"{answer.doing}: the payload is not base64", hint="what stands between, or at the endpoint?"
+        f"{answer.doing}: the payload is not base64",
+        hint="is there a proxy in between, or another server at the endpoint?",
     )

@@ -38,7 +38,7 @@ class Surroundings:
 async def surroundings(context: OpenContext, location: str = "") -> AsyncGenerator[Surroundings, None]:
     """As this process has them. Raises Malformed for a location that is none: it is a part of a host."""
     if location and not _LOCATION.fullmatch(location):
-        raise Malformed("the location is no name of one", hint="write it as us-east1")
+        raise Malformed("location is not a location of Google", hint="write it as us-east1")
     endpoints = Endpoints.of(os.environ)
     async with Http(endpoints.secrets_of(location), now=context.now) as http:
         yield Surroundings(http, context, endpoints, os.environ)

@@ -1,4 +1,4 @@
-"""Workload identity federation: the store's own token of another issuer for one of Google's.
+"""Workload identity federation: exchanges the store's token of another issuer for one of Google's.
 
 What the configuration names comes from whoever may write a ConfigMap, so it is held to more than Google's own
 clients hold it to: tokens go to Google only, the daemon's own are never sent, programs are not run.
@@ -50,7 +50,7 @@ async def federation(
     endpoints: Endpoints,
     environment: Mapping[str, str],
 ) -> Login:
-    """The login that the spec describes. Raises SyncError where it describes none, or one that is not let."""
+    """The login that the spec describes. Raises SyncError where it describes none that is allowed."""
     ways = (spec.cred_config, spec.service_account_ref, spec.aws_security_credentials)
     if sum(way is not None for way in ways) != 1:
         raise Malformed(

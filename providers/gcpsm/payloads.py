@@ -36,7 +36,7 @@ class Beside:
         if found is None or key not in found:
             raise Malformed(
                 f"{_NOUNS[name]} with key {key} does not exist in secret {ref.key}",
-                hint=f"mend remoteRef.property: {name} leads to all of them",
+                hint=f"correct remoteRef.property; {name} alone means all of them",
             )
         return SecretBytes(found[key].encode())
 

@@ -1,1 +1,1 @@
-"""Generators: values that are drawn, not read."""
+"""The generators that do not belong to the provider of a store."""

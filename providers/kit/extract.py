@@ -42,4 +42,4 @@ def members(document: bytes, failure: str) -> SecretMap:
 
 def missing(problem: str) -> Malformed:
     """A property that leads nowhere: a mistake, not an entry that was deleted."""
-    return Malformed(problem, hint="mend remoteRef.property, or leave it out to take the whole value")
+    return Malformed(problem, hint="correct remoteRef.property, or leave it out to take the whole value")

@@ -1,4 +1,4 @@
-"""Fetches from managers that have no call for several keys: each is asked for alone."""
+"""Reads keys one by one, for secret managers that have no call for several."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar

@@ -36,7 +36,7 @@ _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 class PatternError(Malformed):
-    """The expression is none. `reason` is in Go's words, and holds at most a part of the pattern."""
+    """It is not a regular expression. `reason` is in Go's words, and holds at most a part of the pattern."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

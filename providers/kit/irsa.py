@@ -19,7 +19,7 @@ class WebIdentity(NamedTuple):
 
 
 async def web_identity(account: ServiceAccountSelector, context: OpenContext) -> WebIdentity:
-    """As account and cluster say it now. Raises SyncError."""
+    """The role as it is annotated now, and a new token. Raises SyncError."""
     credentials = context.credentials
     annotations = await credentials.account_annotations(account.name, account.namespace)
     role = annotations.get(_ROLE)

@@ -1,4 +1,4 @@
-"""Tokens that are signed here with an RSA key (RS256), for vendors that take them as a proof of who asks."""
+"""JWTs signed with an RSA key (RS256), for vendors that accept them as a proof of who asks."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping

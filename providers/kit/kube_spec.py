@@ -1,4 +1,4 @@
-"""How a store reaches a Kubernetes API server: the part of the spec that `kubernetes` and `crd` share."""
+"""The part of a spec that says how to reach a Kubernetes API server, shared by `kubernetes` and `crd`."""
 
 from collections.abc import Iterator
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The mark of what was pushed: what does not carry it is somebody else's, and neither changed nor deleted.
+"""The mark of pushed entries: one without it belongs to somebody else, and is neither changed nor deleted.
 
 It is the mark of the External Secrets Operator: either takes over what the other has pushed.
 """
@@ -30,5 +30,5 @@ def check_tags(tags: Mapping[str, str]) -> None:
     if MANAGED_BY in tags:
         raise Malformed(
             f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
-            hint="it is set by itself, and marks what may be overwritten",
+            hint="leave it out: it is always set, and marks what may be overwritten",
         )

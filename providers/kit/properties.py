@@ -52,7 +52,7 @@ def remove(document: bytes, path: str) -> bytes | None:
     if _get(source, parts) is None:
         return document
     left = _remove(source, parts)
-    return left.encode("utf-8", "surrogateescape") if gojson.unmarshal(left) else None
+    return left.encode("utf-8", "surrogateescape") if gojson.unmarshal(left, keep_numbers=True) else None
 
 
 def has(document: bytes, path: str) -> bool:
@@ -66,8 +66,8 @@ def has(document: bytes, path: str) -> bool:
 def _parts(path: str) -> list[_Part]:
     if _SEARCHES.search(path):
         raise Malformed(
-            "the property is a search, and names no one place",
-            hint="none of | # @ * ? may stand in a property that is pushed, unless a backslash is before it",
+            "the property is a query, and not the path of one member",
+            hint="in a property that is pushed, write a backslash before each of | # @ * ?",
         )
     parts: list[_Part] = []
     position = 0
@@ -124,7 +124,7 @@ def _put(source: str, parts: Sequence[_Part], value: str) -> str:
 def _place(part: _Part, length: int) -> int:
     index = part.place
     if index is None or index > _LONGEST:
-        raise Malformed("the property means no place in a list", hint="write a number, or -1 for a new item")
+        raise Malformed("the property is not an index of a list", hint="write a number, or -1 for a new item")
     return length if index < 0 else index
 
 

@@ -1,4 +1,4 @@
-"""Reads what a PushSecret says beside the value: an envelope, and the provider's own spec within."""
+"""Reads the metadata of a PushSecret: an envelope, with the provider's own options as its spec."""
 
 from typing import Final, TypeVar, cast
 
@@ -29,7 +29,7 @@ def spec_of(metadata: Json, model: type[M]) -> M | None:
             )
     unknown = sorted(envelope.keys() - {"apiVersion", "kind", "spec"})
     if unknown:
-        raise Malformed(f"metadata: unknown field {unknown[0]!r}", hint="options stand in its spec")
+        raise Malformed(f"metadata: unknown field {unknown[0]!r}", hint="write the options below spec")
     try:
         return msgspec.convert(envelope.get("spec") or {}, model)
     except msgspec.ValidationError as error:

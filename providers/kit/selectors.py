@@ -2,7 +2,7 @@
 
 In a SecretStore a selector names no other namespace than the store's own. In a ClusterSecretStore there are
 two sorts of provider: strict ones want the namespace written; referent ones, when it is omitted, read the
-Secret beside the ExternalSecret that asks. Whether `name` and `key` may be absent each provider says itself.
+Secret beside the ExternalSecret that asks. Whether `name` and `key` may be absent is up to each provider.
 """
 
 from collections.abc import Iterator

@@ -21,7 +21,7 @@ def signed(
     region: str,
     now: float,
 ) -> dict[str, str]:
-    """The headers, and those that prove who sent them."""
+    """The headers, with those of the signature added."""
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     scope = f"{moment[:8]}/{region}/sts/aws4_request"
     target = urlsplit(url)

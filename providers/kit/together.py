@@ -1,4 +1,4 @@
-"""Many calls of one kind, a few of them at the same time: for managers that have no call for several keys."""
+"""Makes one call per key, a few at a time, for secret managers that have no call for several."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeVar

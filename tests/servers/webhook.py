@@ -8,9 +8,11 @@ import asyncio
 import hmac
 from base64 import b64decode, b64encode
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from aiohttp import web
+from multidict import CIMultiDict
 
 from syncret.providers.kit.ntlm import messages
 from tests.servers.gate import broken
@@ -65,12 +67,18 @@ class SecretsApi:
 
 
 class NtlmApi:
-    """Lets one user in by NTLMv2, each connection anew, and answers with the body it was sent."""
+    """Lets one user in by NTLMv2, each connection anew, and answers with the body it was sent.
 
-    def __init__(self, user: str, domain: str, password: str) -> None:
+    `offers` are the schemes it names, each in a header of its own, as IIS does.
+    """
+
+    def __init__(self, user: str, domain: str, password: str, *, offers: Sequence[str] = ("NTLM",)) -> None:
+        self._offers = offers
         self._key = messages.response_key(user, domain, password)
         self._let_in: set[asyncio.Transport | None] = set()
         self.handshakes = 0
+        self.schemes: set[str] = set()
+        """By which clients have tried to log in."""
 
     def app(self) -> web.Application:
         app = web.Application()
@@ -81,10 +89,11 @@ class NtlmApi:
         body = await request.read()
         connection = request.transport
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        self.schemes.add(scheme)
         if scheme != "NTLM":
             if connection in self._let_in:
                 return web.Response(body=body or b"ok")
-            return web.Response(status=401, headers={"WWW-Authenticate": "NTLM"})
+            return self._unauthorized()
         message = b64decode(text)
         if message[8] == 1:
             challenge = b64encode(_challenge()).decode()
@@ -94,9 +103,13 @@ class NtlmApi:
         length = int.from_bytes(message[20:22], "little")
         proof = message[start : start + length]
         if proof[:16] != hmac.digest(self._key, NONCE + proof[16:], "md5"):
-            return web.Response(status=401, headers={"WWW-Authenticate": "NTLM"})
+            return self._unauthorized()
         self._let_in.add(connection)
         return web.Response(body=body or b"ok")
+
+    def _unauthorized(self) -> web.Response:
+        headers = CIMultiDict(("WWW-Authenticate", offer) for offer in self._offers)
+        return web.Response(status=401, headers=headers)
 
 
 def _challenge() -> bytes:

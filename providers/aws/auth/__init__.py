@@ -1,1 +1,1 @@
-"""Who a store is to AWS: one module a way to get credentials."""
+"""How a store gets its credentials for AWS: one module for each way."""

@@ -1,4 +1,4 @@
-"""A role that is taken on with the credentials of somebody else (AssumeRole)."""
+"""A role that is assumed with other credentials (AssumeRole)."""
 
 import re
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _LONGEST_NAME: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role and what is said when it is taken on."""
+    """A role, and what goes with the request to assume it."""
 
     arn: str
     external_id: str = ""
@@ -29,7 +29,7 @@ class Role:
 
 
 def assumed(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
-    """Somebody in that role. It is taken on when it is first needed, and again before the session ends."""
+    """A session in that role. It is assumed when it is first needed, and again before the session ends."""
 
     async def draw() -> Lease[ReadOnlyCredentials]:
         said: dict[str, object] = {}
@@ -45,7 +45,7 @@ def assumed(source: AioSession, role: Role, region: str, context: OpenContext) -
                 answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **said)
             except Denied as error:
                 raise Denied(
-                    f"the role {role.arn} may not be taken on: {error.message}",
+                    f"the role {role.arn} cannot be assumed: {error.message}",
                     hint="its trust policy must name who asks, and external ID and sts:TagSession if used",
                 ) from None
         return lease(answer)

@@ -1,4 +1,4 @@
-"""Temporary credentials that are drawn again before they end, by whoever holds them."""
+"""Temporary credentials that are replaced before they expire."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime

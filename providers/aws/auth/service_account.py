@@ -1,4 +1,4 @@
-"""The role that a ServiceAccount is annotated with, taken on with a token of that account (IRSA)."""
+"""The role that a ServiceAccount is annotated with, assumed with a token of that account (IRSA)."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ def service_account(account: ServiceAccountSelector, region: str, context: OpenC
                 )
             except Denied as error:
                 raise Denied(
-                    f'service account "{account.name}" may not take on the role {role}: {error.message}',
+                    f'service account "{account.name}" may not assume the role {role}: {error.message}',
                     hint="its trust policy must name the cluster's issuer, the account and the audience",
                 ) from None
         return lease(answer)

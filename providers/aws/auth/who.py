@@ -1,4 +1,4 @@
-"""Puts together who a store or generator is to AWS: its first credentials, and the roles taken on then."""
+"""Finds out who a store or generator is to AWS: its first credentials, then the roles it assumes."""
 
 from aiobotocore.session import AioSession
 

@@ -1,4 +1,4 @@
-"""Azure's clouds: where each gives out tokens, and what its services are called in them."""
+"""Azure's clouds: where each issues tokens, and by which names those tokens call its services."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from syncret.providers.kit.credentials import Lease
 from syncret.providers.kit.http import Answer, Http, form_body, segments
 
 AUDIENCE: Final = "api://AzureADTokenExchange"
-"""What a token must be for that Entra shall exchange."""
+"""The audience of a token that Entra is to exchange."""
 
 _ADFS: Final = "adfs"
 """The tenant's name where AD FS gives out tokens in place of Entra: some Azure Stacks."""
@@ -121,7 +121,7 @@ def lease(answer: Answer, now: float) -> Lease[SecretBytes]:
     given = answer.decode(_Given)
     seconds = str(given.expires_in)
     if not (seconds.isascii() and seconds.isdecimal()):
-        raise Malformed(f"{answer.doing}: the token's end is no number", hint="what stands between?")
+        raise Malformed(f"{answer.doing}: expires_in is not a number", hint="is there a proxy in between?")
     return Lease(SecretBytes(given.access_token.encode()), now + int(seconds))
 
 

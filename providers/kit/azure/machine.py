@@ -13,7 +13,7 @@ from syncret.providers.kit.credentials import Lease
 from syncret.providers.kit.http import Http
 
 _WITHIN: Final = 5.0
-"""Seconds. Elsewhere than at Azure often nobody answers at all."""
+"""Seconds. Outside Azure often nobody answers at all."""
 
 _IMDS: Final = "http://169.254.169.254"
 _HINT: Final = "give the machine (in AKS the node or pod) an identity, or choose another authType"

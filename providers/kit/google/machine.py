@@ -13,7 +13,7 @@ from syncret.providers.kit.google.tokens import Access, Login, lease
 from syncret.providers.kit.http import Answer, Http
 
 _WITHIN: Final = 5.0
-"""Seconds. Elsewhere than at Google often nobody answers at all."""
+"""Seconds. Outside Google's cloud often nobody answers at all."""
 
 _FLAVOR: Final = {"Metadata-Flavor": "Google"}
 _ACCOUNT: Final = "instance/service-accounts/default"

@@ -76,7 +76,7 @@ def refusal(answer: "Answer", *, allow: str) -> SyncError | None:
     if answer.status == HTTPStatus.NOT_FOUND:
         return Malformed(
             f"{answer.doing}: HTTP 404, but not from Google's API",
-            hint="what stands between, or at the endpoint?",
+            hint="is there a proxy in between, or another server at the endpoint?",
         )
     if answer.status == HTTPStatus.CONFLICT:
         return Conflict(f"{answer.doing}: somebody else changed it at the same time")

@@ -1,4 +1,4 @@
-"""Where the token comes from that is exchanged for Google's: a file, an address, or AWS.
+"""Gets the token that is exchanged for Google's: from a file, a URL, or AWS.
 
 These are the credential sources of an external account's configuration. Programs are not run.
 """

@@ -63,7 +63,7 @@ async def bound(http: Http, url: str, fields: Mapping[str, str], *, doing: str, 
 
 
 class Exchange(NamedTuple):
-    """A token of another issuer, and what it shall be exchanged for. The client is the one of a workforce."""
+    """A token of another issuer, and what it is exchanged for. Only workforce pools have a client."""
 
     audience: str
     subject_token: str

@@ -1,4 +1,4 @@
-"""GKE's workload identity: a ServiceAccount's token for one that Google takes."""
+"""GKE's workload identity: exchanges the token of a ServiceAccount for one that Google accepts."""
 
 from typing import Final, NamedTuple
 

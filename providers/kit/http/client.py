@@ -19,6 +19,7 @@ from syncret.providers.kit.http.tls import SYSTEM, Tls
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands reach no server
     import aiohttp
+    from multidict import CIMultiDictProxy
 
 LARGEST: Final = 8 * 2**20
 """Bytes of an answer. What is larger is an error: half a secret would be a wrong one."""
@@ -172,8 +173,7 @@ class Http:
             ) as response:
                 content = await self._content(response)
                 if content is not None:
-                    told = {name.lower(): value for name, value in response.headers.items()}
-                    return Answer(doing, response.status, told, content)
+                    return Answer(doing, response.status, _told(response.headers), content)
                 failed = Malformed(
                     f"{doing}: the answer is larger than {self._largest} bytes",
                     hint="no secret is that large: does the URL lead to the right place?",
@@ -251,6 +251,11 @@ def _sendable(url: str, doing: str) -> str:
     with suppress(UnicodeEncodeError):
         return quote(url, safe=_AS_WRITTEN)
     raise Malformed(f"{doing}: the URL holds bytes that are no text", hint="leave them out, or encode them")
+
+
+def _told(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
+    """Headers by name in lower case. One that is repeated is a list, as RFC 9110 has it."""
+    return {name.lower(): ", ".join(headers.getall(name)) for name in headers}
 
 
 @cache

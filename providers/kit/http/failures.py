@@ -20,10 +20,10 @@ _WANTS_CLIENT: Final = ("CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "UNKNOWN_CA",
 _PROXY: Final = "see HTTPS_PROXY and NO_PROXY"
 _CLOSED: Final = "with TLS, this is also how a server asks for a client certificate"
 _TABLE: Final[tuple[tuple[type[BaseException], type[SyncError], str, str], ...]] = (
-    (aiohttp.ClientHttpProxyError, Unavailable, "the proxy gives no way to {}", _PROXY),
+    (aiohttp.ClientHttpProxyError, Unavailable, "the proxy does not connect to {}", _PROXY),
     (aiohttp.ClientProxyConnectionError, Unavailable, "the proxy on the way to {} cannot be reached", _PROXY),
     (aiohttp.ClientConnectorDNSError, NoAddress, "{} has no address", "check the host in the URL, and DNS"),
-    (aiohttp.ConnectionTimeoutError, Unavailable, "{} accepts no connection in time", "a firewall between?"),
+    (aiohttp.ConnectionTimeoutError, Unavailable, "{} accepts no connection in time", "is there a firewall?"),
     (aiohttp.ServerDisconnectedError, Unavailable, "{} closed the connection", _CLOSED),
     (TimeoutError, Unavailable, "{} gave no answer in time", ""),
     (aiohttp.ClientConnectorError, Unavailable, "{} refuses connections", "is it up, and the port right?"),

@@ -19,7 +19,7 @@ _GONE: Final = 410
 
 
 class Login(Protocol):
-    """Makes a request as somebody: hands it the headers that say who, and others once they are refused."""
+    """Runs a request with the headers that authenticate it, and with new ones where they are refused."""
 
     async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer: ...
 
@@ -34,7 +34,7 @@ class _TokenRequest(msgspec.Struct):
 
 
 def place(group: str, version: str, plural: str, *, namespace: str = "", name: str = "") -> str:
-    """The path of a collection or an object. Raises Malformed for a name that is a way to elsewhere."""
+    """The path of a collection or an object. Raises Malformed for a name that leads out of it."""
     root = f"apis/{segments(group)}" if group else "api"
     within = f"namespaces/{segments(namespace)}/" if namespace else ""
     path = f"/{root}/{segments(version)}/{within}{segments(plural)}"
@@ -130,7 +130,7 @@ class Kube:
         body = json_body({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
         answer = await self._request("POST", path, doing=doing, body=body, accept=(_NOT_FOUND,))
         if answer.status == _NOT_FOUND:
-            raise Malformed(f"{doing}: it does not exist", hint="create it, or mend the reference")
+            raise Malformed(f"{doing}: it does not exist", hint="create it, or correct the reference")
         status = answer.decode(_TokenRequest).status
         return IssuedToken(SecretBytes(status.token.encode()), status.expirationTimestamp.timestamp())
 
@@ -149,7 +149,9 @@ class Kube:
         if answer.status == _CONFLICT or (answer.status == _NOT_FOUND and method == "PUT"):
             raise Unavailable(f"{doing}: it changed meanwhile")
         if answer.status == _NOT_FOUND:
-            raise Malformed(f"{doing}: there is no such namespace", hint="create it, or mend remoteNamespace")
+            raise Malformed(
+                f"{doing}: there is no such namespace", hint="create it, or correct remoteNamespace"
+            )
         return answer.decode(Document)
 
     async def _request(

@@ -25,7 +25,7 @@ _SURE: Final = 5.0
 """Seconds for which a token that was seen to be good is not looked up again."""
 
 _SHORTENED: Final = 3
-"""Near the most that a token may live, renewals grow shorter; below this part of its first life, a login."""
+"""Near the end that Vault sets to a token, renewals grow shorter: below a third of its first life, log in."""
 
 
 class Vault:

@@ -206,7 +206,7 @@ async def test_tags_that_say_who_asks(sts: Sts, opened: Open, policy: str, expec
 )
 async def test_a_role_that_may_not_be_taken_on(sts: Sts, opened: Open, trust: Trust) -> None:
     sts.roles = {FIRST: trust}
-    with pytest.raises(Denied, match=f"the role {FIRST} may not be taken on") as caught:
+    with pytest.raises(Denied, match=f"the role {FIRST} cannot be assumed") as caught:
         async with opened(
             static(), role=FIRST, external_id="ours", session_tags=(SessionTag(key="team", value="a"),)
         ):
@@ -294,7 +294,7 @@ async def test_a_token_that_is_not_trusted(
 ) -> None:
     sts.roles = {FIRST: Trust(subjects=(ACCOUNT,))}
     account(given, sts, **wrong)
-    with pytest.raises(Denied, match='service account "reader" may not take on the role') as caught:
+    with pytest.raises(Denied, match='service account "reader" may not assume the role') as caught:
         async with opened(irsa()):
             pass
 

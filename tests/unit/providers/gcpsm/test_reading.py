@@ -46,6 +46,19 @@ async def test_a_latest_version_that_cannot_be_read(
             await read(fallen, RemoteRef("db"))
 
 
+async def test_an_empty_page_is_not_the_end_of_a_list(cloud: Google, given: Given, clock: Clock) -> None:
+    """Google filters what a page would hold, and may find nothing on the first."""
+    seed(cloud, "db", b"one", b"two").versions[1].state = "DESTROYED"
+
+    def nothing_yet(request: web.Request) -> web.StreamResponse | None:
+        first = request.path.endswith("/versions") and "pageToken" not in request.query
+        return web.json_response({"nextPageToken": "MA=="}) if first else None
+
+    async with opened(given, clock, policy="LatestOrFetch") as client:
+        with cloud.failing(nothing_yet):
+            assert await read(client, RemoteRef("db")) == b"one"
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -269,7 +282,7 @@ async def test_a_value_of_five_megabytes(cloud: Google, given: Given, clock: Clo
 @pytest.mark.parametrize("name", ["a/b", "a.b", "", "..", "x" * 256, "projects/p/secrets/s"])
 async def test_what_is_no_name_is_told(cloud: Google, given: Given, clock: Clock, name: str) -> None:
     async with opened(given, clock) as client:
-        with pytest.raises(Malformed, match="no name of a secret"):
+        with pytest.raises(Malformed, match="cannot be the name of a secret"):
             await read(client, RemoteRef(name))
 
     assert cloud.manager.calls == []
@@ -296,7 +309,7 @@ async def test_a_region_that_does_not_exist(
 
 
 async def test_a_location_is_no_way_to_another_host(cloud: Google, given: Given, clock: Clock) -> None:
-    with pytest.raises(Malformed, match="no name of one"):
+    with pytest.raises(Malformed, match="not a location of Google"):
         async with opened(given, clock, location="evil.example/#"):
             pass
 

@@ -83,6 +83,24 @@ async def test_a_user_is_let_in() -> None:
     assert "s3cret" not in repr(user)
 
 
+@pytest.mark.parametrize(
+    "offers",
+    [
+        pytest.param(("Negotiate", "NTLM"), id="IIS"),
+        pytest.param(("NTLM", 'Basic realm="x"'), id="Basic last"),
+        pytest.param(('Basic realm="x"', "NTLM"), id="Basic first"),
+    ],
+)
+async def test_of_several_offers_the_password_is_not_sent_in_the_clear(offers: tuple[str, ...]) -> None:
+    api = NtlmApi("ada", "CORP", "s3cret", offers=offers)
+    async with served(api.app()) as url, Http(url, connections=1) as http:
+        user = NtlmHttp(http, Login("CORP\\ada", "s3cret"), lambda: NOW)
+        answer = await user.request("GET", "/a", doing="asking")
+
+    assert answer.body == b"ok"
+    assert api.schemes == {"", "NTLM"}
+
+
 async def test_a_wrong_password_is_told() -> None:
     async with served(NtlmApi("ada", "", "right").app()) as url, Http(url, connections=1) as http:
         with pytest.raises(Unauthenticated, match="refuses this user"):

@@ -59,6 +59,7 @@ def test_what_has_no_place_is_refused(document: bytes, path: str) -> None:
         pytest.param(b'{"a":1}', "a", None, id="the last one"),
         pytest.param(b'{"l":[1,2]}', "l.0", b'{"l":[2]}', id="an item"),
         pytest.param(b'{"a":1}', "b", b'{"a":1}', id="absent"),
+        pytest.param(b'{"a":1e999,"b":2}', "b", b'{"a":1e999}', id="beside a number out of range"),
         pytest.param(b"no JSON", "b", b"no JSON", id="no JSON"),
     ],
 )
