@@ -7,7 +7,7 @@ from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions.contract import Function
 from syncret.daemon.core.templating.gotypes import Kind, Type
 from syncret.daemon.core.templating.running import MissingKey
-from syncret.daemon.core.templating.values import NO_VALUE, GoObject, Value, type_of, zero_of
+from syncret.daemon.core.templating.values import NO_VALUE, GoObject, NamedInteger, Value, type_of, zero_of
 
 _NAMED_BY_STRINGS: Final = frozenset({Kind.STRING, Kind.INTERFACE})
 
@@ -24,7 +24,7 @@ def member(receiver: Value, name: str, missing_key: MissingKey) -> Value:
     if go_type.key is not None and go_type.key.kind in _NAMED_BY_STRINGS:
         items = cast("dict[Value, Value]", receiver)
         return items[name] if name in items else _missing(name, items, missing_key)
-    found = receiver.member(name) if isinstance(receiver, GoObject) else NO_VALUE
+    found = receiver.member(name) if isinstance(receiver, GoObject | NamedInteger) else NO_VALUE
     if found is NO_VALUE:
         raise FunctionError(f"can't evaluate field {name} in type {go_type}")
     return found

@@ -10,6 +10,7 @@ from syncret.daemon.core.templating.sorting import sorted_keys
 from syncret.daemon.core.templating.values import (
     NO_VALUE,
     GoObject,
+    NamedInteger,
     TypedList,
     TypedMap,
     Uint8,
@@ -182,6 +183,11 @@ class Printer:
             self.budget.allocate(len(written))
         return written
 
+    def write_named(self, value: NamedInteger, verb: str) -> str:
+        if verb in _WITH_METHODS and not (self.flags.sharp_v or self.erroring):
+            return self.write_string(value.text(), verb)
+        return self.write_integer(value, verb)
+
     def write_object(self, value: GoObject, verb: str) -> str:
         if verb in _WITH_METHODS and not self.flags.sharp_v:
             return self.write_string(value.text(), verb)
@@ -192,6 +198,7 @@ _Writer: TypeAlias = Callable[[Printer, Any, str, int], str]
 _WRITERS: Final[tuple[tuple[type, _Writer], ...]] = (
     (str, lambda printer, value, verb, _: printer.write_string(value, verb)),
     (bool, lambda printer, value, verb, _: printer.write_bool(value, verb)),
+    (NamedInteger, lambda printer, value, verb, _: printer.write_named(value, verb)),
     (int, lambda printer, value, verb, _: printer.write_integer(value, verb)),
     (float, lambda printer, value, verb, _: printer.write_float(value, verb)),
     (complex, lambda printer, value, verb, _: printer.write_complex(value, verb)),

@@ -90,6 +90,20 @@ class Uint64(Integer):
     go_type = gotypes.UINT64
 
 
+class NamedInteger(Integer, ABC):
+    """An integer of a type that has a text of its own, and methods: a month, a duration."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def text(self) -> str:
+        """What printing it writes."""
+
+    @abstractmethod
+    def member(self, name: str) -> Value:
+        """The method as a `functions.contract.Function`; NO_VALUE if none."""
+
+
 class TypedList(list[Value]):
     """A slice that is not []interface{}. `is_nil`: the nil slice, which prints as the empty one."""
 

@@ -21,7 +21,8 @@ ODD: Final = (
     "(until 3)", '(splitList "," "b,a")', "(list)", "(dict)", '(fromJson "{\\"k\\":[1,2.5,null]}")',
     "(list nil)", '(float64 "1.5")', '(list 1 "a" nil true)', '(toStrings (list 1 "b"))',
     "(index (list 1 2) 1)", '(dict "a" (dict "b" (list 1)))', "(1.5)", '("x")', "(len .text)", "(or nil 0)",
-    "true", '(regexFindAll "a" "aa" -1)', "(now).Year",
+    "true", '(regexFindAll "a" "aa" -1)', "(now).Year", '(toDate "2006-01-02" "2020-02-03").Weekday',
+    '((toDate "2006" "2020").Sub (toDate "2006" "2019"))',
 )  # fmt: skip
 """Values that no constant spells."""
 

@@ -114,6 +114,8 @@ def _made(
     if authority is not None:
         issuer = _authority_certificate(authority)
         signer = key_from_pem(authority.key)
+        if issuer.public_key() != signer.public_key():
+            raise FunctionError("the private key is not that of the authority's certificate")
     if isinstance(key, dsa.DSAPrivateKey) or isinstance(signer, dsa.DSAPrivateKey):
         raise FunctionError("certificates cannot be made with DSA keys")
     if not 0 <= days <= _MOST_DAYS:

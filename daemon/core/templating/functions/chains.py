@@ -3,11 +3,13 @@
 The order follows key identifiers alone; nothing is verified.
 """
 
+from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING, Final
 
 from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions import pem
 from syncret.daemon.core.templating.functions.contract import FunctionTable, table
+from syncret.daemon.core.templating.functions.urls import url_parse
 from syncret.daemon.core.templating.values import TypedList, bytes_of, strings
 
 if TYPE_CHECKING:
@@ -24,10 +26,33 @@ def parse_certificate(data: bytes) -> "x509.Certificate":
 
     try:
         certificate = x509.load_der_x509_certificate(data)
-        _ = certificate.extensions
+        _check_names(certificate)
     except (ValueError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType):
         raise FunctionError("failed to parse certificate") from None
     return certificate
+
+
+def _check_names(certificate: "x509.Certificate") -> None:
+    """Go refuses networks where addresses belong, and addresses of pages that are none."""
+    names = _alternative_names(certificate)
+    if names is None:
+        return
+    from cryptography import x509
+
+    for address in names.get_values_for_type(x509.IPAddress):
+        if not isinstance(address, IPv4Address | IPv6Address):
+            raise FunctionError("failed to parse certificate: a network among its addresses")
+    for uri in names.get_values_for_type(x509.UniformResourceIdentifier):
+        url_parse(uri)
+
+
+def _alternative_names(certificate: "x509.Certificate") -> "x509.SubjectAlternativeName | None":
+    from cryptography import x509
+
+    try:
+        return certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return None
 
 
 def der(certificate: "x509.Certificate") -> bytes:
@@ -113,19 +138,23 @@ def cert_sans(text: str) -> TypedList:
     block, _ = pem.decode(pem.without_junk(text))
     if block is None:
         raise FunctionError("failed to decode PEM block")
-    certificate = parse_certificate(block.data)
-    try:
-        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
+    names = _alternative_names(parse_certificate(block.data))
+    if names is None:
         return strings([])
     return strings(
         [
             *names.get_values_for_type(x509.DNSName),
-            *map(str, names.get_values_for_type(x509.IPAddress)),
+            *map(_written, names.get_values_for_type(x509.IPAddress)),
             *names.get_values_for_type(x509.RFC822Name),
             *names.get_values_for_type(x509.UniformResourceIdentifier),
         ]
     )
+
+
+def _written(address: object) -> str:
+    """Go tells IPv4 addresses that are mapped into IPv6 as IPv4."""
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(mapped or address)
 
 
 FUNCTIONS: Final[FunctionTable] = table({"certSANs": cert_sans, "filterCertChain": filter_cert_chain})

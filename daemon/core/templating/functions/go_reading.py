@@ -7,7 +7,7 @@ from typing import Final
 
 from syncret.daemon.core.templating.functions.casts import parse_int
 from syncret.daemon.core.templating.functions.go_layout import DAYS, MONTHS, chunks
-from syncret.daemon.core.templating.functions.go_time import UTC, Time, Zone, seconds_of
+from syncret.daemon.core.templating.functions.go_time import UTC, Time, Zone, instant_of, seconds_of
 
 _ZONE_FORMS: Final = {
     "070000": r"([-+])(..)(..)(..)",
@@ -193,7 +193,7 @@ def _time_of(reading: _Reading, local: Zone) -> Time:
         return Time(second, reading.nano, Zone(None, reading.offset, reading.zone_name))
     if reading.zone_name:
         return _in_named_zone(second, reading, local)
-    return Time(_local_second(second, local), reading.nano, local)
+    return Time(instant_of(second, local), reading.nano, local)
 
 
 def _date_of(reading: _Reading) -> tuple[int, int, int]:
@@ -221,7 +221,7 @@ def _from_day_of_year(reading: _Reading) -> tuple[int, int]:
 
 
 def _in_named_zone(second: int, reading: _Reading, local: Zone) -> Time:
-    name, offset = local.at(_local_second(second, local))
+    name, offset = local.at(instant_of(second, local))
     if name == reading.zone_name:
         return Time(second - offset, reading.nano, local)
     # An abbreviation alone says no offset, unless it is GMT with one.
@@ -229,9 +229,3 @@ def _in_named_zone(second: int, reading: _Reading, local: Zone) -> Time:
     hours = parse_int(shift, 10) if shift != reading.zone_name else None
     offset = (hours or 0) * 3600
     return Time(second, reading.nano, Zone(None, offset, reading.zone_name))
-
-
-def _local_second(second: int, local: Zone) -> int:
-    """The instant of a civil time; in the hour that a change of clocks skips or repeats, one of the two."""
-    guess = second - local.at(second)[1]
-    return second - local.at(guess)[1]

@@ -1,15 +1,14 @@
 """Go's time.Time: an instant and its time zone."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from syncret.daemon.core.templating.functions.contract import declare
+from syncret.daemon.core.templating.functions.methods import bound
 from syncret.daemon.core.templating.gotypes import Kind, Type
-from syncret.daemon.core.templating.values import NO_VALUE, GoObject, Int64, Value, wrapped
+from syncret.daemon.core.templating.values import GoObject, Value
 
 TIME: Final = Type("time.Time", Kind.STRUCT)
 
@@ -22,10 +21,10 @@ _CYCLE: Final = _CYCLE_DAYS * _DAY
 _SPAN: Final = range(-62_135_596_800 + _DAY, 253_402_300_799 - _DAY)
 """The seconds that Python's datetime reaches, and a day less."""
 
-_ZERO: Final = -62_135_596_800
+ZERO: Final = -62_135_596_800
 """Go's zero time: the year 1."""
 
-_ABSOLUTE_ZERO: Final = _ZERO - (292_277_022_400 // _CYCLE_YEARS * _CYCLE_DAYS + 306) * _DAY
+_ABSOLUTE_ZERO: Final = ZERO - (292_277_022_400 // _CYCLE_YEARS * _CYCLE_DAYS + 306) * _DAY
 """Where Go begins to count the days of a date; what lies before comes round to the far future."""
 
 
@@ -41,13 +40,20 @@ class Zone:
         """Abbreviation and offset in seconds at an instant."""
         if self.rules is None:
             return self.name, self.offset
+        local = self._local(second, self.rules)
+        offset = local.utcoffset() or timedelta()
+        return local.tzname() or "", int(offset.total_seconds())
+
+    def is_dst(self, second: int) -> bool:
+        """Whether summer time holds at an instant."""
+        return self.rules is not None and bool(self._local(second, self.rules).dst())
+
+    def _local(self, second: int, rules: tzinfo) -> datetime:
         # Beyond the years that Python knows, the rules are those of the same year 400 years before.
         if second not in _SPAN:
             second = second % _CYCLE + _CYCLE if second > 0 else _SPAN[0]
         moment = datetime.fromtimestamp(0, timezone.utc) + timedelta(seconds=second)  # noqa: UP017
-        local = moment.astimezone(self.rules)
-        offset = local.utcoffset() or timedelta()
-        return local.tzname() or "", int(offset.total_seconds())
+        return moment.astimezone(rules)
 
 
 UTC: Final = Zone()
@@ -90,7 +96,7 @@ def seconds_of(date: tuple[int, int, int], clock: tuple[int, int, int]) -> int:
 class Time(GoObject):
     """An instant: `second` since 1970 and `nano` seconds more; `monotonic` marks what `now` gave."""
 
-    second: int = _ZERO
+    second: int = ZERO
     nano: int = 0
     zone: Zone = UTC
     monotonic: bool = False
@@ -102,7 +108,7 @@ class Time(GoObject):
         """The year, and the rest of the local date and time in a year that Python knows."""
         second = self.second + self.zone.at(self.second)[1]
         second = (second - _ABSOLUTE_ZERO) % (1 << 64) + _ABSOLUTE_ZERO
-        cycles, within = divmod(second - _ZERO, _CYCLE)
+        cycles, within = divmod(second - ZERO, _CYCLE)
         moment = datetime(1, 1, 1) + timedelta(seconds=within)  # noqa: DTZ001 (civil time)
         return moment.year + cycles * _CYCLE_YEARS, moment
 
@@ -133,77 +139,15 @@ class Time(GoObject):
         return hash((self.second, self.nano))
 
     def member(self, name: str) -> Value:
-        method = _METHODS.get(name)
-        return NO_VALUE if method is None else declare(name, method(self))
+        from syncret.daemon.core.templating.functions.time_methods import METHODS
+
+        return bound(METHODS, name, self)
 
 
-def _integer(pick: Callable[[Time], int]) -> Callable[[Time], Callable[..., Value]]:
-    def method(time: Time) -> Callable[..., Value]:
-        def call() -> int:
-            return wrapped(pick(time))
-
-        return call
-
-    return method
-
-
-def _integer64(pick: Callable[[Time], int]) -> Callable[[Time], Callable[..., Value]]:
-    def method(time: Time) -> Callable[..., Value]:
-        def call() -> Int64:
-            return Int64(pick(time))
-
-        return call
-
-    return method
-
-
-def _format(time: Time) -> Callable[..., Value]:
-    def call(layout: str) -> str:
-        from syncret.daemon.core.templating.functions.go_layout import format_time
-
-        return format_time(time, layout)
-
-    return call
-
-
-def _string(time: Time) -> Callable[..., Value]:
-    def call() -> str:
-        return time.text()
-
-    return call
-
-
-def _utc(time: Time) -> Callable[..., Value]:
-    def call() -> Time:
-        return replace(time, zone=UTC)
-
-    return call
-
-
-def _is_zero(time: Time) -> Callable[..., Value]:
-    def call() -> bool:
-        return time.second == _ZERO and time.nano == 0
-
-    return call
-
-
-_METHODS: Final[dict[str, Callable[[Time], Callable[..., Value]]]] = {
-    "Year": _integer(lambda time: time.civil[0]),
-    "Day": _integer(lambda time: time.civil[1].day),
-    "YearDay": _integer(lambda time: time.civil[1].timetuple().tm_yday),
-    "Hour": _integer(lambda time: time.civil[1].hour),
-    "Minute": _integer(lambda time: time.civil[1].minute),
-    "Second": _integer(lambda time: time.civil[1].second),
-    "Nanosecond": _integer(lambda time: time.nano),
-    "Unix": _integer64(lambda time: time.second),
-    "UnixMilli": _integer64(lambda time: time.second * 1000 + time.nano // 1_000_000),
-    "UnixMicro": _integer64(lambda time: time.second * 1_000_000 + time.nano // 1000),
-    "UnixNano": _integer64(lambda time: time.second * SECOND + time.nano),
-    "Format": _format,
-    "String": _string,
-    "UTC": _utc,
-    "IsZero": _is_zero,
-}
+def instant_of(second: int, zone: Zone) -> int:
+    """The instant of a civil time; in the hour that a change of clocks skips or repeats, one of the two."""
+    guess = second - zone.at(second)[1]
+    return second - zone.at(guess)[1]
 
 
 def now_of(now: datetime) -> Time:

@@ -13,6 +13,7 @@ from syncret.daemon.core.templating.functions.go_layout import format_time
 from syncret.daemon.core.templating.functions.go_time import Time
 from syncret.daemon.core.templating.functions.semver import Version
 from syncret.daemon.core.templating.functions.text import normal, runes
+from syncret.daemon.core.templating.functions.time_methods import Location
 from syncret.daemon.core.templating.values import TypedList, TypedMap, Value, bytes_of
 from syncret.providers.kit import gojson
 
@@ -54,6 +55,8 @@ class _Writer:
         elif isinstance(value, list):
             members = cast("list[Value]", value)
             self._write_members("[]", [("", member) for member in members], level)
+        elif isinstance(value, Location):
+            self._put("{}")
         elif isinstance(value, Pair):
             self._write_members("{}", [('"Cert"', value.cert), ('"Key"', value.key)], level)
         else:

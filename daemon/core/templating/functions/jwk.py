@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+_DECODER: Final = json.JSONDecoder()
+_SPACE: Final = " \t\r\n"
 _TO_STANDARD: Final = str.maketrans("-_", "+/")
 
 
@@ -42,7 +44,7 @@ def jwk_private_key_pem(text: str) -> str:
 
 def _fields(text: str) -> dict[str, object]:
     try:
-        fields = json.loads(text)
+        fields, _ = _DECODER.raw_decode(text.lstrip(_SPACE))  # what follows is not looked at
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):

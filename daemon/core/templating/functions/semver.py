@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import re2
 
 from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions.casts import parse_int
-from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, declare, table
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
+from syncret.daemon.core.templating.functions.methods import bound, methods
 from syncret.daemon.core.templating.gotypes import Kind, Type
-from syncret.daemon.core.templating.values import NO_VALUE, GoObject, Uint64, Value
+from syncret.daemon.core.templating.values import GoObject, Uint64, Value
 
 VERSION: Final = Type("*semver.Version", Kind.POINTER)
 
@@ -50,8 +51,7 @@ class Version(GoObject):
         return f"{self.major}.{self.minor}.{self.patch}{suffix}"
 
     def member(self, name: str) -> Value:
-        method = _METHODS.get(name)
-        return NO_VALUE if method is None else declare(name, method(self))
+        return bound(_METHODS, name, self)
 
     def copied(self) -> "Version":
         return Version(0, 0, 0)
@@ -70,35 +70,86 @@ def _part_order(part: str) -> tuple[bool, int, str]:
     return False, number, ""
 
 
-def _number(pick: Callable[[Version], int]) -> Callable[[Version], Callable[[], Value]]:
-    def method(version: Version) -> Callable[[], Value]:
-        def call() -> Value:
-            return Uint64(pick(version))
-
-        return call
-
-    return method
+_Version = Annotated[Version, VERSION]
+_Other = Annotated[Version | None, VERSION]
 
 
-def _text(pick: Callable[[Version], str]) -> Callable[[Version], Callable[[], Value]]:
-    def method(version: Version) -> Callable[[], Value]:
-        def call() -> Value:
-            return pick(version)
-
-        return call
-
-    return method
+def _major(version: _Version) -> Uint64:
+    return Uint64(version.major)
 
 
-_METHODS: Final = {
-    "Major": _number(lambda version: version.major),
-    "Minor": _number(lambda version: version.minor),
-    "Patch": _number(lambda version: version.patch),
-    "Prerelease": _text(lambda version: version.prerelease),
-    "Metadata": _text(lambda version: version.metadata),
-    "Original": _text(lambda version: version.original),
-    "String": _text(Version.text),
-}
+def _minor(version: _Version) -> Uint64:
+    return Uint64(version.minor)
+
+
+def _patch(version: _Version) -> Uint64:
+    return Uint64(version.patch)
+
+
+def _prerelease(version: _Version) -> str:
+    return version.prerelease
+
+
+def _metadata(version: _Version) -> str:
+    return version.metadata
+
+
+def _original(version: _Version) -> str:
+    return version.original
+
+
+def _string(version: _Version) -> str:
+    return version.text()
+
+
+def _given(version: Version | None) -> Version:
+    if version is None:
+        raise FunctionError("nil is no version")
+    return version
+
+
+def _compare(version: _Version, other: _Other) -> int:
+    wanted = _given(other).order()
+    return (version.order() > wanted) - (version.order() < wanted)
+
+
+def _equal(version: _Version, other: _Other) -> bool:
+    return other is not None and version.order() == other.order()
+
+
+def _greater(version: _Version, other: _Other) -> bool:
+    return version.order() > _given(other).order()
+
+
+def _greater_or_equal(version: _Version, other: _Other) -> bool:
+    return version.order() >= _given(other).order()
+
+
+def _less(version: _Version, other: _Other) -> bool:
+    return version.order() < _given(other).order()
+
+
+def _less_or_equal(version: _Version, other: _Other) -> bool:
+    return version.order() <= _given(other).order()
+
+
+_METHODS: Final = methods(
+    {
+        "Compare": _compare,
+        "Equal": _equal,
+        "GreaterThan": _greater,
+        "GreaterThanEqual": _greater_or_equal,
+        "LessThan": _less,
+        "LessThanEqual": _less_or_equal,
+        "Major": _major,
+        "Metadata": _metadata,
+        "Minor": _minor,
+        "Original": _original,
+        "Patch": _patch,
+        "Prerelease": _prerelease,
+        "String": _string,
+    }
+)
 
 
 def semver(text: str) -> Version:

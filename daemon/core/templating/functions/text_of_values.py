@@ -6,7 +6,7 @@ from syncret.daemon.core.templating import printf
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text import normal
 from syncret.daemon.core.templating.quoting import quote as go_quote
-from syncret.daemon.core.templating.values import GoObject, Value, text_of
+from syncret.daemon.core.templating.values import GoObject, NamedInteger, Value, text_of
 
 
 def strval(context: Context, value: Value) -> str:
@@ -16,7 +16,7 @@ def strval(context: Context, value: Value) -> str:
             return value
         case bytes():
             return text_of(value)
-        case GoObject():
+        case GoObject() | NamedInteger():
             return value.text()
         case _:
             return printf.sprint(value, context.budget)

@@ -1,5 +1,6 @@
 from base64 import b64encode
 from datetime import timedelta
+from ipaddress import ip_address, ip_network
 
 import pytest
 from cryptography import x509
@@ -29,11 +30,41 @@ def test_alternative_names_come_in_gos_order() -> None:
     assert render(CHAIN + '{{ $c.Cert | certSANs | join "," }}') == "a.example,10.0.0.1"
 
 
-def issued(name: str, by: str) -> str:
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        pytest.param(x509.IPAddress(ip_address("::ffff:1.2.3.4")), "[1.2.3.4]", id="mapped"),
+        pytest.param(x509.UniformResourceIdentifier("spiffe://a/b"), "[spiffe://a/b]", id="a URI"),
+        pytest.param(x509.IPAddress(ip_network("10.0.0.0/8")), "", id="a network"),
+        pytest.param(x509.UniformResourceIdentifier("http://[::1"), "", id="a broken URI"),
+    ],
+)
+def test_odd_alternative_names(name: x509.GeneralName, wanted: str) -> None:
+    certificate = {"c": issued("leaf", "root", name)}
+    if wanted:
+        assert render("{{ .c | certSANs }}", certificate) == wanted
+    else:
+        with pytest.raises(TemplateError):
+            render("{{ .c | certSANs }}", certificate)
+
+
+def test_an_authority_signs_with_its_own_key_alone() -> None:
+    held = {"c": issued("root", "root"), "k": render('{{ genPrivateKey "ecdsa" }}')}
+    made = 'genSignedCertWithKey "x" nil nil 1 (buildCustomCert (.c | b64enc) (.k | b64enc)) .k'
+    with pytest.raises(TemplateError, match="not that of the authority"):
+        render(f"{{{{ {made} }}}}", held)
+
+
+def test_what_follows_a_json_web_key_is_not_read() -> None:
+    key = '{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}'
+    assert "PUBLIC KEY" in render("{{ .k | jwkPublicKeyPem }}", {"k": f" {key}\n]"})
+
+
+def issued(name: str, by: str, alternative: x509.GeneralName | None = None) -> str:
     """A certificate that only its identifiers tell apart; nobody verifies it."""
     key = load_pem_private_key(KEY.encode(), None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
-    certificate = (
+    builder = (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
         .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, by)]))
@@ -43,9 +74,10 @@ def issued(name: str, by: str) -> str:
         .not_valid_after(NOW)
         .add_extension(x509.SubjectKeyIdentifier(name.encode()), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier(by.encode(), None, None), critical=False)
-        .sign(key, SHA256())
     )
-    return certificate.public_bytes(Encoding.PEM).decode()
+    if alternative is not None:
+        builder = builder.add_extension(x509.SubjectAlternativeName([alternative]), critical=False)
+    return builder.sign(key, SHA256()).public_bytes(Encoding.PEM).decode()
 
 
 def test_a_certificate_with_an_extension_twice_is_refused() -> None:
