@@ -48,10 +48,10 @@ def _key_of_bytes(question: str, theirs: Answer, ours: Answer) -> bool:
 
 DIFFERENCES: Final[Mapping[str, Listed]] = {
     "the inside of a time, version or certificate": _inside_of_a_struct,
-    "the message in what fromYaml could not read": _message_of_yaml,
+    "the message for input that fromYaml cannot read": _message_of_yaml,
     "a certificate that ends before it begins": _days_before_today,
-    "which value stays where a rewrite makes two keys one": _one_key_of_two,
-    "a rewrite that makes a key of stray bytes": _key_of_bytes,
+    "which value stays if a rewrite maps two keys to one": _one_key_of_two,
+    "a rewrite that produces a key with invalid bytes": _key_of_bytes,
 }
 
 

@@ -89,7 +89,7 @@ def _read(reading: _Reading, element: str, *, has_fraction: bool) -> None:  # no
         case "2006":
             reading.year = int(_take(reading, r"\d{4}")[0])
         case "06":
-            year = int(_take(reading, r"\d{2}")[0])
+            year = int(_take(reading, r"\d{2}|[-+]\d")[0])
             reading.year = year + (1900 if year >= _TWO_DIGIT_YEAR else 2000)
         case "January" | "Jan":
             reading.month = _name(

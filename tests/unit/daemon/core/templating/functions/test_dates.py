@@ -23,6 +23,7 @@ from tests.unit.daemon.core.templating.functions.rendering import render
             "01:00 +0100",
             id="a zone of thousands of digits",
         ),
+        pytest.param('{{ (toDate "06" "-5").Year }}', "1995", id="a short year with a sign"),
         pytest.param('{{ durationRound (toDate "2006" "2024") }}', "2y", id="durationRound of a date"),
     ],
 )
