@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
+from syncret.config.durations import format_nanoseconds
 from syncret.daemon.core.templating.errors import FunctionError
 from syncret.daemon.core.templating.functions.contract import Context
-from syncret.daemon.core.templating.functions.go_duration import format_duration
 from syncret.daemon.core.templating.functions.go_layout import DAYS, MONTHS, format_time
 from syncret.daemon.core.templating.functions.go_time import (
     SECOND,
@@ -36,7 +36,7 @@ class Duration(NamedInteger):
     go_type = DURATION
 
     def text(self) -> str:
-        return format_duration(self)
+        return format_nanoseconds(self)
 
     def member(self, name: str) -> Value:
         return bound(_DURATION_METHODS, name, self)
