@@ -127,8 +127,8 @@ class Finder(Protocol):
     converts_keys: bool
     """Whether found keys must pass key conversion before any rewrite."""
 
-    async def find(self, query: FindQuery) -> SecretMap:
-        """All entries that match, by key."""
+    async def find(self, query: FindQuery) -> SecretMap | None:
+        """All entries that match, by key; None where the vendor says that the path itself does not exist."""
         ...
 
 

@@ -33,7 +33,7 @@ class Line:
         self._reader: Reader | None = None
         self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
         """What has to be fetched for a ref; known once `reader` was asked for."""
-        self._searches: dict[FindQuery, asyncio.Task[SecretMap]] = {}
+        self._searches: dict[FindQuery, asyncio.Task[SecretMap | None]] = {}
         self.reads = Reads(
             self._fetch,
             size=calls.plan.provider.batch_size,
@@ -52,7 +52,7 @@ class Line:
                 self.key_of = client.remote_key
         return self._reader
 
-    async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap:
+    async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
         """All entries that match; one call for all who search for the same at the same time."""
         task = self._searches.get(query)
         if task is None:
@@ -62,7 +62,7 @@ class Line:
             self._calls.shared(1)
         return await join(task)
 
-    async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap:
+    async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
         try:
             async with self.lent:
                 return await self._calls.make("find", query, namespace, lambda: client.find(query))

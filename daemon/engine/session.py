@@ -52,15 +52,20 @@ class Session:
         """The value of each as a map of keys; like `read` otherwise, and sharing its calls."""
         return await self._fetch(refs, lambda reader, payload, ref: reader.fields(payload, ref))
 
-    async def find(self, query: FindQuery) -> SecretMap:
-        """All entries that match, their names converted where the provider wants that."""
+    async def find(self, query: FindQuery) -> SecretMap | None:
+        """All entries that match, their names converted where the provider wants that.
+
+        None where the path that is searched does not exist.
+        """
         channel = self._usable()
         line = channel.line()
         async with line.lent as client:
             if not isinstance(client, Finder):
                 raise self._cannot(channel, "find")
             found = await line.find(client, query, self._namespace)
-            return keys.convert_keys(query.conversion, found) if client.converts_keys else found
+            if found is None or not client.converts_keys:
+                return found
+            return keys.convert_keys(query.conversion, found)
 
     async def push(self, item: PushItem) -> None:
         """Store a value."""

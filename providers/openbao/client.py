@@ -42,7 +42,7 @@ class OpenBaoClient:
             raise Malformed(problem, hint="this provider finds by name.regexp, within one folder")
         wanted = goregexp.compile(query.name).search
         folder = f"{query.path.strip('/')}/" if query.path else ""
-        keys = await self._entries.below(folder, recursive=False)
+        keys = await self._entries.below(folder, recursive=False) or []
         names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]
         found = await each(self._payload, names, doing="openbao search")
         return {

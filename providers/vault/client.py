@@ -52,7 +52,7 @@ class VaultClient:
     def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
         return payloads.fields(payloads.value(payload, ref.property))
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery) -> SecretMap | None:
         if query.tags is not None and not self._entries.engine.versioned:
             raise Malformed(
                 "cannot perform find by tag operations with kv version v1",
@@ -62,6 +62,8 @@ class VaultClient:
             raise Malformed("there is no path to search", hint="set path in the store, or find.path")
         wanted = goregexp.compile(query.name).search if query.name is not None else None
         keys = await self._entries.below(f"{query.path}/" if query.path else "")
+        if keys is None:
+            return None
         if wanted is not None:
             keys = [key for key in keys if wanted(key)]
         elif query.tags:

@@ -29,6 +29,9 @@ from syncret.providers.contract import (
 from syncret.providers.errors import SyncError
 from syncret.providers.registry import Registry
 
+NOWHERE: Final = "nowhere"
+"""A path that the manager does not have."""
+
 START: Final = 1_767_225_600.0
 """2026-01-01, at midnight."""
 
@@ -127,9 +130,11 @@ class ManagerClient:
     def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
         return {key: SecretBytes(value.encode()) for key, value in json.loads(payload).items()}
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery) -> SecretMap | None:
         self._manager.finds += 1
         await self._manager.call()
+        if query.path == NOWHERE:
+            return None
         return {key: SecretBytes(value.encode()) for key, value in self._manager.values.items()}
 
     async def push(self, item: PushItem) -> None:

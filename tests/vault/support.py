@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import OpenContext, RemoteRef
+from syncret.providers.contract import FindQuery, OpenContext, RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
 from syncret.providers.vault import open_vault
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
@@ -40,6 +40,13 @@ class Mount:
     def spec(self, auth: VaultAuth | None, *, url: str = "") -> VaultSpec:
         """A store of this mount."""
         return VaultSpec(server=url or self.server.url, path=self.path, auth=auth)
+
+
+async def found(client: VaultClient, query: FindQuery) -> SecretMap:
+    """What a search of a path that exists gives. Raises its SyncError."""
+    answer = await client.find(query)
+    assert answer is not None
+    return answer
 
 
 async def read(client: VaultClient, key: str, name: str = "", *, metadata: bool = False) -> bytes | None:

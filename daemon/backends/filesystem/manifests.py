@@ -105,7 +105,7 @@ class ManifestFolders:
         self._remembered = set(self._trusted)
         self._remedies = Remedies(once=once, former=former)
         self._known: dict[str, _Known] = {}
-        self._folders: dict[str, int] = {}
+        self._devices = {path: _devices_below(path, self._trusted) for path in paths}
         self._incumbent: dict[ObjectRef, str] = {}
         self._changed = True
         self._problems: list[FileProblem] = []
@@ -189,9 +189,11 @@ class ManifestFolders:
 
         Files that are remembered and gone come without a signature.
         """
+        troubled = _troubled(self._problems)
         for file in self._remembered - self._known.keys():
-            self._remembered.discard(file)
-            yield file, None, ()
+            if not _below(file, troubled):
+                self._remembered.discard(file)
+                yield file, None, ()
         for file, known in self._known.items():
             if known.remembered or known.signature is None:
                 continue
@@ -214,14 +216,13 @@ class ManifestFolders:
             files = dict(walk(path, {identity_of(root)} | self._skipped()))
         except OSError as error:
             return self._remedies.of_path(unreadable(error))
-        device = root.st_dev
-        if not files and self._folders.get(path, device) != device:
+        if not files and self._devices[path] and root.st_dev not in self._devices[path]:
             return Problem(
                 path="",
                 message="another, empty file system is mounted here now",
-                hint="what the folder said last stays in force until it is back",
+                hint="what it said last stays in force until it is back or this path is removed",
             )
-        self._folders[path] = device
+        self._devices[path] = frozenset([root.st_dev])
         return files
 
     def _judged(self, file: str, status: Found, *, named: bool) -> os.stat_result | Problem:
@@ -278,6 +279,11 @@ class ManifestFolders:
 def _troubled(problems: Sequence[FileProblem]) -> list[str]:
     """Files and folders that may say more than could be read."""
     return [each.file for each in problems if each.problem.fatal]
+
+
+def _devices_below(folder: str, said: Mapping[str, Said | None]) -> frozenset[int]:
+    """The file systems on which the manifests below a folder were in a former life."""
+    return frozenset(each[0][0] for file, each in said.items() if each is not None and _below(file, [folder]))
 
 
 def _below(file: str, folders: Collection[str]) -> bool:

@@ -65,7 +65,7 @@ class State:
         if _place(self.path) != self._place:
             raise StateError(
                 f"{self.path}: the state file was removed or replaced while it was in use",
-                hint="start again: a missing one is made anew, and every secret fetched once more",
+                hint="start again: a missing one is made anew, and secrets are fetched or generated anew",
             )
 
     def put(self, ref: ObjectRef, data: bytes) -> None:

@@ -169,7 +169,7 @@ def _check_version(database: sqlite3.Connection, path: str) -> int:
         raise StateError(
             f"{path}: the state file was written by a newer version"
             f" (schema {version}, this one knows {len(MIGRATIONS)})",
-            hint="run that version, or start with another state file: every secret is then fetched once more",
+            hint="run that version, or name another file: secrets are then fetched or generated anew",
         )
     return version
 
@@ -182,7 +182,7 @@ def refused(path: str, error: sqlite3.Error) -> StateError:
 
 _DAMAGED = (
     "the state file is damaged",
-    "move it away: every secret is then fetched once more, and no output is deleted",
+    "move it away: secrets are then fetched or generated anew, and no output is deleted",
 )
 _UNWRITABLE = (
     "the state file cannot be written",

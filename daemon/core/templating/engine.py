@@ -16,7 +16,7 @@ LARGEST: Final = 1_000_000
 """Characters of a template. A Kubernetes object cannot be much larger."""
 
 _CACHED: Final = 4096
-_CACHED_LENGTH: Final = 64_000
+_CACHED_LENGTH: Final = 16_000
 _DELIMITERS: Final = ("{{", "}}")
 _TOO_DEEP: Final = "templates or values are nested too deeply"
 

@@ -62,14 +62,20 @@ class KeyValues:
         known = {name: _text(data[name]) for name in system if data.get(name) is not None}
         return known | {name: _text(each) for name, each in member(data, "custom_metadata").items()}
 
-    async def below(self, path: str, *, recursive: bool = True) -> list[str]:
-        """The keys below a path, which is empty or ends with a slash; those of folders end with one too."""
+    async def below(self, path: str, *, recursive: bool = True) -> list[str] | None:
+        """The keys below a path, which is empty or ends with a slash; those of folders end with one too.
+
+        None where there is no such path: Vault has no folders without entries.
+        """
         keys: list[str] = []
         folders = [path]
         for _ in range(_DEEPEST):
             listed = await each(self._listed, folders, doing="vault search")
+            if listed == [(path, None)]:
+                return None
             folders.clear()
-            for folder, names in listed:
+            for folder, found in listed:
+                names = found or ()  # another may have emptied it meanwhile
                 keys += [folder + name for name in names if not (recursive and name.endswith("/"))]
                 folders += [folder + name for name in names if recursive and name.endswith("/")]
             if not folders:
@@ -89,10 +95,12 @@ class KeyValues:
         version = member(found.data, "options").get("version")
         return str(found.data.get("type")), "v2" if version == "2" else "v1"
 
-    async def _listed(self, folder: str) -> list[str]:
+    async def _listed(self, folder: str) -> list[str] | None:
         path = self.engine.metadata_path(folder)
         found = await self.vault.call("GET", path, doing=f"listing {folder or '/'}", query={"list": "true"})
-        names: Any = [] if isinstance(found, Absent) else (found.data or {}).get("keys")
+        if isinstance(found, Absent):
+            return None
+        names: Any = (found.data or {}).get("keys")
         return [name for name in cast("list[object]", names or []) if isinstance(name, str)]
 
 

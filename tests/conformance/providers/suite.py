@@ -158,10 +158,12 @@ class ProviderSuite:
         await harness.seed(*(Entry(harness.key(name), harness.whole(name)) for name in names))
         found = await finder(client).find(FindQuery(name="db-[ab]$"))
 
+        assert found is not None
         assert sorted(value.raw for value in found.values()) == [harness.whole(name) for name in names[:2]]
 
     async def test_finding_nothing_is_an_answer(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
+        await harness.seed(Entry(harness.key("web"), harness.whole("web")))
         assert await finder(client).find(FindQuery(name="^nothing-is-named-so$")) == {}
 
     async def test_a_broken_expression_is_told(self, harness: Harness, client: Client) -> None:
@@ -177,6 +179,7 @@ class ProviderSuite:
         await harness.seed(Entry(harness.key("db/a"), one), Entry(harness.key("web/a"), two))
         found = await finder(client).find(FindQuery(path=harness.key("db")))
 
+        assert found is not None
         assert [value.raw for value in found.values()] == [one]
 
     async def test_finds_by_tags(self, harness: Harness, client: Client) -> None:
@@ -190,6 +193,7 @@ class ProviderSuite:
         )
         found = await finder(client).find(FindQuery(tags=(("team", "a"),)))
 
+        assert found is not None
         assert [value.raw for value in found.values()] == [one]
 
     async def _refused_aloud(self, client: Client, query: FindQuery) -> None:

@@ -12,7 +12,7 @@ from syncret.daemon.engine.sessions import Sessions
 from syncret.providers.contract import FindQuery, RemoteTarget, SecretBytes
 from syncret.providers.errors import SyncError, Unavailable
 from tests.engine.sessions.support import Make, item, read_one
-from tests.engine.support import Manager, OneProvider, Recorder, settings, store
+from tests.engine.support import NOWHERE, Manager, OneProvider, Recorder, settings, store
 
 
 async def test_writes_are_told_with_what_was_written(
@@ -45,6 +45,11 @@ async def test_found_keys_are_converted(make: Make, manager: Manager) -> None:
     session = (await make()).session(store(), "default")
     assert await session.find(FindQuery(name=".*")) == {"a_b": SecretBytes(b"1")}
     assert await session.find(FindQuery(name=".*", conversion="Unicode")) == {"a_U002f_b": SecretBytes(b"1")}
+
+
+async def test_a_path_that_does_not_exist_is_not_an_empty_one(make: Make) -> None:
+    session = (await make()).session(store(), "default")
+    assert await session.find(FindQuery(path=NOWHERE)) is None
 
 
 async def test_equal_searches_are_one_call(make: Make, manager: Manager) -> None:

@@ -14,6 +14,7 @@ from tests.support.templates import no_template
 TWO: SecretMap = {"a": SecretBytes(b"map"), "b": SecretBytes(b"map")}
 DATA = {"secretKey": "a", "remoteRef": {"key": "k"}}
 EXTRACT = {"extract": {"key": "m"}}
+FIND = {"find": {"name": {"regexp": "x"}}}
 
 
 def spec(*, policy: str = "Retain", data: Json = (), data_from: Json = ()) -> ExternalSecretSpec:
@@ -52,6 +53,7 @@ def test_absence_is_data(policy: str) -> None:
     [
         pytest.param([DATA], [], "spec.data[0]", id="a value"),
         pytest.param([], [EXTRACT], "spec.dataFrom[0]", id="a map"),
+        pytest.param([], [FIND], "spec.dataFrom[0]", id="a path"),
     ],
 )
 def test_absence_is_a_failure_for_who_retains(data: Json, data_from: Json, place: str) -> None:

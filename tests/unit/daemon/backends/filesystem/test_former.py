@@ -64,7 +64,8 @@ class Counting(Reader):
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "one.yaml"
+    path = tmp_path / "manifests" / "one.yaml"
+    path.parent.mkdir()
     path.write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n")
     os.utime(path, (OLD, OLD))
     return path
@@ -111,6 +112,24 @@ def test_trust_ends_with_the_first_look(file: Path) -> None:
     assert found.refresh()
     assert list(found.snapshot().manifests) == [ObjectRef("", "Namespace", "", "z")]
     assert reader.files == [str(file)]
+
+
+def test_an_empty_disk_mounted_while_nobody_ran_deletes_nothing(file: Path, small_disk: Path) -> None:
+    found, _ = folders(file)
+    file.parent.rename(file.parent.with_name("aside"))
+    file.parent.symlink_to(small_disk)
+    for _look in range(2):
+        snapshot = found.scan()
+        assert not snapshot.is_gone(REF, str(file))
+        assert "empty file system" in str(snapshot.problems)
+        assert list(found.to_remember()) == [], "the next life has to know, too"
+
+
+def test_a_folder_emptied_while_nobody_ran_says_that_nothing_is_wanted(file: Path) -> None:
+    found, _ = folders(file)
+    file.unlink()
+    assert found.scan().is_gone(REF, str(file))
+    assert list(found.to_remember()) == [(str(file), None, ())]
 
 
 def test_a_young_file_is_not_remembered(file: Path) -> None:
