@@ -9,6 +9,7 @@ from functools import partial
 from syncret.daemon.cli.exits import OK
 from syncret.daemon.cli.setup import guarded, settings_of
 from syncret.daemon.cli.table import Row, print_table, row_of
+from syncret.daemon.descriptors import raise_limit
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
@@ -24,6 +25,7 @@ def run(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
+    raise_limit()
     supervisor = Supervisor(
         partial(settings_of, options),
         registry=Registry(),

@@ -13,6 +13,7 @@ from syncret.daemon.cli.progress import Progress
 from syncret.daemon.cli.setup import guarded, settings_of
 from syncret.daemon.cli.table import print_table, rows_of
 from syncret.daemon.core.redact import redacted
+from syncret.daemon.descriptors import raise_limit
 from syncret.daemon.one_pass import Pass, one_pass
 from syncret.providers.registry import Registry
 
@@ -23,6 +24,7 @@ def run(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
+    raise_limit()
     settings = settings_of(options, one_shot=True)
     begin = time.monotonic()
     with Progress(sys.stderr) as progress:
