@@ -13,7 +13,8 @@ KEYS_MEET: Final = "two keys become one"
 """In the question of a rewrite after which there are fewer keys."""
 
 _STRUCTS: Final = (b"(time.Time=", b"(*semver.Version=", b"(sprig.certificate=")
-_NEGATIVE: Final = re.compile(r"\(gen.* -\d")
+_NEGATIVE: Final = re.compile(r"\(gen.* (?:-\d|\d{7})")
+"""So many days that they come round count, too."""
 _OF_YAML: Final = b"error converting YAML to JSON"
 
 
