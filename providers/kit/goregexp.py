@@ -32,6 +32,10 @@ _CODES: Final = {
 """What RE2 and Go call the same mistake, where they differ."""
 
 _STRAY: Final = re.compile("[\ud800-\udfff]")
+_FIRST_BITS: Final = 0b1100_0000
+_CONTINUES: Final = 0b1000_0000
+"""How a byte begins that is not the first of its character."""
+
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -46,16 +50,16 @@ class PatternError(Malformed):
 class Pattern:
     """One compiled expression. Raises PatternError."""
 
-    __slots__ = ("_groups", "_names", "_options", "_regexp", "source")
+    __slots__ = ("_groups", "_names", "_regexp", "source")
 
     def __init__(self, source: str) -> None:
-        self._options = re2.Options()
-        self._options.log_errors = False
+        options = re2.Options()
+        options.log_errors = False
         if any(found[1] == "C" for found in _ESCAPE.finditer(source)):
             # RE2 would match one byte of a character; Go does not know it.
             raise PatternError(r"error parsing regexp: invalid escape sequence: `\C`")
         try:
-            self._regexp = re2.compile(source.encode(), self._options)
+            self._regexp = re2.compile(source.encode(), options)
         except (re2.error, UnicodeEncodeError) as error:
             raise PatternError(_reason(error)) from None
         self._groups = self._regexp.groups
@@ -67,43 +71,51 @@ class Pattern:
 
     def search(self, text: str) -> bool:
         """Whether the expression matches anywhere in the text."""
-        return self._regexp.search(_searchable(text).encode()) is not None
+        data = _searchable(text)
+        if text.isascii():
+            return self._regexp.search(data) is not None
+        return next(self._matches(data), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where the matches begin and end, in order."""
-        return (match.span() for match in self._matches(text))
-
-    def _matches(self, text: str) -> "Iterator[re2.Match[bytes] | re2.Match[str]]":
-        """Their places count characters. Of ASCII these are bytes, which take a third of the time."""
-        found: Iterator[re2.Match[bytes] | re2.Match[str]]
-        if text.isascii():
-            found = self._regexp.finditer(text.encode())
-        else:
-            found = re2.compile(self.source, self._options).finditer(_searchable(text))
-        done = 0
-        for match in found:
+        """Where the matches begin and end, in order, in characters."""
+        data = _searchable(text)
+        characters = counted = 0
+        for match in self._matches(data):
             start, end = match.span()
+            first = characters + len(data[counted:start].decode())
+            characters, counted = first + len(data[start:end].decode()), end
+            yield first, characters
+
+    def _matches(self, data: bytes) -> "Iterator[re2.Match[bytes]]":
+        done = 0
+        for match in self._regexp.finditer(data):
+            start, end = match.span()
+            if start < len(data) and data[start] & _FIRST_BITS == _CONTINUES:
+                continue  # RE2 finds `\B` between the bytes of one character
             if end > done or start == 0:  # an empty match that touches the one before it does not count
                 yield match
             done = end
 
     def replace_all(self, text: str, template: str) -> str:
         """The text with every match replaced by the template, its `$` references expanded."""
-        parts = [part if isinstance(part, str) else self._index(part.name) for part in _parts(template)]
-        pieces: list[str] = []
+        whole = [
+            _bytes(part) if isinstance(part, str) else self._index(part.name) for part in _parts(template)
+        ]
+        data = _bytes(text)
+        pieces: list[bytes] = []
         done = 0
-        for match in self._matches(text):
+        for match in self._matches(_searchable(text)):
             start, end = match.span()
-            pieces.append(text[done:start])
-            for part in parts:
-                if isinstance(part, str):
+            pieces.append(data[done:start])
+            for part in whole:
+                if isinstance(part, bytes):
                     pieces.append(part)
                 elif part >= 0:
                     start_of_group, end_of_group = match.span(part)
-                    pieces.append(text[start_of_group:end_of_group])  # -1:-1 where it took no part
+                    pieces.append(data[start_of_group:end_of_group])  # -1:-1 where it took no part
             done = end
-        pieces.append(text[done:])
-        return "".join(pieces)
+        pieces.append(data[done:])
+        return b"".join(pieces).decode("utf-8", "surrogatepass")
 
     def _index(self, name: str) -> int:
         """Which group that is; -1 for none."""
@@ -120,7 +132,7 @@ def _parts(template: str) -> tuple[str | _Reference, ...]:
     """A template of a replacement: texts, and the groups between them."""
     parts: list[str | _Reference] = []
     done = 0
-    for found in _REFERENCE.finditer(_searchable(template)):
+    for found in _REFERENCE.finditer(_STRAY.sub("\ufffd", template)):
         parts.append(template[done : found.start()])
         parts.append("$" if found[1] else _Reference(found[2] or found[3] or ""))
         done = found.end()
@@ -133,9 +145,16 @@ def compile(source: str) -> Pattern:  # noqa: A001 - read as goregexp.compile, l
     return Pattern(source)
 
 
-def _searchable(text: str) -> str:
-    """Bytes that are no UTF-8 are replacement characters to Go, one each."""
-    return text if text.isascii() else _STRAY.sub("\ufffd", text)
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _searchable(text: str) -> bytes:
+    """What Go searches: bytes that are no UTF-8 are replacement characters to it, one each.
+
+    As long as `_bytes` of the text: what stands for a stray byte and what replaces it both take three bytes.
+    """
+    return (text if text.isascii() else _STRAY.sub("\ufffd", text)).encode()
 
 
 def _reason(error: Exception) -> str:

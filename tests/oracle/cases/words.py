@@ -48,7 +48,7 @@ URL_PARTS: Final = (
 PATTERNS: Final = (
     "a", "b*", "(a|b)", "x?", "[a-z]+", r"\d", "^", "$", r"\b", ".", "é", "(?i)A", "(?P<n>b)", "a{2}", "[^a]",
     "(", "[", "*", r"\C", r"\pL", "(?s).", "|", r"\x41", r"\Q.\E", "a+?", r"\w+", "[[:alpha:]]", r"\z",
-    "(?m)^", "(?:x)",
+    "(?m)^", "(?:x)", r"\B",
 )  # fmt: skip
 EXPANSIONS: Final = (
     "",

@@ -33,11 +33,26 @@ from syncret.providers.kit import goregexp
         pytest.param("(a)", "$01", "a", "", id="no leading zeros"),
         pytest.param("(a)", "$9$100000000000", "a", "", id="no such group"),
         pytest.param("(a)", "\udcff$1\udcc3", "xa", "x\udcffa\udcc3", id="stray bytes"),
+        pytest.param(r"\B", "-", "aé\udcff b", "aé-\udcff- b", id="no place inside of a character"),
         pytest.param("(a)", r"\1\\", "a", r"\1\\", id="a backslash means nothing"),
     ],
 )
 def test_replace_all(source: str, template: str, text: str, expected: str) -> None:
     assert goregexp.compile(source).replace_all(text, template) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        pytest.param("é|b", "éaéb", [(0, 1), (2, 3), (3, 4)], id="characters, not bytes"),
+        pytest.param("b", "\udcff\udcffab", [(3, 4)], id="a stray byte is one"),
+        pytest.param(r"\B", "aéb", [], id="no place inside of a character"),
+    ],
+)
+def test_spans(source: str, text: str, expected: list[tuple[int, int]]) -> None:
+    pattern = goregexp.compile(source)
+    assert list(pattern.spans(text)) == expected
+    assert pattern.search(text) == bool(expected)
 
 
 def test_search_is_not_anchored() -> None:
