@@ -11,9 +11,9 @@ from syncret.daemon.core.templating.functions.certificates import Pair
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.go_layout import format_time
 from syncret.daemon.core.templating.functions.go_time import Time
-from syncret.daemon.core.templating.functions.semver import Version
 from syncret.daemon.core.templating.functions.text import normal, runes
-from syncret.daemon.core.templating.functions.time_methods import Location
+from syncret.daemon.core.templating.functions.time_values import Location
+from syncret.daemon.core.templating.functions.versions import Version
 from syncret.daemon.core.templating.values import TypedList, TypedMap, Value, bytes_of
 from syncret.providers.kit import gojson
 
