@@ -1,4 +1,4 @@
-"""Durations, months, days of the week and locations: what methods of times give, with methods of their own."""
+"""What the methods of times give: durations, months, days of the week and locations, with their methods."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
