@@ -98,16 +98,14 @@ class Pattern:
 
     def replace_all(self, text: str, template: str) -> str:
         """The text with every match replaced by the template, its `$` references expanded."""
-        whole = [
-            _bytes(part) if isinstance(part, str) else self._index(part.name) for part in _parts(template)
-        ]
+        parts = [part if isinstance(part, bytes) else self._index(part.name) for part in _parts(template)]
         data = _bytes(text)
         pieces: list[bytes] = []
         done = 0
-        for match in self._matches(_searchable(text)):
+        for match in self._matches(data if text.isascii() else _searchable(text)):
             start, end = match.span()
             pieces.append(data[done:start])
-            for part in whole:
+            for part in parts:
                 if isinstance(part, bytes):
                     pieces.append(part)
                 elif part >= 0:
@@ -128,15 +126,15 @@ class _Reference(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def _parts(template: str) -> tuple[str | _Reference, ...]:
+def _parts(template: str) -> tuple[bytes | _Reference, ...]:
     """A template of a replacement: texts, and the groups between them."""
-    parts: list[str | _Reference] = []
+    parts: list[bytes | _Reference] = []
     done = 0
     for found in _REFERENCE.finditer(_STRAY.sub("\ufffd", template)):
-        parts.append(template[done : found.start()])
-        parts.append("$" if found[1] else _Reference(found[2] or found[3] or ""))
+        parts.append(_bytes(template[done : found.start()]))
+        parts.append(b"$" if found[1] else _Reference(found[2] or found[3] or ""))
         done = found.end()
-    return tuple(part for part in (*parts, template[done:]) if part)
+    return tuple(part for part in (*parts, _bytes(template[done:])) if part)
 
 
 @lru_cache(maxsize=512)

@@ -18,13 +18,10 @@ from syncret.daemon.backends.filesystem.records import FileRecord, Record, is_fi
 
 
 class FormerLife(NamedTuple):
-    """Objects to be put back (the list is emptied by whoever does), and what manifest files said.
-
-    A file that has to be read again stands there with None.
-    """
+    """Objects to be put back (the list is emptied by whoever does), and what manifest files said."""
 
     objects: list[tuple[ObjectRef, Record]]
-    files: Mapping[str, Said | None]
+    files: Mapping[str, Said]
 
 
 def former_life(rows: Iterable[tuple[ObjectRef, bytes]]) -> FormerLife:
@@ -37,10 +34,9 @@ def former_life(rows: Iterable[tuple[ObjectRef, bytes]]) -> FormerLife:
         else:
             objects.append((ref, unpack(row)))
     known = {ref: (ref, record) for ref, record in objects} if files else {}
-    trusted: dict[str, Said | None] = {}
+    trusted: dict[str, Said] = {}
     for file, said in files.items():
-        manifests = _manifests(intern(file), said, known)
-        trusted[file] = None if manifests is None else (said.signature, manifests)
+        trusted[file] = said.signature, _manifests(intern(file), said, known)
     return FormerLife(objects, trusted)
 
 

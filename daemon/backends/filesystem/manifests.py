@@ -67,8 +67,8 @@ class Snapshot(Struct, frozen=True):
 Signature: TypeAlias = tuple[int, ...]
 """What tells that a file did not change: device, inode, size, times of content and inode."""
 
-Said: TypeAlias = tuple[Signature, Sequence[Manifest]]
-"""What a file with that signature said."""
+Said: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
+"""What a file with that signature said; None where that is not known any more."""
 
 
 @dataclass(slots=True)
@@ -88,14 +88,14 @@ class ManifestFolders:
         reader: Reader,
         *,
         skip: str | None = None,
-        remembered: Mapping[str, Said | None] | None = None,
+        remembered: Mapping[str, Said] | None = None,
         once: bool = False,
         former: bool = False,
     ) -> None:
         """`skip` is a folder that is never looked into: written files may look like manifests.
 
-        `remembered` is what files said in a former life (None: not known any more); one that has the same
-        signature is not read again. `former`: there was one, and what it knew is in force.
+        `remembered` is what files said in a former life: one that has the same signature is not read again.
+        `former`: there was one, and what it knew is in force.
         `once`: for a single look, so that a path may be a pipe. Who looks again and again would wait for it.
         """
         self._paths = paths
@@ -252,7 +252,7 @@ class ManifestFolders:
             return
         self._changed = True
         former = self._trusted.get(file)
-        if former is not None and former[0] == signature and not forced:
+        if former is not None and former[0] == signature and former[1] is not None and not forced:
             manifests = {manifest.ref: manifest for manifest in former[1]}
             self._known[file] = _Known(signature, FileContent(), manifests, remembered=True)
             return
@@ -281,9 +281,9 @@ def _troubled(problems: Sequence[FileProblem]) -> list[str]:
     return [each.file for each in problems if each.problem.fatal]
 
 
-def _devices_below(folder: str, said: Mapping[str, Said | None]) -> frozenset[int]:
+def _devices_below(folder: str, said: Mapping[str, Said]) -> frozenset[int]:
     """The file systems on which the manifests below a folder were in a former life."""
-    return frozenset(each[0][0] for file, each in said.items() if each is not None and _below(file, [folder]))
+    return frozenset(signature[0] for file, (signature, _) in said.items() if _below(file, [folder]))
 
 
 def _below(file: str, folders: Collection[str]) -> bool:

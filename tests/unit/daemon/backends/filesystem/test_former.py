@@ -47,7 +47,7 @@ def test_a_file_is_trusted_with_all_its_objects() -> None:
     ],
 )
 def test_a_file_is_read_where_one_object_is_not_as_it_gave_it(objects: list[tuple[ObjectRef, bytes]]) -> None:
-    assert former_life([*objects, SAID]).files == {FILE: None}
+    assert former_life([*objects, SAID]).files == {FILE: (SIGNATURE, None)}
 
 
 class Counting(Reader):
@@ -71,7 +71,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def folders(file: Path, *, size: int = 0) -> tuple[ManifestFolders, Counting]:
+def folders(file: Path, *, size: int = 0, known: bool = True) -> tuple[ManifestFolders, Counting]:
     status = file.stat()
     signature = (
         status.st_dev,
@@ -81,7 +81,7 @@ def folders(file: Path, *, size: int = 0) -> tuple[ManifestFolders, Counting]:
         status.st_ctime_ns,
     )
     reader = Counting()
-    trusted = {str(file): (signature, [Manifest(REF, str(file), 1, "d")])}
+    trusted = {str(file): (signature, [Manifest(REF, str(file), 1, "d")] if known else None)}
     return ManifestFolders([str(file.parent)], reader, remembered=trusted), reader
 
 
@@ -114,8 +114,12 @@ def test_trust_ends_with_the_first_look(file: Path) -> None:
     assert reader.files == [str(file)]
 
 
-def test_an_empty_disk_mounted_while_nobody_ran_deletes_nothing(file: Path, small_disk: Path) -> None:
-    found, _ = folders(file)
+@pytest.mark.parametrize("known", [True, False])
+def test_an_empty_disk_mounted_while_nobody_ran_deletes_nothing(
+    file: Path, small_disk: Path, *, known: bool
+) -> None:
+    """Also where the file has to be read again: the values of its stores are remembered nowhere."""
+    found, _ = folders(file, known=known)
     file.parent.rename(file.parent.with_name("aside"))
     file.parent.symlink_to(small_disk)
     for _look in range(2):
