@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from syncret.config.fields import Json, Model
+from syncret.config.fields import Model
 from syncret.config.meta import Document, ObjectRef
 from syncret.providers.contract import (
     Client,
@@ -22,15 +22,18 @@ Told = Callable[[str, ObjectRef, RemoteTarget], None]
 
 
 class HeldBack:
-    """A client that reads as the real one does and writes nothing."""
+    """A client that reads as the real one does and writes nothing.
+
+    It carries the real one's methods as attributes of its own: from Python 3.12 on, `isinstance` with a
+    protocol does not see what `__getattr__` would answer.
+    """
 
     def __init__(self, client: Client, store: ObjectRef, told: Told) -> None:
-        self._client = client
         self._store = store
         self._told = told
-
-    def __getattr__(self, name: str) -> Json:
-        return getattr(self._client, name)
+        for name in dir(client):
+            if not name.startswith("_") and not hasattr(type(self), name):
+                setattr(self, name, getattr(client, name))
 
     async def push(self, item: PushItem) -> None:
         """Tell, and do nothing."""
