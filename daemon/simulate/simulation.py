@@ -11,6 +11,7 @@ from syncret.daemon.app import Controllers, Hooks, controllers
 from syncret.daemon.backends.contract import BackendError, Invalid
 from syncret.daemon.backends.memory.admission import admission_by
 from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.backends.memory.metadata import counted_uids
 from syncret.daemon.core.timestamps import seconds, stamp
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.virtual import VirtualTimeLoop
@@ -35,7 +36,7 @@ def run_scenario(scenario: Scenario, registry: Registry, *, now: float) -> Docum
 async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     start = seconds(scenario.spec.now) if scenario.spec.now else now
     clock = Clock(start)
-    cluster = MemoryCluster(now=clock.now, admission=admission_by(registry))
+    cluster = MemoryCluster(now=clock.now, new_uid=counted_uids(), admission=admission_by(registry))
     recorder, target = ProviderRecorder(), RecordedTarget(cluster)
     settings = Settings(
         spread=False,
