@@ -104,13 +104,3 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     annotations: NullIsEmpty[dict[str, str]] = {}
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
-
-
-class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One observation in a status; `last_transition_time` moves only when status, reason or message does."""
-
-    type: str
-    status: str
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str = ""

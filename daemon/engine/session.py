@@ -28,18 +28,11 @@ Capabilities: TypeAlias = Literal["", "ReadOnly", "WriteOnly", "ReadWrite"]
 
 
 class Session:
-    """A store as one namespace sees it. Cheap to make; what it needs is opened when it is first used.
-
-    `failure` is why the store cannot be served at all, where its manifest already says so.
-    """
+    """A store as one namespace sees it. Cheap to make; what it needs is opened when it is first used."""
 
     def __init__(self, channel: Channel | SyncError, namespace: str) -> None:
         self._channel = channel
         self._namespace = namespace
-
-    @property
-    def failure(self) -> SyncError | None:
-        return self._channel if isinstance(self._channel, SyncError) else None
 
     async def read(self, refs: Iterable[RemoteRef]) -> Mapping[RemoteRef, SecretBytes | SyncError | None]:
         """The value for each: None where it does not exist, an error where it could not be had.

@@ -117,15 +117,6 @@ class WorkQueue:
         self._wake()
         self._tell_quiet()
 
-    def forget(self, ref: ObjectRef) -> None:
-        """Drop what was asked for it; a run under way ends undisturbed."""
-        self._timers.discard(ref)
-        self._lanes.discard(ref)
-        run = self._running.get(ref)
-        if run is not None:
-            run.dirty = None
-        self._tell_quiet()
-
     def close(self) -> None:
         """Give out no more; whoever waits in `get` is told."""
         self._closed = True

@@ -155,20 +155,6 @@ async def test_an_object_can_change_lanes(queue: WorkQueue) -> None:
     assert (await queue.get()).lane == "new"
 
 
-async def test_forgotten_is_not_run(queue: WorkQueue) -> None:
-    queue.add(ref("a"))
-    queue.add_at(ref("b"), START + 1)
-    queue.add(ref("c"))
-    queue.add(ref("c"))
-    running = next(iter([await queue.get()]))
-    queue.add(running.ref)
-    for name in "abc":
-        queue.forget(ref(name))
-    queue.done(running.ref)
-    await asyncio.sleep(10)
-    assert queue.idle
-
-
 async def test_getters_are_served_in_order_and_cancellation_loses_nothing(queue: WorkQueue) -> None:
     getters = [asyncio.create_task(queue.get()) for _ in range(3)]
     await asyncio.sleep(0)

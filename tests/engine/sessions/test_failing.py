@@ -122,7 +122,6 @@ async def test_retry_settings_of_a_store_are_kept(make: Make, manager: Manager) 
 async def test_a_store_that_cannot_be_served_says_so(make: Make, document: Json, message: str) -> None:
     wrong = store(beside=document)
     session = (await make()).session(wrong, "default")
-    assert message in str(session.failure)
     with pytest.raises(Malformed, match=message):
         await session.probe()
     [answer] = (await session.read([RemoteRef("a")])).values()
