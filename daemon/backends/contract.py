@@ -51,10 +51,14 @@ class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ChangeKind(StrEnum):
-    """What happened to an object, or (SYNCED) that everything that existed at the start has been told."""
+    """What happened to an object, or (SYNCED) that everything that existed at the start has been told.
+
+    DRIFTED: somebody touched what the home keeps of the object outside of its store; the version is the same.
+    """
 
     ADDED = "added"
     MODIFIED = "modified"
+    DRIFTED = "drifted"
     DELETED = "deleted"
     SYNCED = "synced"
 

@@ -169,7 +169,8 @@ class Engine:
         stored = change.stored
         ref = stored.ref
         gone = change.kind is ChangeKind.DELETED
-        writer = None if gone else self._echoes.writer(stored)
+        drifted = change.kind is ChangeKind.DRIFTED  # never an echo, although its version may be a run's own
+        writer = None if gone or drifted else self._echoes.writer(stored)
         reconciler = self._reconcilers.get(ref.group_kind)
         if gone:
             self._echoes.forget(ref)
@@ -177,7 +178,7 @@ class Engine:
             self._lanes[ref] = intern(reconciler.lane(ref, self._inventory.references(ref)))
         if not self.synced.is_set():
             return  # all that exists is looked at once the list is complete
-        version = stored.resource_version
+        version = "" if drifted else stored.resource_version
         if reconciler is not None and ref != writer and (gone or not only_status(before, stored)):
             self._hear(ref, ref, version, urgent=True)
         dependents = [each for each in self._inventory.dependents(ref) if each not in (ref, writer)]
@@ -194,7 +195,7 @@ class Engine:
         self._passed(None)
 
     def _hear(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
-        """A version of `ref` concerns the listener. While that runs it may be its own: the end tells."""
+        """A version of `ref` ("": drift) concerns the listener. While that runs it may be its own write."""
         heard = self._heard.get(listener)
         if heard is None:
             self._wake(listener, urgent=urgent)

@@ -1,12 +1,14 @@
 """Writes objects other than Secrets as files: each is one YAML file in the folder of its namespace.
 
 Like a Secret's folder, a file is complete, and owned as it should be, before its name appears, and is not
-touched when its content is the same.
+touched when its content is the same, in whatever order.
 """
 
 import os
 import stat
 from typing import Final, NamedTuple
+
+import msgspec
 
 from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.yaml import LIMITS, parse_text
@@ -20,6 +22,7 @@ from syncret.daemon.backends.filesystem.tree import CREATE_FILE, OutputTree, wri
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAX_BYTES: Final = 8 << 20
 _LIMITS: Final = LIMITS._replace(document=_MAX_BYTES)
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
 class ManifestTarget:
@@ -29,14 +32,14 @@ class ManifestTarget:
         self._tree = tree
 
     def write(self, ref: ObjectRef, document: Document) -> Written:
-        """Make the file hold exactly this."""
+        """Make the file hold this and nothing else."""
         name = manifest_name(ref)
         content = to_yaml(document).encode()
         try:
             namespace = self._tree.open_namespace(folder_of(ref), create=True)
             try:
                 found = self._read(namespace, name)
-                if found is not None and found.content == content and found.owned:
+                if found is not None and found.owned and _holds(found.content, content, document):
                     return Written(changed=False, faces={"": found.face})
                 return Written(changed=True, faces={"": self._replace(namespace, name, content)})
             finally:
@@ -126,6 +129,14 @@ class _Found(NamedTuple):
     face: Face
     owned: bool
     content: bytes
+
+
+def _holds(found: bytes, content: bytes, document: Document) -> bool:
+    """Whether the file found has the same members with the same values (1, 1.0 and true are three)."""
+    if found == content:
+        return True
+    held = _document(found)
+    return held is not None and _ENCODER.encode(held) == _ENCODER.encode(document)
 
 
 def _document(content: bytes) -> Document | None:

@@ -122,7 +122,7 @@ class MemoryCluster:
 
     def touched(self, ref: ObjectRef) -> None:
         """Tell the watchers that what the vault keeps of an object may have changed there."""
-        self._ledger.tell(ref)
+        self._ledger.drifted(ref)
 
     # ------------------------------------------------------------------------------------------------- status
     async def report(self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str) -> Stored | None:

@@ -75,11 +75,11 @@ class Ledger:
         self.hub.publish(Change(ChangeKind.ADDED if standing is None else ChangeKind.MODIFIED, sealed))
         return whole
 
-    def tell(self, ref: ObjectRef) -> None:
-        """Tell the watchers of the version that stands there once more."""
+    def drifted(self, ref: ObjectRef) -> None:
+        """Tell the watchers that what the vault keeps of an object was touched there."""
         stored = self.shelves.get(ref)
         if stored is not None:
-            self.hub.publish(Change(ChangeKind.MODIFIED, stored))
+            self.hub.publish(Change(ChangeKind.DRIFTED, stored))
 
     def remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
         """Take an object away; `last` is the change that let it go, and what the watchers are told."""

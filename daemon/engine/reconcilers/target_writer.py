@@ -109,8 +109,10 @@ class TargetWriter:
             desired, whole = within_immutable(current, desired)
         if desired != current:
             stored = await self._world.target.update(desired, manager=field_manager(resource))
-            self._booked(resource, stored.ref, stored.resource_version)
-            self._tell(resource, "Updated", f"{stored.ref} updated")
+            # What the home fills in makes them differ; the same version means that nothing was written.
+            if stored.resource_version != current["metadata"].get("resourceVersion"):
+                self._booked(resource, stored.ref, stored.resource_version)
+                self._tell(resource, "Updated", f"{stored.ref} updated")
         if not whole:
             raise Refusal("could not update secret, target is immutable", "its data would have to change")
 

@@ -96,6 +96,28 @@ async def test_the_echo_of_its_own_write_does_not_wake_the_writer(home: MemoryCl
         assert len(world.reconciling.runs) == 2, "a change by someone else does"
 
 
+async def test_drift_of_what_it_wrote_itself_wakes_the_writer(home: MemoryCluster, start: Start) -> None:
+    async def writing(ref: ObjectRef, run: int) -> Outcome:
+        if run == 0:
+            written = await home.create(manifest("Secret", "out", group=""))
+            home.touched(written.ref)
+            await asyncio.sleep(1)  # both are heard while it runs
+            world.engine.wrote(written.ref, written.resource_version, ref)
+        return Outcome()
+
+    async with start() as world:
+        world.reconciling.behaviour = writing
+        await world.create("a", uses=["out"])
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 2
+        out = ref("out", kind="Secret")._replace(group="")
+        version = (await home.list(out.group_kind))[0].resource_version
+        world.engine.wrote(out, version, ref("a"))  # as if the echo were still to come
+        home.touched(out)
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 3
+
+
 async def test_a_new_status_wakes_dependents_only(home: MemoryCluster, start: Start) -> None:
     async with start() as world:
         created = await world.create("a")

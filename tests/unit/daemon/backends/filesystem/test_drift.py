@@ -83,6 +83,7 @@ async def told(home: HostHome) -> list[ObjectRef]:
     async for change in watch:
         if change.stored is None or change.stored.ref.name == "end":
             break
+        assert change.kind is ChangeKind.DRIFTED
         heard.append(change.stored.ref)
     await watch.aclose()
     await home.delete(ObjectRef("", "ConfigMap", "default", "end"))
