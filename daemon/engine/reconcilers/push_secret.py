@@ -128,19 +128,20 @@ class PushSecretReconciler:
     async def _push(
         self, resource: PushSecret, found: list[Source], stores: Mapping[push.Store, Stored]
     ) -> Outcome:
+        """Push every source, then delete what none of them wants any more."""
         everything: Synced = {}
         for source in found:
             synced, error = await self._pusher.push(resource, source, stores)
-            if error is not None:
-                told = merged(synced, resource.status.synced_push_secrets)
-                return await self._verdicts.failed(resource, f"set secret failed: {error}", error, told)
-            if resource.spec.deletion_policy == "Delete":
-                left, error = await self._pusher.delete(resource, synced)
-                if error is not None:
-                    return await self._verdicts.failed(
-                        resource, f"Failed to Delete Secrets from Provider: {error}", error, left
-                    )
             everything = merged(everything, synced)
+            if error is not None:
+                told = merged(everything, resource.status.synced_push_secrets)
+                return await self._verdicts.failed(resource, f"set secret failed: {error}", error, told)
+        if found and resource.spec.deletion_policy == "Delete":
+            left, error = await self._pusher.delete(resource, everything)
+            if error is not None:
+                return await self._verdicts.failed(
+                    resource, f"Failed to Delete Secrets from Provider: {error}", error, left
+                )
         return await self._verdicts.done(resource, everything)
 
     async def _source_missing(self, resource: PushSecret, error: SourceMissing) -> Outcome:

@@ -65,6 +65,51 @@ async def test_a_selector_pushes_every_secret_that_matches(life: Life) -> None:
     assert life.manager.values["r"] == "1"
 
 
+TEAM = {"team": "a"}
+BY_LABEL = {"secret": {"selector": {"matchLabels": TEAM}}}
+EVERY_KEY = [{"storeRef": {"name": "s"}}]
+
+
+def every_key_of_the_team() -> Document:
+    """A PushSecret that pushes every key of every Secret with the label, and deletes what is unwanted."""
+    return pushing(selector=BY_LABEL, dataTo=EVERY_KEY, deletionPolicy="Delete", refreshInterval="10m")
+
+
+async def test_what_one_of_several_sources_pushed_is_not_deleted_for_another(life: Life) -> None:
+    await life.apply(secret("q1", {"a": "1"}, labels=TEAM), secret("q2", {"b": "2"}, labels=TEAM), store())
+    await life.apply(every_key_of_the_team())
+    for _ in range(3):
+        assert await life.ready(PUSH) == SYNCED
+        assert await account(life) == {"SecretStore/s": ["a", "b"]}
+        assert {"a", "b"} <= life.manager.values.keys()
+        await life.wait(600)
+    assert life.calls("delete") == 0
+
+
+async def test_what_no_source_has_any_more_is_deleted_once(life: Life) -> None:
+    await life.apply(secret("q1", {"a": "1"}, labels=TEAM), secret("q2", {"b": "2"}, labels=TEAM), store())
+    await life.apply(every_key_of_the_team())
+    await life.delete(secret_ref("q1"))
+    await life.wait(600)
+    assert await account(life) == {"SecretStore/s": ["b"]}
+    assert "a" not in life.manager.values
+    assert "b" in life.manager.values
+    assert life.calls("delete") == 1
+
+
+async def test_a_source_that_fails_leaves_what_the_others_pushed_and_tells_it(life: Life) -> None:
+    await life.apply(secret("q1", {"a": "1", "c": "3"}, labels=TEAM), store(), every_key_of_the_team())
+    await life.apply(secret("q2", {"b": "2"}, labels=TEAM))
+    await life.patch(PUSH, spec={"data": [entry("r")]})  # q2 has no such key
+    assert await life.ready(PUSH) == (
+        "False",
+        "Errored",
+        "set secret failed: secret key a does not exist",
+    )
+    assert await account(life) == {"SecretStore/s": ["a", "b", "c", "r"]}
+    assert life.manager.values.keys() == {"k", "a", "b", "c", "r"}
+
+
 async def test_a_change_of_the_source_is_pushed_at_the_interval(life: Life) -> None:
     await life.apply(SOURCE, store(), pushing(entry("r"), refreshInterval="10m"))
     await life.apply(secret("q", {"a": "3"}))
