@@ -14,6 +14,9 @@ from syncret.daemon.backends.memory.admission import admission_by
 from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
+from syncret.daemon.ops.control import explanation
+from syncret.daemon.ops.metrics import Metrics
+from syncret.daemon.ops.view import View
 from syncret.daemon.recorded import RecordedTarget
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
@@ -160,6 +163,18 @@ class Life:
     async def finalizers(self, ref: ObjectRef) -> Sequence[str]:
         found: list[str] = member(await self.existing(ref), "metadata").get("finalizers", [])
         return found
+
+    def last_error(self, ref: ObjectRef) -> str:
+        """The last error of an object, as `syncret explain` tells it; empty where there is none."""
+        view = View(
+            controllers=self.controllers,
+            metrics=Metrics(self.clock.now),
+            clock=self.clock,
+            settings=settings(),
+            started=self.clock.now(),
+        )
+        error = explanation(view, ref.kind, ref.namespace, ref.name).last_error
+        return "" if error is None else error.message
 
     def runs(self, name: str, kind: str = "ExternalSecret") -> int:
         return sum(run.ref.name == name and run.ref.kind == kind for run in self.seen.runs)

@@ -72,12 +72,12 @@ class ExternalSecretReconciler:
         if resource.metadata.deletion_timestamp:
             await self._writer.clean_up(resource)
             await drop_finalizer(self._world, stored, FINALIZER)
-            return Outcome()
+            return self._nothing_to_do(stored.ref)
         if FINALIZER not in resource.metadata.finalizers:
             stored = await ensure_finalizer(self._world, stored, FINALIZER)
             resource = stored.as_type(ExternalSecret)
         if self._is_others(resource):
-            return Outcome()
+            return self._nothing_to_do(stored.ref)
         if resource.spec.target.manifest is not None and not self._world.options.allow_generic_targets:
             disabled = Refusal(
                 "invalid generic target",
@@ -90,6 +90,11 @@ class ExternalSecretReconciler:
         if outcome.failure is None and not outcome.waiting:
             self._world.facts.granted(stored.ref, wish)
         return outcome
+
+    def _nothing_to_do(self, ref: ObjectRef) -> Outcome:
+        """It is not synced any more; what kept it from that before is no longer of interest."""
+        self._world.facts.succeeded(ref)
+        return Outcome()
 
     def _is_others(self, resource: ExternalSecret) -> bool:
         """Whether a store or a generator it names is another controller's."""

@@ -29,7 +29,7 @@ class Facts:
         self._decided: set[ObjectRef] = set()
 
     def succeeded(self, ref: ObjectRef, origins: Mapping[str, str] | None = None) -> None:
-        """The object is in order; `origins` says which entry of the spec gave each key."""
+        """Nothing is in the way of the object; `origins` says which entry of the spec gave each key."""
         self._failures.pop(ref, None)
         if origins:
             self._origins[ref] = _held(tuple(origins.items()))

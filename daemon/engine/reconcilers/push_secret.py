@@ -91,7 +91,7 @@ class PushSecretReconciler:
                     resource, f"Failed to Delete Secrets from Provider: {error}", error, left
                 )
         await drop_finalizer(self._world, stored, FINALIZER)
-        return Outcome()
+        return self._verdicts.nothing_to_do(resource)
 
     async def _sync(self, resource: PushSecret) -> Outcome:
         try:
@@ -114,7 +114,7 @@ class PushSecretReconciler:
         try:
             stores = stores_of(self._world, resource)
             if not stores:
-                return Outcome()  # none of them is this daemon's
+                return self._verdicts.nothing_to_do(resource)  # none of them is this daemon's
             push.check_selectors(resource.spec, list(stores))
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
@@ -148,7 +148,7 @@ class PushSecretReconciler:
         if resource.spec.deletion_policy == "Delete" and resource.status.synced_push_secrets:
             return await self._source_gone(resource)
         if cleaned_up(resource):
-            return Outcome()  # nothing is left to do until the source, or this object, changes
+            return self._verdicts.nothing_to_do(resource)  # until the source, or this object, changes
         return await self._verdicts.failed(resource, "could not get source secret", error)
 
     async def _source_gone(self, resource: PushSecret) -> Outcome:

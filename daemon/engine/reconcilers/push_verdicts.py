@@ -93,6 +93,11 @@ class PushVerdicts:
         status = self._told(resource, self._world.clock.now(), SOURCE_DELETED, message, ok=False)
         await self._report(resource, msgspec.structs.replace(status, synced_push_secrets={}))
         self._world.events.event(resource.ref, warning=False, reason=SOURCE_DELETED, message=message)
+        return self.nothing_to_do(resource)
+
+    def nothing_to_do(self, resource: PushSecret) -> Outcome:
+        """It is not pushed any more; what kept it from that before is no longer of interest."""
+        self._world.facts.succeeded(resource.ref)
         return Outcome()
 
     def _told(

@@ -59,6 +59,7 @@ class SecretStoreReconciler:
             return Outcome()
         store = stored.as_type(SecretStore)
         if not self._world.handles(store.spec.controller):
+            self._world.facts.succeeded(ref)  # what it failed at is another controller's now
             return Outcome()
         if not self._is_needed(store, ref):
             stored = await drop_finalizer(self._world, stored, FINALIZER)
