@@ -100,7 +100,6 @@ async def controllers(
                 allow_generic_targets=settings.allow_generic_targets,
                 store_interval=settings.store_interval,
                 spread=settings.spread,
-                call_timeout=settings.call_timeout,
                 generator_grace=settings.generator_gc_grace_period,
                 in_cluster=hooks.in_cluster,
             ),

@@ -277,11 +277,13 @@ class Generator(Generic[M]):
 
     `generate` is None where only the spec is known. `cleanup` is given the state of a `Generated`, maybe from
     an earlier run of the daemon, and is called until it succeeds: what is gone already is no error.
+    `local` says that values are made in the process: no server is called, so nothing is paced or counted.
     """
 
     spec: SpecType[M]
     generate: Callable[[M, OpenContext], Awaitable[Generated]] | None = None
     cleanup: Callable[[M, Document, OpenContext], Awaitable[None]] | None = None
+    local: bool = False
 
     @property
     def kind(self) -> str:

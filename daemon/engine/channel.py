@@ -33,7 +33,14 @@ class Channel:
         self.plan = plan
         self.identity = identity
         outage = Outage(around.settings.retry_min, around.settings.retry_max)
-        self.calls = Calls(plan, memory, around, outage)
+        self.calls = Calls(
+            store=plan.store,
+            provider=plan.provider.name,
+            retry=plan.retry,
+            memory=memory,
+            around=around,
+            outage=outage,
+        )
         self._target = target
         self._memory = memory
         self._around = around
@@ -94,7 +101,7 @@ class Channel:
             on_open=self._opened,
             on_close=lambda error: self._around.observer.closed(store, error),
         )
-        return Line(lent, credentials, self.calls)
+        return Line(lent, credentials, self.calls, batch_size=self.plan.provider.batch_size)
 
     def _open(self, context: OpenContext) -> AbstractAsyncContextManager[Client]:
         provider = self.plan.provider

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from syncret.daemon.engine.calls import Calls
+from syncret.daemon.engine.calls import CallRequest, Calls
 from syncret.daemon.engine.client import LentClient
 from syncret.daemon.engine.credentials import HomeCredentials
 from syncret.daemon.engine.reads import Payloads, Reads
@@ -24,19 +24,21 @@ from syncret.providers.errors import Malformed
 class Line:
     """A client, what it was opened with, and what is under way on it."""
 
-    def __init__(self, lent: LentClient, credentials: HomeCredentials, calls: Calls) -> None:
+    def __init__(
+        self, lent: LentClient, credentials: HomeCredentials, calls: Calls, *, batch_size: int
+    ) -> None:
         self.lent = lent
         self.credentials = credentials
         self._calls = calls
         self._tasks = calls.around.tasks
-        self._name = str(calls.plan.store)
+        self._name = str(calls.store)
         self._reader: Reader | None = None
         self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
         """What has to be fetched for a ref; known once `reader` was asked for."""
         self._searches: dict[FindQuery, asyncio.Task[SecretMap | None]] = {}
         self.reads = Reads(
             self._fetch,
-            size=calls.plan.provider.batch_size,
+            size=batch_size,
             window=calls.around.settings.batch_window,
             tasks=self._tasks,
             name=self._name,
@@ -46,7 +48,7 @@ class Line:
         """The client as one that reads; looked at once, since every read asks. Raises Malformed."""
         if self._reader is None:
             if not isinstance(client, Reader):
-                raise Malformed(f"provider {self._calls.plan.provider.name} cannot read")
+                raise Malformed(f"provider {self._calls.provider} cannot read")
             self._reader = client
             if isinstance(client, Keyed):
                 self.key_of = client.remote_key
@@ -65,11 +67,13 @@ class Line:
     async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
         try:
             async with self.lent:
-                return await self._calls.make("find", query, namespace, lambda: client.find(query))
+                request = CallRequest("find", query, namespace)
+                return await self._calls.make(request, lambda: client.find(query))
         finally:
             del self._searches[query]
 
     async def _fetch(self, keys: Sequence[RemoteKey], namespace: str) -> Payloads:
         async with self.lent as client:
             reader = self.reader(client)
-            return await self._calls.make("read", tuple(keys), namespace, lambda: reader.fetch(keys))
+            request = CallRequest("read", tuple(keys), namespace)
+            return await self._calls.make(request, lambda: reader.fetch(keys))

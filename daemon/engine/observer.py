@@ -11,19 +11,20 @@ from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTar
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.retry import Retry
 
-Operation: TypeAlias = Literal["read", "find", "push", "delete", "exists", "probe"]
+Operation: TypeAlias = Literal["read", "find", "push", "delete", "exists", "probe", "generate", "cleanup"]
 
 Faults: TypeAlias = Callable[[Operation, ObjectRef], str | None]
 """Asked before each provider call, with the store: the text of an error to fail with, or None."""
 
 
 Item: TypeAlias = tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None
-"""What a call asks: of a read the keys of its batch, of a probe nothing."""
+"""What a call asks: of a read the keys of its batch, of a probe or a generator nothing."""
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """One call that reached a provider, or was refused by a fault in its place.
+    """One call that reached a provider or a generator, or was refused by a fault in its place.
 
+    Of a generator `store` is its object, and `provider` its kind.
     `namespace` is that of the first object that asked.
     """
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias, TypeVar
 
 from syncret.daemon.core import keys
+from syncret.daemon.engine.calls import CallRequest
 from syncret.daemon.engine.channel import Channel
 from syncret.providers.contract import (
     Client,
@@ -65,21 +66,24 @@ class Session:
         channel = self._usable()
         async with channel.turn(item.remote_key), channel.line().lent as client:
             writer = self._writer(channel, client)
-            await channel.calls.make("push", item, self._namespace, lambda: writer.push(item))
+            request = CallRequest("push", item, self._namespace)
+            await channel.calls.make(request, lambda: writer.push(item))
 
     async def delete(self, target: RemoteTarget) -> None:
         """Remove an entry or a property of it."""
         channel = self._usable()
         async with channel.turn(target.remote_key), channel.line().lent as client:
             writer = self._writer(channel, client)
-            await channel.calls.make("delete", target, self._namespace, lambda: writer.delete(target))
+            request = CallRequest("delete", target, self._namespace)
+            await channel.calls.make(request, lambda: writer.delete(target))
 
     async def exists(self, target: RemoteTarget) -> bool:
         """Whether the entry (or its property) is there."""
         channel = self._usable()
         async with channel.line().lent as client:
             writer = self._writer(channel, client)
-            return await channel.calls.make("exists", target, self._namespace, lambda: writer.exists(target))
+            request = CallRequest("exists", target, self._namespace)
+            return await channel.calls.make(request, lambda: writer.exists(target))
 
     async def probe(self) -> Readiness:
         """Whether the store can be used; raises SyncError where it cannot.
@@ -93,7 +97,7 @@ class Session:
         async with channel.line().lent as client:
             if not isinstance(client, Prober):
                 return "ready"
-            return await channel.calls.make("probe", None, self._namespace, client.probe)
+            return await channel.calls.make(CallRequest("probe", None, self._namespace), client.probe)
 
     async def capabilities(self) -> Capabilities:
         """What the store's client can do. Raises SyncError where none can be opened."""

@@ -11,10 +11,11 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.backends.contract import Change, ChangeKind, Stored, Target
-from syncret.daemon.engine.calls import StoreMemory, Surroundings
+from syncret.daemon.engine.calls import Calls, StoreMemory, Surroundings
 from syncret.daemon.engine.channel import Channel
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.credentials import ABSENT, HomeCredentials, Issue, no_issuer
+from syncret.daemon.engine.generator_calls import GeneratorCalls
 from syncret.daemon.engine.identity import Identity, StorePlan, credentials_of, plan_of
 from syncret.daemon.engine.observer import Faults, Observer, Silent
 from syncret.daemon.engine.requests import requests
@@ -64,6 +65,7 @@ class Sessions:
         self._channels: dict[tuple[ObjectRef, str], Channel] = {}
         self._every_channel: WeakSet[Channel] = WeakSet()
         self._readers: dict[ObjectRef, WeakSet[Channel]] = {}
+        self._generators = GeneratorCalls(self._around)
         self._drained_by = inf
 
     def session(self, store: Stored, namespace: str) -> Session:
@@ -98,11 +100,16 @@ class Sessions:
             keep={},
         )
 
+    def generator_calls(self, generator: ObjectRef, kind: str) -> Calls:
+        """The path of a generator's calls; `kind` is what a ClusterGenerator holds, otherwise its own."""
+        return self._generators.of(generator, kind)
+
     def notice(self, change: Change) -> None:
         """Take in a change of the home: other credentials need another client, a store that goes ends."""
         if change.stored is None:
             return
         ref = change.stored.ref
+        self._generators.changed(ref)
         gone = change.kind is ChangeKind.DELETED
         for channel in self._readers.get(ref, ()):
             channel.notice(ref, ABSENT if gone else change.stored.resource_version)
@@ -113,14 +120,18 @@ class Sessions:
                 self._channels.pop(key).retire()
 
     def limits(self) -> Iterator[tuple[ObjectRef, LimiterStats]]:
-        """The state of every store's token bucket."""
-        for ref, memory in self._memories.items():
+        """The state of the token bucket of every store and generator."""
+        for ref, memory in self._every_memory():
             yield ref, memory.limiter.stats()
 
     def in_flight(self) -> Iterator[tuple[ObjectRef, int]]:
-        """How many calls of every store wait for an answer."""
-        for ref, memory in self._memories.items():
+        """How many calls of every store and generator wait for an answer."""
+        for ref, memory in self._every_memory():
             yield ref, memory.in_flight
+
+    def _every_memory(self) -> Iterator[tuple[ObjectRef, StoreMemory]]:
+        yield from self._memories.items()
+        yield from self._generators.memories()
 
     def drain(self) -> None:
         """The drain begins: what is under way has the drain timeout from now on, not from the block's end."""

@@ -48,7 +48,8 @@ exported, and `syncret_objects_untold` says how many objects have no series.
 There are three differences from the operator: `provider` and `call` of
 `externalsecret_provider_api_calls_count` have syncret's names (`vault`, `read`), not the vendors'; what the
 operator's framework exports (`controller_runtime_*`, `workqueue_*`) is found under `syncret_queue_*`; labels
-of the resource are never added.
+of the resource are never added. For a generator that calls a server, `provider` is its kind, `call` is
+`generate` or `cleanup`, and `store` is the generator.
 
 | name | type | labels | meaning |
 |---|---|---|---|

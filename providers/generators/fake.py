@@ -19,4 +19,4 @@ async def generate(spec: FakeGeneratorSpec, _context: OpenContext) -> Generated:
     return Generated({key: SecretBytes(value.encode()) for key, value in spec.data.items()})
 
 
-GENERATOR: Final = Generator(SpecType("Fake", FakeGeneratorSpec), generate=generate)
+GENERATOR: Final = Generator(SpecType("Fake", FakeGeneratorSpec), generate=generate, local=True)

@@ -82,4 +82,4 @@ def _seconds(when: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-GENERATOR: Final = Generator(SpecType("MFA", MFASpec), generate=generate)
+GENERATOR: Final = Generator(SpecType("MFA", MFASpec), generate=generate, local=True)

@@ -96,4 +96,4 @@ def _encode(encoding: Encoding, password: str) -> bytes:
             return raw.hex().encode()
 
 
-GENERATOR: Final = Generator(SpecType("Password", PasswordSpec), generate=generate)
+GENERATOR: Final = Generator(SpecType("Password", PasswordSpec), generate=generate, local=True)

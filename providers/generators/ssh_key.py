@@ -109,4 +109,4 @@ def _after(blob: bytes, place: int) -> int:
     return place + _LENGTH.size + int(length)
 
 
-GENERATOR: Final = Generator(SpecType("SSHKey", SSHKeySpec), generate=generate)
+GENERATOR: Final = Generator(SpecType("SSHKey", SSHKeySpec), generate=generate, local=True)

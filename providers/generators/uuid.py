@@ -17,4 +17,4 @@ async def generate(_spec: UUIDSpec, _context: OpenContext) -> Generated:
     return Generated({"uuid": SecretBytes(str(uuid4()).encode())})
 
 
-GENERATOR: Final = Generator(SpecType("UUID", UUIDSpec), generate=generate)
+GENERATOR: Final = Generator(SpecType("UUID", UUIDSpec), generate=generate, local=True)

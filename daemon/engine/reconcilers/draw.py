@@ -1,8 +1,6 @@
 """Draws values from a generator, named directly or through a ClusterGenerator, and cleans up after it."""
 
-import asyncio
-from collections.abc import Awaitable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -10,14 +8,13 @@ from syncret.config.catalog import generator_key
 from syncret.config.meta import Document, ObjectRef, is_object, member, ref_of
 from syncret.config.resources.base import GENERATORS_API, GENERATORS_GROUP
 from syncret.config.resources.external_secret import GeneratorRef
+from syncret.daemon.engine.calls import CallRequest
 from syncret.daemon.engine.reconcilers.world import World
 from syncret.providers.contract import Generated, Generator, OpenContext
-from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.errors import Malformed
 from syncret.providers.registry import UnknownName
 
 CLUSTER_GENERATOR: Final = "ClusterGenerator"
-
-T = TypeVar("T")
 
 
 class Drawn(NamedTuple):
@@ -79,22 +76,32 @@ async def draw(world: World, reference: GeneratorRef, namespace: str) -> Drawn:
         msgspec.ValidationError
     ):  # the API server lets a whole spec be left out, and judges it where it is there
         raise Malformed(f'{kind} "{name}" has no spec', hint="write what it needs") from None
-    work = generator.generate(model, _context(world, resource))
-    return Drawn(await _bounded(world, f'{kind} "{name}" did not answer', work), resource)
+    context = _context(world, resource)
+    if generator.local:
+        return Drawn(await generator.generate(model, context), resource)
+    generate = generator.generate
+    calls = world.sessions.generator_calls(generator_ref(kind, name, namespace), actual)
+    request = CallRequest("generate", None, namespace, once=True, no_answer=f'{kind} "{name}" did not answer')
+    return Drawn(await calls.make(request, lambda: generate(model, context)), resource)
 
 
 async def clean_up(world: World, resource: Document, state: Document) -> None:
     """Remove what was made elsewhere by the generator as it was then. Raises SyncError."""
     kind = str(resource.get("kind", ""))
     generator = _generator(world, kind)
-    if generator.cleanup is None:
+    cleanup = generator.cleanup
+    if cleanup is None:
         return
     try:
         model = msgspec.convert(member(resource, "spec"), generator.spec.model)
     except msgspec.ValidationError:
         raise Malformed(f"the record of {kind} holds no spec of that kind") from None
-    work = generator.cleanup(model, state, _context(world, resource))
-    await _bounded(world, f"the clean-up of {kind} was not answered", work)
+    context = _context(world, resource)
+    calls = world.sessions.generator_calls(_origin(world, context.store), kind)
+    request = CallRequest(
+        "cleanup", None, context.store.namespace, no_answer=f"the clean-up of {kind} was not answered"
+    )
+    await calls.make(request, lambda: cleanup(model, state, context))
 
 
 def _generator(world: World, kind: str) -> Generator[Any]:
@@ -104,18 +111,15 @@ def _generator(world: World, kind: str) -> Generator[Any]:
         raise Malformed(error.message, hint=error.hint) from None
 
 
+def _origin(world: World, generator: ObjectRef) -> ObjectRef:
+    """The object behind a generator of a record, which does not say whether that was a ClusterGenerator."""
+    cluster_wide = generator_ref(CLUSTER_GENERATOR, generator.name, "")
+    found = world.inventory.get(cluster_wide)
+    if found is None or world.inventory.get(generator) is not None:
+        return generator
+    return cluster_wide if member(found.document, "spec").get("kind") == generator.kind else generator
+
+
 def _context(world: World, resource: Document) -> OpenContext:
     ref = ref_of(resource)
     return world.sessions.context(ref, ref.namespace)
-
-
-async def _bounded(world: World, failure: str, work: Awaitable[T]) -> T:
-    limit = world.options.call_timeout
-    timer = asyncio.timeout(limit or None)
-    try:
-        async with timer:
-            return await work
-    except TimeoutError:
-        if not timer.expired():
-            raise
-        raise Unavailable(f"{failure} within {limit:g} s") from None

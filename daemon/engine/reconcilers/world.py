@@ -25,7 +25,6 @@ class Options(Struct, frozen=True, kw_only=True):
     allow_generic_targets: bool = False
     store_interval: float = 300.0
     spread: bool = True
-    call_timeout: float = 30.0
     generator_grace: float = 120.0
     in_cluster: bool = True
     """Whether objects that are nobody's output may be marked. On a host each write makes files of them."""
