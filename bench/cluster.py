@@ -8,10 +8,10 @@ from typing import Any
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.app import Controllers, Hooks, controllers
-from syncret.daemon.backends.memory.admission import admission_by
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Run, Silent
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.contract import Provider
 from syncret.providers.registry import Registry
 

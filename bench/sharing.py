@@ -8,7 +8,7 @@ from typing import Final
 from bench.cluster import bench, external_secret, store
 from bench.figures import Figure
 from syncret.daemon.engine.observer import Call
-from syncret.daemon.engine.virtual import VirtualTimeLoop
+from syncret.daemon.engine.virtual_time import VirtualTimeLoop
 
 OBJECTS: Final = 100
 HOURS: Final = 24

@@ -22,9 +22,9 @@ from bench.figures import Figure
 from bench.typical import DATA, GROUPS
 from syncret.config.resources.external_secret import Rewrite
 from syncret.config.settings import Settings
-from syncret.daemon.core import rewriting
+from syncret.daemon.core import assemble
 from syncret.daemon.core.templating import operator
-from syncret.daemon.engine.reconcilers.templates import Templates
+from syncret.daemon.engine.templates import Templates
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.oracle.cases import material
@@ -135,7 +135,7 @@ def _parsing(text: str) -> Callable[[], object]:
 def _rewriting(held: Mapping[str, bytes]) -> Callable[[], object]:
     operations = msgspec.convert(OPERATIONS, list[Rewrite])
     templates = Templates(time.time)
-    return lambda: rewriting.rewrite(operations, held, transform=templates.bench().transform)
+    return lambda: assemble.rewrite(operations, held, transform=templates.bench().transform)
 
 
 def _first_syncs(folder: Path, *, objects: int, rounds: int) -> Iterator[Figure]:

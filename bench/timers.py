@@ -12,7 +12,7 @@ from bench.estate import worker
 from bench.figures import Figure, p99
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.workqueue import WorkQueue
+from syncret.daemon.engine.queue.workqueue import WorkQueue
 
 TIMERS: Final = 100_000
 WINDOW: Final = 20.0

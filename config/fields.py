@@ -38,7 +38,8 @@ class Model(
 ):
     """Base of all models of manifests: frozen, camelCase on the wire, absent fields omitted.
 
-    What Python types cannot say is held in class variables that `syncret.config.schema` reads: RULES between
+    What Python types cannot say is held in class variables that
+    `syncret.config.schema.structural` reads: RULES between
     fields, and how many PROPERTIES (min, max) an object may have once unknown fields are gone.
 
     A default that is true in Python ("Owner", 24, True) is the CRD's own: it is filled into the stored

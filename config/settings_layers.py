@@ -12,7 +12,7 @@ from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.settings import Setting, Settings, describe, type_of
 from syncret.config.spelling import did_you_mean
-from syncret.config.yaml import load_mapping
+from syncret.config.text.yaml import load_mapping
 
 _PLAIN_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _OCTAL: Final = re.compile(r"(0o?)?[0-7]{1,4}")

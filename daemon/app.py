@@ -8,23 +8,22 @@ from typing import Any
 from msgspec import Struct, field
 
 from syncret.config.settings import Settings
-from syncret.daemon.backends.contract import Backend, Target
-from syncret.daemon.core import fan_out
+from syncret.daemon.core.plan import fan_out
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Reconciler
-from syncret.daemon.engine.credentials import Issue, no_issuer
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Faults, Observer
-from syncret.daemon.engine.reconcilers.events import Events, Unheard
+from syncret.daemon.engine.reconciler import Reconciler
+from syncret.daemon.engine.reconcilers.context import Events, Options, Unheard, World
 from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReconciler
 from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
 from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
 from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
-from syncret.daemon.engine.reconcilers.templates import Allowance, Templates
-from syncret.daemon.engine.reconcilers.world import Options, World
-from syncret.daemon.engine.sessions import Sessions, Substitute
+from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
+from syncret.daemon.engine.sessions.pool import Sessions, Substitute
+from syncret.daemon.engine.templates import Allowance, Templates
+from syncret.daemon.homes.contract import Backend, Target
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 

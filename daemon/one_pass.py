@@ -10,18 +10,18 @@ from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.base import GROUP
 from syncret.config.settings import Settings
 from syncret.daemon.app import Controllers, Hooks, controllers
-from syncret.daemon.backends.filesystem.home import HostHome
-from syncret.daemon.backends.filesystem.reading import FileProblem
-from syncret.daemon.core import leases
-from syncret.daemon.core.labels import MANAGED, controller_of
+from syncret.daemon.core import generator_states
+from syncret.daemon.core.ownership import MANAGED, controller_of
+from syncret.daemon.dry_run import given_back, rehearsing
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Failure
 from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import Run, Silent
-from syncret.daemon.host import host_home
-from syncret.daemon.ops.seen import KINDS
-from syncret.daemon.recorded import RecordedTarget, Written
-from syncret.daemon.rehearsal import given_back, rehearsing
+from syncret.daemon.engine.reconciler import Failure
+from syncret.daemon.homes.filesystem.home import HostHome
+from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
+from syncret.daemon.homes.opening import host_home
+from syncret.daemon.ops.object_view import KINDS
+from syncret.daemon.recorded_writes import RecordedTarget, Written
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.registry import Registry
 
@@ -139,7 +139,7 @@ async def _tell(
     home: HostHome, running: Controllers, raised: Mapping[ObjectRef, str], result: Pass, *, whole: bool
 ) -> None:
     for kind in sorted(home.kinds()):
-        acted_upon = kind in KINDS or kind == leases.KIND
+        acted_upon = kind in KINDS or kind == generator_states.KIND
         if not (whole or acted_upon):
             continue
         for stored in await home.list(kind):

@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from syncret.daemon.ending import end_by
+from syncret.daemon.fatal_signal import end_by
 
 SAME: Final = 0.2
 """Seconds within which two signals are one wish: `timeout`, for one, sends its signal twice."""

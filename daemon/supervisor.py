@@ -15,17 +15,17 @@ import structlog
 from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings
 from syncret.daemon.app import Controllers, Hooks, controllers
-from syncret.daemon.backends.filesystem.reading import FileProblem
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import Several
-from syncret.daemon.host import host_home
+from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
+from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops import logs
-from syncret.daemon.ops.memory import give_back
+from syncret.daemon.ops.event_log import LoggedEvents, LoggedNews
 from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
-from syncret.daemon.ops.told import LoggedEvents, LoggedNews
 from syncret.daemon.ops.view import Service, View
+from syncret.daemon.process import give_back
 from syncret.daemon.signals import Signals, Wish
 from syncret.providers.registry import Registry
 

@@ -13,7 +13,7 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Int32, LabelSelector, Model, Namespace, StoreChoice
 from syncret.config.paths import join
 from syncret.config.resources.base import ConditionStatus, Resource
-from syncret.config.scalars import INT32
+from syncret.config.schema.scalars import INT32
 
 _SHOWN: Final = 40
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)

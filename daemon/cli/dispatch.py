@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-from syncret.daemon.cli.arguments import parser
-from syncret.daemon.cli.exits import UNUSABLE
+from syncret.daemon.cli.exit_codes import UNUSABLE
 from syncret.daemon.cli.interrupts import quiet, raised
+from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.streams import CannotPrint, take_over
-from syncret.daemon.ending import end_by
+from syncret.daemon.fatal_signal import end_by
 
 NEW_OBJECTS: Final = 10_000
 """After so many, garbage is looked for. The usual 700 cost a sixth of a sync: most are there to stay."""
@@ -44,7 +44,7 @@ def dispatch(arguments: Sequence[str] | None) -> int:
 
 def _run(arguments: Sequence[str] | None, *, ours: bool) -> int:
     options = parser().parse_args(arguments)
-    command = import_module(f"syncret.daemon.cli.{options.module}")
+    command = import_module(f"syncret.daemon.cli.commands.{options.module}")
     if ours:
         gc.freeze()
         gc.set_threshold(NEW_OBJECTS)

@@ -2,7 +2,7 @@
 
 import signal
 
-from syncret.daemon.ending import end_by
+from syncret.daemon.fatal_signal import end_by
 
 
 def quiet() -> None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
-from syncret.daemon.cli.columns import print_columns
+from syncret.daemon.cli.terminal import print_columns
 from syncret.daemon.one_pass import Pass
-from syncret.daemon.ops.seen import KINDS
+from syncret.daemon.ops.object_view import KINDS
 
 HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
 

@@ -3,17 +3,94 @@
 In ESO's order: the entries of `dataFrom` (rewriting, or else key conversion; key check; decoding; null
 bytes), each laid over the one before, then `data` on top. The first failure ends it: half a secret is never
 written.
+
+Renames fetched values, and merges JSON values: `spec.dataFrom[].rewrite`.
 """
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
-from syncret.config.resources.external_secret import DataFrom, ExternalSecretSpec, RemoteReference
-from syncret.daemon.core import decoding, keys, rewriting
+from syncret.config.fields import Json
+from syncret.config.resources.external_secret import (
+    DataFrom,
+    ExternalSecretSpec,
+    RemoteReference,
+    Rewrite,
+    RewriteMerge,
+)
+from syncret.daemon.core import conversion
 from syncret.daemon.core.needs import Answer, Need, Read, need_of, remote_ref, store_of
-from syncret.daemon.core.rewriting import Transform
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp
+
+Transform: TypeAlias = Callable[[str], Callable[[str], str]]
+"""Compiles a template into a function from the old key to the new one. Both raise Malformed."""
+
+
+def rewrite(
+    operations: Sequence[Rewrite], values: Mapping[str, bytes], *, transform: Transform
+) -> dict[str, bytes]:
+    """The values after all operations, one upon the other. Raises Malformed with the operation's place.
+
+    Where several keys become one, the value of the last of them in alphabetical order stays.
+    """
+    current = dict(values)
+    for index, operation in enumerate(operations):
+        try:
+            current = _apply(operation, current, transform)
+        except Malformed as error:
+            problem = f"failed rewrite operation[{index}]: {error.message}"
+            raise Malformed(problem, hint=error.hint) from error
+    return current
+
+
+def _apply(operation: Rewrite, values: dict[str, bytes], transform: Transform) -> dict[str, bytes]:
+    if operation.merge is not None:
+        return _merge(operation.merge, values)
+    if operation.regexp is not None:
+        pattern, target = regexp.compile(operation.regexp.source), operation.regexp.target
+        return {pattern.replace_all(key, target): values[key] for key in sorted(values)}
+    if operation.transform is not None:
+        rename = transform(operation.transform.template)
+        return {rename(key): values[key] for key in sorted(values)}
+    return values
+
+
+def _merge(operation: RewriteMerge, values: dict[str, bytes]) -> dict[str, bytes]:
+    merged, conflicts = _merged(operation, values)
+    if conflicts and operation.conflict_policy != "Ignore":
+        raise Malformed(
+            f"merge failed with conflicts: {', '.join(conflicts)}",
+            hint="conflictPolicy: Ignore lets the last one win",
+        )
+    if operation.strategy != "JSON":
+        return {key: gojson.byte_value(value) for key, value in merged.items()}
+    if not operation.into:
+        raise Malformed(
+            "merge failed with missing 'into' field", hint="name the key that takes the merged object"
+        )
+    return {**values, operation.into: gojson.marshal(merged, escape_html=False).encode()}
+
+
+def _merged(operation: RewriteMerge, values: dict[str, bytes]) -> tuple[dict[str, Json], list[str]]:
+    """All members of all values, and the names of those met twice: a later value wins over an earlier one."""
+    merged: dict[str, Json] = {}
+    conflicts: list[str] = []
+    for key in [*sorted(set(values).difference(operation.priority)), *operation.priority]:
+        if key not in values:
+            if operation.priority_policy == "IgnoreNotFound":
+                continue
+            raise Malformed(f'merge failed with key "{key}" not found in input map')
+        try:
+            members = gojson.unmarshal_object(values[key])
+        except Malformed as error:
+            raise Malformed(f"merge failed: key {key!r}: {error.message}") from error
+        conflicts += sorted(merged.keys() & members.keys())
+        merged |= members
+    return merged, conflicts
+
 
 ABSENT: Final = "correct the key or the property, or say in target.deletionPolicy what absence means"
 
@@ -69,13 +146,13 @@ def _map_of(entry: DataFrom, answer: Answer, place: str, transform: Transform) -
     options = entry.find or entry.extract
     try:
         if entry.rewrite:
-            found = rewriting.rewrite(entry.rewrite, found, transform=transform)
+            found = rewrite(entry.rewrite, found, transform=transform)
         elif options is not None:
-            found = keys.convert_keys(options.conversion_strategy or "Default", found)
-        found = keys.validate_keys(found)
+            found = conversion.convert_keys(options.conversion_strategy or "Default", found)
+        found = conversion.validate_keys(found)
         if options is not None:
-            found = decoding.decode_map(options.decoding_strategy or "None", found)
-            decoding.check_null_bytes(options.null_byte_policy or "Ignore", found)
+            found = conversion.decode_map(options.decoding_strategy or "None", found)
+            conversion.check_null_bytes(options.null_byte_policy or "Ignore", found)
     except SyncError as error:
         raise error.at(place) from None
     return found
@@ -89,8 +166,8 @@ def _value_of(reference: RemoteReference, key: str, answer: Answer, place: str) 
     if not isinstance(answer, SecretBytes):
         raise TypeError(place)
     try:
-        value = decoding.decode(reference.decoding_strategy or "None", answer.raw)
-        decoding.check_null_bytes(reference.null_byte_policy or "Ignore", {key: value})
+        value = conversion.decode(reference.decoding_strategy or "None", answer.raw)
+        conversion.check_null_bytes(reference.null_byte_policy or "Ignore", {key: value})
     except SyncError as error:
         raise error.at(place) from None
     return value

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
-from syncret.providers.kit import goprint
+from syncret.providers.kit.golang import fmt as goprint
 
 
 def text_hash(text: str) -> str:

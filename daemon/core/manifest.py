@@ -7,10 +7,9 @@ from typing import Any, Final
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_object, member
 from syncret.config.resources.external_secret import ExternalSecret
-from syncret.daemon.core import object_paths
+from syncret.daemon.core import rendering as object_paths
 from syncret.daemon.core.digest import value_hash
-from syncret.daemon.core.labels import DATA_HASH, MANAGED
-from syncret.daemon.core.ownership import claim
+from syncret.daemon.core.ownership import DATA_HASH, MANAGED, claim
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import KEEPS_FOREIGN_KEYS, target_name
 from syncret.providers.errors import Malformed

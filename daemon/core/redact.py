@@ -5,7 +5,7 @@ from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object, member
-from syncret.daemon.core.labels import DATA_HASH, MANAGED
+from syncret.daemon.core.ownership import DATA_HASH, MANAGED
 
 REDACTED: Final = "<redacted>"
 PLAIN_OF_SECRET: Final = ("apiVersion", "kind", "type")

@@ -2,20 +2,92 @@
 
 The order is the operator's: first the templates of `templateFrom`, then `data`, then labels and annotations.
 A scope of Values renders each value for its key; KeysAndValues renders one text, YAML that gives both.
+
+Writes to a place inside an object, such as `spec.rules[0].to`, and creates what is missing on the way.
 """
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
 from syncret.config.fields import Json
-from syncret.config.meta import ObjectRef, is_list, is_object
-from syncret.config.nodes import float_text
+from syncret.config.meta import Document, ObjectRef, is_list, is_object
 from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
-from syncret.daemon.core import decoding, object_paths
+from syncret.config.text.yaml_nodes import float_text
+from syncret.daemon.core import conversion
 from syncret.providers.errors import Malformed
+
+LARGEST_INDEX: Final = 10_000
+"""A path must not be able to create a list of any length."""
+
+MOST_STEPS: Final = 100
+
+Step: TypeAlias = str | int
+_SEGMENT: Final = re.compile(r"([^\[]*)((?:\[[^\]]*\])*)")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def parse_path(path: str) -> list[Step]:
+    """Keys and indexes of a path. Raises Malformed."""
+    steps: list[Step] = []
+    for segment in path.split("."):
+        found = _SEGMENT.fullmatch(segment)
+        if found is None:
+            raise Malformed(f'invalid path "{path}": brackets do not match', hint="write spec.list[0].field")
+        name, brackets = found.groups()
+        if not segment:
+            raise Malformed(f'invalid path "{path}": empty segment', hint="write spec.list[0].field")
+        if name:
+            steps.append(name)
+        steps += [_index(path, text) for text in re.findall(r"\[([^\]]*)\]", brackets)]
+    if not isinstance(steps[0], str):
+        raise Malformed(f'invalid path "{path}": path must start with a key', hint="write spec.list[0].field")
+    if len(steps) > MOST_STEPS:
+        raise Malformed(f"invalid path: it has {len(steps)} steps, and may have {MOST_STEPS}")
+    return steps
+
+
+def put(target: Document, path: str, make: Callable[[Json], Json]) -> None:
+    """Replace the value at a path by what `make` returns for it (None if missing). Raises Malformed."""
+    steps = parse_path(path)
+    _put(target, path, steps, make)
+
+
+def _put(node: Json, path: str, steps: Sequence[Step], make: Callable[[Json], Json]) -> Json:
+    """The node, created if it is missing, with the change made below it."""
+    step = steps[0]
+    if isinstance(step, int):
+        if node is not None and not is_list(node):
+            raise Malformed(
+                f"failed to set path {path}: index {step} needs a list, and there is something else"
+            )
+        items: list[Json] = [] if node is None else node
+        items.extend([None] * (step + 1 - len(items)))
+        items[step] = make(items[step]) if len(steps) == 1 else _put(items[step], path, steps[1:], make)
+        return items
+    if node is not None and not is_object(node):
+        raise Malformed(
+            f'failed to set path {path}: key "{step}" needs an object, and there is something else'
+        )
+    members: Document = {} if node is None else node
+    present = members.get(step)
+    members[step] = make(present) if len(steps) == 1 else _put(present, path, steps[1:], make)
+    return members
+
+
+def _index(path: str, text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise Malformed(f'invalid path "{path}": bad index "{text}"', hint="write a number")
+    index = int(text)
+    if index < 0:
+        raise Malformed(f'invalid path "{path}": negative index {index}', hint="count from 0")
+    if index > LARGEST_INDEX:
+        raise Malformed(f'invalid path "{path}": index {index} exceeds maximum ({LARGEST_INDEX})')
+    return index
+
 
 Render: TypeAlias = Callable[[str, str, Mapping[str, bytes]], bytes]
 """Renders one template: its name, its text, the data. Raises Malformed with line and column."""
@@ -86,7 +158,7 @@ class Rendering(Struct, frozen=True):
             for key, text, scope in _items(kind, source, self.sources, self.namespace):
                 rendered = self.render(key, text, data)
                 if scope == "Values":
-                    _put_value(sink, target, key, decoding.decode(strategy, rendered))
+                    _put_value(sink, target, key, conversion.decode(strategy, rendered))
                 else:
                     _put_map(sink, target, rendered, strategy)
         if each.literal is not None:
@@ -117,7 +189,7 @@ def _put_value(sink: Sink, target: str, key: str, value: bytes) -> None:
     try:
         parsed = _in_json(_parsed(value))
     except Malformed:
-        parsed = decoding.as_text(value)
+        parsed = conversion.as_text(value)
     sink.put_at(target, lambda _existing: parsed)
 
 
@@ -126,7 +198,7 @@ def _put_map(sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
     parsed = _parsed(rendered)
     if target.lower() not in WELL_KNOWN:
         parsed = _in_json(parsed)
-        whole = len(object_paths.parse_path(target)) == 1
+        whole = len(parse_path(target)) == 1
         sink.put_at(target, lambda existing: parsed if whole else _joined(existing, parsed))
         return
     if parsed is not None and not is_object(parsed):
@@ -135,7 +207,7 @@ def _put_map(sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
             hint="with templateAs KeysAndValues it must give `key: value` lines",
         )
     for key, value in (parsed or {}).items():
-        sink.put(target.lower(), key, decoding.decode(strategy, _text(key, value).encode()))
+        sink.put(target.lower(), key, conversion.decode(strategy, _text(key, value).encode()))
 
 
 def _joined(existing: Json, parsed: Json) -> Json:
@@ -145,10 +217,10 @@ def _joined(existing: Json, parsed: Json) -> Json:
 def _parsed(rendered: bytes) -> Json:
     """The first document. Raises Malformed where it is no YAML, or more than a rendering may make."""
     # The engine costs 50 ms, and has been imported by now: something was rendered.
-    from syncret.daemon.core.templating.budget import Budget
-    from syncret.daemon.core.templating.errors import FunctionError
-    from syncret.daemon.core.templating.functions.yaml_read import YamlError, load
-    from syncret.daemon.core.templating.values import text_of
+    from syncret.daemon.core.templating.functions.data.yaml_read import YamlError, load
+    from syncret.daemon.core.templating.golang.budget import Budget
+    from syncret.daemon.core.templating.golang.errors import FunctionError
+    from syncret.daemon.core.templating.golang.values import text_of
 
     try:
         return cast("Json", load(Budget(), text_of(rendered), exact=True))

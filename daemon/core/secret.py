@@ -1,20 +1,43 @@
-"""The Secret that an ExternalSecret wants, made from the existing one and the data that was fetched."""
+"""The Secret that an ExternalSecret wants, made from the existing one and the data that was fetched.
+
+Which keys of an object a field manager wrote, according to Kubernetes' managedFields.
+"""
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.templates import Template
-from syncret.daemon.core import decoding
-from syncret.daemon.core.digest import data_hash
-from syncret.daemon.core.labels import DATA_HASH, MANAGED
-from syncret.daemon.core.managed import managed_keys, manager_of
-from syncret.daemon.core.ownership import claim
+from syncret.daemon.core import conversion
+from syncret.daemon.core.digest import data_hash, text_hash
+from syncret.daemon.core.ownership import DATA_HASH, MANAGED, claim
 from syncret.daemon.core.rendering import Rendering
 from syncret.providers.errors import Malformed
+
+LONGEST_NAME = 63
+PREFIX = "externalsecrets.external-secrets.io/"
+
+
+def manager_of(name: str) -> str:
+    """The field manager of the ExternalSecret of that name; a digest stands in for a long name."""
+    plain = PREFIX + name
+    return plain if len(plain) <= LONGEST_NAME else f"{PREFIX}sha3/{text_hash(name)}"
+
+
+def managed_keys(document: Document, manager: str, *path: str) -> frozenset[str]:
+    """The keys below `path` (such as `metadata`, `labels`) that `manager` owns."""
+    found: set[str] = set()
+    entries: Sequence[Document] = member(document, "metadata").get("managedFields") or ()
+    for entry in entries:
+        if entry.get("manager") != manager:
+            continue
+        fields = member(entry, "fieldsV1", *(f"f:{step}" for step in path))
+        found |= {key.removeprefix("f:") for key in fields if key.startswith("f:")}
+    return frozenset(found)
+
 
 KEEPS_FOREIGN_KEYS = ("Merge", "CreateOrMerge")
 
@@ -62,7 +85,7 @@ class SecretSink:
         if target == "data":
             self._values[key] = value
         elif target in ("labels", "annotations"):
-            self._metadata.setdefault(target, {})[key] = decoding.as_text(value)
+            self._metadata.setdefault(target, {})[key] = conversion.as_text(value)
         else:
             raise _not_in_secrets(target)
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from syncret.config.fields import LabelRequirement, LabelSelector
-from syncret.config.metadata import is_label_value, is_qualified
 from syncret.config.resources.secret_store import StoreCondition
+from syncret.config.schema.metadata_rules import is_label_value, is_qualified
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import goregexp
+from syncret.providers.kit.golang import regexp
 
 
 def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
@@ -39,7 +39,7 @@ def _admitted(condition: StoreCondition, namespace: str, labels: Mapping[str, st
         return True
     if condition.namespace_selector is not None and matches(condition.namespace_selector, labels):
         return True
-    return any(goregexp.compile(source).search(namespace) for source in condition.namespace_regexes)
+    return any(regexp.compile(source).search(namespace) for source in condition.namespace_regexes)
 
 
 def _holds(requirement: LabelRequirement, labels: Mapping[str, str]) -> bool:

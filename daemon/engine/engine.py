@@ -17,15 +17,14 @@ from typing import Final
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.backends.contract import BackendError, Change, ChangeKind, Conflict, Source
-from syncret.daemon.engine.backoff import Backoff
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Failure, Outcome, Reconciler
-from syncret.daemon.engine.echoes import Echoes, only_status
-from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.inventory import Echoes, Inventory, only_status
 from syncret.daemon.engine.observer import Observer, Run, Silent
-from syncret.daemon.engine.reads import due_since
-from syncret.daemon.engine.workqueue import QueueClosed, Ticket, WorkQueue
+from syncret.daemon.engine.queue.workqueue import QueueClosed, Ticket, WorkQueue
+from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
+from syncret.daemon.engine.retry import Backoff
+from syncret.daemon.engine.sessions.read_batching import due_since
+from syncret.daemon.homes.contract import BackendError, Change, ChangeKind, Conflict, Source
 from syncret.providers.errors import SyncError, Throttled
 
 FEW: Final = 100

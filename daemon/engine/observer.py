@@ -6,7 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.contract import Failure
+from syncret.daemon.engine.reconciler import Failure
 from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.retry import Retry

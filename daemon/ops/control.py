@@ -13,12 +13,11 @@ import msgspec
 from aiohttp import web
 
 from syncret.config.settings import Settings
-from syncret.daemon.core.explain import Circumstances, Explanation, explain
+from syncret.daemon.core.explain.explain import Circumstances, Explanation, explain
 from syncret.daemon.ops import status
+from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.http import BACKLOG, running, streamed
-from syncret.daemon.ops.listening import CannotListen
-from syncret.daemon.ops.lookup import UnknownObject, find
-from syncret.daemon.ops.refresh import Refused, refresh
+from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, refresh
 from syncret.daemon.ops.view import Serve, View
 
 LONGEST_PATH: Final = 107

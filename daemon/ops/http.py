@@ -11,7 +11,7 @@ from aiohttp import web
 from syncret.config.settings import Settings
 from syncret.config.settings_layers import address_of
 from syncret.daemon.ops import status
-from syncret.daemon.ops.listening import cannot_listen
+from syncret.daemon.ops.bind_errors import cannot_listen
 from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.ops.view import Serve, View
 

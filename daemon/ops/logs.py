@@ -23,7 +23,7 @@ from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.visible import visible
-from syncret.daemon.backends.contract import BackendError
+from syncret.daemon.homes.contract import BackendError
 from syncret.providers.errors import SyncError
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}

@@ -13,11 +13,11 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.observer import Call, Run, Silent
-from syncret.daemon.engine.workqueue import QueueStats
-from syncret.daemon.ops import families as f
-from syncret.daemon.ops.seen import KINDS, VALUED, Seen, seen
+from syncret.daemon.engine.queue.workqueue import QueueStats
+from syncret.daemon.ops import metric_families as f
+from syncret.daemon.ops.object_view import KINDS, VALUED, Seen, seen
 from syncret.daemon.ops.version import version
-from syncret.daemon.ops.watched import Objects
+from syncret.daemon.ops.view import Objects
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.kit.retry import Retry

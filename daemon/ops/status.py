@@ -7,11 +7,10 @@ from typing import Final
 import msgspec
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.daemon.core.timestamps import stamp
-from syncret.daemon.ops.seen import KINDS, STORES, Seen, seen
+from syncret.daemon.core.conditions import stamp
+from syncret.daemon.ops.object_view import KINDS, STORES, Seen, seen
 from syncret.daemon.ops.version import version
-from syncret.daemon.ops.view import View
-from syncret.daemon.ops.watched import Running, Trouble
+from syncret.daemon.ops.view import Running, Trouble, View
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
 AT_ONCE: Final = 200

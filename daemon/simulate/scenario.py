@@ -11,8 +11,8 @@ from syncret.config.durations import DurationError, parse_duration
 from syncret.config.errors import Dropped, Problem
 from syncret.config.fields import Duration, Json, Model
 from syncret.config.meta import Document, Metadata, ObjectRef, is_object, member
-from syncret.config.schema import Schema
-from syncret.daemon.core.timestamps import seconds
+from syncret.config.schema.structural import Schema
+from syncret.daemon.core.conditions import seconds
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
 KIND: Final = "Scenario"

@@ -8,20 +8,20 @@ from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.settings import Settings
 from syncret.daemon.app import Controllers, Hooks, controllers
-from syncret.daemon.backends.contract import BackendError, Invalid
-from syncret.daemon.backends.memory.admission import admission_by
-from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.backends.memory.metadata import counted_uids
-from syncret.daemon.core.timestamps import seconds, stamp
+from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.virtual import VirtualTimeLoop
-from syncret.daemon.recorded import RecordedTarget, Written
+from syncret.daemon.engine.virtual_time import VirtualTimeLoop
+from syncret.daemon.homes.contract import BackendError, Invalid
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.metadata import counted_uids
+from syncret.daemon.homes.memory.plugins import admission_by
+from syncret.daemon.recorded_writes import RecordedTarget, Written
 from syncret.daemon.simulate.recorder import ProviderRecorder
 from syncret.daemon.simulate.scenario import API_VERSION, Scenario, Step, store_ref
 from syncret.providers.contract import Provider
 from syncret.providers.fake.manager import Seed
+from syncret.providers.fake.simulation import simulated
 from syncret.providers.registry import Registry
-from syncret.providers.simulated import simulated
 
 HIDDEN: Final = ("managedFields",)
 """What `kubectl get` does not show unless it is asked to."""

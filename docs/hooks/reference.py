@@ -7,9 +7,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from syncret.config.settings import describe
-from syncret.daemon.cli.arguments import parser
-from syncret.daemon.cli.providers import CAPABILITIES, generator_rows, note, provider_rows
-from syncret.daemon.ops.families import FAMILIES
+from syncret.daemon.cli.commands.providers import CAPABILITIES, generator_rows, note, provider_rows
+from syncret.daemon.cli.parser.arguments import parser
+from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
 from syncret.providers.registry import Registry
 

@@ -9,8 +9,8 @@ import msgspec
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import GroupKind
 from syncret.config.resources.kinds import Kind, Kinds
-from syncret.config.shape import Field, Shape, shape_of
-from syncret.daemon.ops.seen import KINDS
+from syncret.config.schema.shape import Field, Shape, shape_of
+from syncret.daemon.ops.object_view import KINDS
 from syncret.providers.registry import Registry
 
 PAGE: Final = Path(__file__).parents[1] / "reference" / "resources.md"

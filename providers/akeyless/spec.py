@@ -7,8 +7,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector, ServiceAccountSelector
-from syncret.providers.kit.selectors import complete, filled, referent, strict
-from syncret.providers.kit.urls import address
+from syncret.providers.kit.spec_rules import address, complete, filled, referent, strict
 
 
 class KubernetesAuth(Model):

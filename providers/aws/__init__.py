@@ -13,12 +13,9 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from syncret.config.catalog import SpecType
-from syncret.providers.aws.certificate_manager import CertificateManagerClient
-from syncret.providers.aws.certificate_manager_push import CertificateManagerWriter
-from syncret.providers.aws.parameter_store import ParameterStoreClient
-from syncret.providers.aws.parameter_store_push import ParameterStoreWriter
-from syncret.providers.aws.secrets_manager import BATCH, SecretsManagerClient
-from syncret.providers.aws.secrets_manager_push import SecretsManagerWriter
+from syncret.providers.aws.certificate_manager import CertificateManagerClient, CertificateManagerWriter
+from syncret.providers.aws.parameter_store import ParameterStoreClient, ParameterStoreWriter
+from syncret.providers.aws.secrets_manager import BATCH, SecretsManagerClient, SecretsManagerWriter
 from syncret.providers.aws.spec import AwsSpec, check, tells_namespace
 from syncret.providers.contract import OpenContext, Provider
 
@@ -35,9 +32,9 @@ _SERVICES: Final = {
 async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsClient, None]:
     """The client of the store's service, once there are credentials."""
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
-    from syncret.providers.aws.auth import who
+    from syncret.providers.aws.auth import identity
 
-    caller = await who.of_store(spec, context)
+    caller = await identity.of_store(spec, context)
     login = partial(sdk.login, caller, spec.region)
     await login()
     prefix = spec.prefix or ""

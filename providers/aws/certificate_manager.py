@@ -1,15 +1,160 @@
-"""AWS Certificate Manager: exports certificates with their keys by ARN, imports whole TLS Secrets."""
+"""AWS Certificate Manager: exports certificates with their keys by ARN, imports whole TLS Secrets.
+
+Imports TLS Secrets into AWS Certificate Manager, where a tag says for which remote key.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from secrets import choice
 from string import ascii_letters, digits
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from syncret.providers.aws.api import Api
-from syncret.providers.aws.batches import each
-from syncret.providers.aws.service import Service
-from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes, SecretMap, Writer
+from syncret.providers.aws import push_specs
+from syncret.providers.aws.push_specs import Tagged
+from syncret.providers.aws.reading import each
+from syncret.providers.aws.service import Absent, Api, Service, tag_list, tag_map
+from syncret.providers.contract import (
+    PushItem,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+    Writer,
+)
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.push_options import MANAGED_BY, MANAGER, MARK, foreign, is_ours
+
+_REMOTE_KEY: Final = "external-secrets-remote-key"
+_RESERVED: Final = frozenset({MANAGED_BY, _REMOTE_KEY})
+
+
+class _Bundle(NamedTuple):
+    leaf: str
+    chain: str
+    key: str
+
+    def input(self) -> dict[str, object]:
+        """As AWS takes it."""
+        chain = {"CertificateChain": self.chain.encode()} if self.chain else {}
+        return {"Certificate": self.leaf.encode(), "PrivateKey": self.key.encode(), **chain}
+
+    def stands_in(self, answer: dict[str, Any]) -> bool:
+        """Whether AWS has just this. Where there is no chain it gives the certificate once more."""
+        leaf, chain = (answer.get(name, "").strip() for name in ("Certificate", "CertificateChain"))
+        mine = self.chain.strip() or leaf
+        return leaf == self.leaf.strip() and chain in {mine, self.chain.strip()}
+
+
+class CertificateManagerWriter:
+    """Imports, imports again and deletes certificates. Keys have the store's prefix already."""
+
+    def __init__(self, api: Api, tagging: Api) -> None:
+        self._api = api
+        self._tagging = tagging
+        self._arns: dict[str, str] = {}
+        """What was imported here: AWS's own index takes a while to know it."""
+
+    async def push(self, item: PushItem) -> None:
+        """Import the Secret's certificate and key, where AWS does not have just these. Raises Malformed."""
+        if item.secret_key:
+            raise Malformed(
+                "secretKey must be empty for the AWS Certificate Manager provider: "
+                "the whole kubernetes.io/tls secret is required (tls.crt and tls.key)",
+                hint="leave secretKey out",
+            )
+        wanted = push_specs.options(item.metadata, Tagged).tags
+        bundle = _bundle(item)
+        key = item.remote_key
+        arn = await self._arn(key)
+        there = await self._certificate(arn) if arn else None
+        if arn is None or there is None:
+            marks = {**MARK, _REMOTE_KEY: key}
+            answer = await self._api.call("import_certificate", Tags=tag_list(marks), **bundle.input())
+            arn = self._arns[key] = str(answer["CertificateArn"])
+        elif not bundle.stands_in(there):
+            await self._api.call("import_certificate", CertificateArn=arn, **bundle.input())
+        await self._set_tags(arn, wanted)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Delete the certificate of a key; one that lost its mark stays, and is told."""
+        arn = await self._arn(target.remote_key)
+        if arn is None:
+            return
+        try:
+            if not is_ours(await self._tags(arn)):
+                raise foreign("certificate not managed by external-secrets", arn, "tag")
+            await self._api.call("delete_certificate", CertificateArn=arn)
+        except Absent:
+            pass  # gone already
+        self._arns.pop(target.remote_key, None)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        """Whether there is a certificate for a key."""
+        arn = await self._arn(target.remote_key)
+        return arn is not None and await self._certificate(arn) is not None
+
+    async def _arn(self, key: str) -> str | None:
+        if key in self._arns:
+            return self._arns[key]
+        parameters: dict[str, object] = {
+            "ResourceTypeFilters": ["acm:certificate"],
+            "TagFilters": [
+                {"Key": MANAGED_BY, "Values": [MANAGER]},
+                {"Key": _REMOTE_KEY, "Values": [key]},
+            ],
+        }
+        found: list[str] = []
+        while True:
+            answer = await self._tagging.call("get_resources", **parameters)
+            found += [mapping["ResourceARN"] for mapping in answer.get("ResourceTagMappingList", ())]
+            if not answer.get("PaginationToken"):
+                return min(found, default=None)  # of several always the same one
+            parameters["PaginationToken"] = answer["PaginationToken"]
+
+    async def _certificate(self, arn: str) -> dict[str, Any] | None:
+        try:
+            return await self._api.call("get_certificate", CertificateArn=arn)
+        except Absent:
+            return None
+
+    async def _tags(self, arn: str) -> dict[str, str]:
+        return tag_map((await self._api.call("list_tags_for_certificate", CertificateArn=arn)).get("Tags"))
+
+    async def _set_tags(self, arn: str, wanted: dict[str, str]) -> None:
+        current = {key: value for key, value in (await self._tags(arn)).items() if key not in _RESERVED}
+        unwanted = {key: value for key, value in current.items() if key not in wanted}
+        new = {
+            key: value for key, value in wanted.items() if key not in _RESERVED and current.get(key) != value
+        }
+        if unwanted:
+            await self._api.call("remove_tags_from_certificate", CertificateArn=arn, Tags=tag_list(unwanted))
+        if new:
+            await self._api.call("add_tags_to_certificate", CertificateArn=arn, Tags=tag_list(new))
+
+
+def _bundle(item: PushItem) -> _Bundle:
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+    )  # brings in much that no other service needs
+    from cryptography.x509 import load_pem_x509_certificates
+
+    secret = gojson.unmarshal_object(item.value.raw)
+    for name in ("tls.crt", "tls.key"):
+        if not secret.get(name):
+            raise Malformed(
+                f'key "{name}" not found or empty in the Secret',
+                hint="push a Secret of type kubernetes.io/tls",
+            )
+    try:
+        certificates = load_pem_x509_certificates(str(secret["tls.crt"]).encode())
+    except ValueError:
+        certificates = []
+    if not certificates:
+        raise Malformed('failed to parse "tls.crt"', hint="it holds certificates as PEM, the server's first")
+    leaf, *chain = (certificate.public_bytes(Encoding.PEM).decode() for certificate in certificates)
+    return _Bundle(leaf, "".join(chain), str(secret["tls.key"]))
+
 
 UNSUPPORTED: Final = "operation not supported by AWS Certificate Manager provider"
 

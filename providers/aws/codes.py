@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from syncret.providers.aws.api import Absent, Expired, Forbidden
+from syncret.providers.aws.service import Absent, Expired, Forbidden
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 
 _ABSENT: Final = frozenset(

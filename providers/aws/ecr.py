@@ -29,9 +29,9 @@ class EcrAuthorizationTokenSpec(Model):
 async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Generated:
     """A login. Raises SyncError."""
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
-    from syncret.providers.aws.auth import who
+    from syncret.providers.aws.auth import identity
 
-    caller = await who.of_generator(spec.auth, spec.role, spec.region, context)
+    caller = await identity.of_generator(spec.auth, spec.role, spec.region, context)
     public = spec.scope == _PUBLIC
     await sdk.login(caller, spec.region)
     service, region = ("ecr-public", _REGION_OF_PUBLIC) if public else ("ecr", spec.region)

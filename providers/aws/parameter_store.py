@@ -1,15 +1,134 @@
-"""AWS Parameter Store: reads by exact name in batches of ten, finds by name, path and tags, writes."""
+"""AWS Parameter Store: reads by exact name in batches of ten, finds by name, path and tags, writes.
 
+Writes to AWS Parameter Store: only what carries our tag, and only what differs from what stands there.
+
+A parameter is one value: as in ESO, the property of a push means nothing here.
+"""
+
+import json
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from syncret.providers.aws import payloads
-from syncret.providers.aws.api import Api, Forbidden, tag_map
-from syncret.providers.aws.batches import Answers, Batches, each
-from syncret.providers.aws.service import Service, check_query
-from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes, SecretMap, Writer
+from syncret.providers.aws import push_specs, reading
+from syncret.providers.aws.push_specs import ParameterPush
+from syncret.providers.aws.reading import Answers, Batches, each
+from syncret.providers.aws.service import (
+    Absent,
+    Api,
+    Forbidden,
+    Service,
+    check_query,
+    surplus,
+    tag_list,
+    tag_map,
+)
+from syncret.providers.contract import (
+    FindQuery,
+    PushItem,
+    RemoteKey,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+    Writer,
+)
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit import gojson, goregexp
+from syncret.providers.kit import references
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.push_options import foreign, is_ours
+
+_KIND: Final = "Parameter"
+
+
+class ParameterStoreWriter:
+    """Creates, changes and deletes parameters. Names have the store's prefix already."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    async def push(self, item: PushItem) -> None:
+        """Store a value. Raises Malformed for a parameter that is not ours."""
+        name = item.remote_key
+        options = push_specs.options(item.metadata, ParameterPush)
+        value = references.pushed(_value(item, options), "Parameter Store holds text: use SecretsManager")
+        if not value:
+            raise Malformed("the value is empty", hint="Parameter Store holds no empty values")
+        stored = await self._stored(name)
+        if stored is None:
+            tags = tag_list(options.all_tags())
+            await self._api.call("put_parameter", Tags=tags, Overwrite=False, **_put(name, value, options))
+            return
+        tags_there = await self._tags(name)
+        if not is_ours(tags_there):
+            raise foreign("secret not managed by external-secrets", name, "tag")
+        if stored != value:
+            await self._api.call("put_parameter", Overwrite=True, **_put(name, value, options))
+        if options.tags:
+            await self._set_tags(name, tags_there, options.all_tags())
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Delete a parameter of ours. What is not ours stays."""
+        try:
+            if not is_ours(await self._tags(target.remote_key)):
+                return
+            await self._api.call("delete_parameter", Name=target.remote_key)
+        except Absent:
+            return
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        """Whether there is such a parameter."""
+        return await self._stored(target.remote_key) is not None
+
+    async def _stored(self, name: str) -> str | None:
+        try:
+            answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)
+        except Absent:
+            return None
+        value: str = answer["Parameter"]["Value"]
+        return value
+
+    async def _tags(self, name: str) -> dict[str, str]:
+        answer = await self._api.call("list_tags_for_resource", ResourceType=_KIND, ResourceId=name)
+        return tag_map(answer.get("TagList"))
+
+    async def _set_tags(self, name: str, current: dict[str, str], wanted: dict[str, str]) -> None:
+        unwanted = surplus(current, wanted)
+        if unwanted:
+            await self._api.call(
+                "remove_tags_from_resource", ResourceType=_KIND, ResourceId=name, TagKeys=unwanted
+            )
+        if not wanted.items() <= current.items():
+            await self._api.call(
+                "add_tags_to_resource", ResourceType=_KIND, ResourceId=name, Tags=tag_list(wanted)
+            )
+
+
+def _value(item: PushItem, options: ParameterPush) -> bytes:
+    """The item's value. A whole Secret is an object of base64, unless its metadata wishes it decoded."""
+    if item.secret_key or options.encode_as_decoded:
+        return item.value.raw
+    data: dict[str, str] = item.source.get("data") or {}
+    whole = gojson.unmarshal_object(item.value.raw)
+    encoded = {key: data.get(key) or b64encode(str(value).encode()).decode() for key, value in whole.items()}
+    return gojson.marshal(encoded).encode()
+
+
+def _put(name: str, value: str, options: ParameterPush) -> dict[str, Any]:
+    put: dict[str, Any] = {
+        "Name": name,
+        "Value": value,
+        "Type": options.secret_type or "String",
+        "Description": options.description or push_specs.DESCRIPTION,
+    }
+    if options.secret_type == "SecureString":
+        put["KeyId"] = options.kms_key_id or "alias/aws/ssm"
+    if options.tier.type in {"Advanced", "Intelligent-Tiering"}:
+        put["Tier"] = options.tier.type
+        if options.tier.policies is not None:
+            put["Policies"] = json.dumps(options.tier.policies)
+    return put
+
 
 BATCH: Final = 10
 """Parameters in one GetParameters, and in one page of GetParametersByPath."""
@@ -22,8 +141,8 @@ class ParameterStoreClient(Service):
     """Reads, finds, writes and probes. A version is a number or a label."""
 
     converts_keys = False
-    value = staticmethod(payloads.value)
-    fields = staticmethod(payloads.fields)
+    value = staticmethod(reading.value)
+    fields = staticmethod(reading.fields)
 
     def __init__(
         self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
@@ -90,7 +209,7 @@ class ParameterStoreClient(Service):
         return SecretBytes(gojson.marshal(tag_map(answer.get("TagList"))).encode())
 
     async def _by_path(self, query: FindQuery) -> SecretMap:
-        wanted = goregexp.compile(query.name or "").search
+        wanted = regexp.compile(query.name or "").search
         found: dict[str, SecretBytes] = {}
         pages = self._pages(
             "get_parameters_by_path",
@@ -105,7 +224,7 @@ class ParameterStoreClient(Service):
         return found
 
     async def _described(self, query: FindQuery) -> SecretMap:
-        wanted = goregexp.compile(query.name or "").search
+        wanted = regexp.compile(query.name or "").search
         filters = [
             {"Key": f"tag:{key}", "Option": "Equals", "Values": [value]} for key, value in query.tags or ()
         ]
@@ -113,7 +232,7 @@ class ParameterStoreClient(Service):
             filters.append({"Key": "Path", "Option": "Recursive", "Values": [query.path]})
         pages = self._pages("describe_parameters", ParameterFilters=filters, MaxResults=_PAGE)
         names = [parameter["Name"] async for parameter in pages if wanted(parameter["Name"])]
-        return payloads.complete(await self._values.get(names))
+        return reading.complete(await self._values.get(names))
 
     async def _pages(self, operation: str, **parameters: object) -> AsyncIterator[dict[str, Any]]:
         while True:

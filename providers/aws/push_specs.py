@@ -5,8 +5,8 @@ from typing import Literal, TypeVar
 import msgspec
 
 from syncret.config.fields import Json, Model
-from syncret.providers.kit import push_metadata, texts
-from syncret.providers.kit.ownership import MANAGED_BY, MANAGER, MARK, check_tags
+from syncret.providers.kit import push_options, references
+from syncret.providers.kit.push_options import MANAGED_BY, MANAGER, MARK, check_tags
 
 DESCRIPTION = f"secret '{MANAGED_BY}:{MANAGER}'"
 
@@ -53,7 +53,7 @@ class SecretPush(Tagged, forbid_unknown_fields=True):
         """The value as it is sent: binary, unless a string is wished. Raises Malformed."""
         if self.secret_push_format != "string":
             return {"SecretBinary": raw}
-        return {"SecretString": texts.pushed(raw, "push it with secretPushFormat: binary")}
+        return {"SecretString": references.pushed(raw, "push it with secretPushFormat: binary")}
 
 
 class Tier(Model, forbid_unknown_fields=True):
@@ -78,6 +78,6 @@ T = TypeVar("T", bound=Tagged)
 
 def options(metadata: Json, model: type[T]) -> T:
     """The options of one push. Raises Malformed."""
-    found = push_metadata.spec_of(metadata, model) or model()
+    found = push_options.spec_of(metadata, model) or model()
     check_tags(found.tags)
     return found

@@ -21,8 +21,8 @@ from botocore.httpsession import create_urllib3_context, get_cert_path
 from botocore.loaders import Loader
 
 from syncret.providers.aws import errors
-from syncret.providers.aws.api import Expired
 from syncret.providers.aws.auth.renewed import Renewed
+from syncret.providers.aws.service import Expired
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.translate import Translation, answered
 

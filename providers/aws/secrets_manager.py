@@ -1,17 +1,156 @@
-"""AWS Secrets Manager: reads by exact key in batches of twenty, finds by name, path and tags, writes."""
+"""AWS Secrets Manager: reads by exact key in batches of twenty, finds by name, path and tags, writes.
+
+Writes to AWS Secrets Manager: only what carries our tag, and only what differs from what stands there.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
 
-from syncret.providers.aws import payloads
-from syncret.providers.aws.api import Absent, Api, tag_map
-from syncret.providers.aws.batches import Answers, Batches, each
+from syncret.providers.aws import push_specs, reading, secret_attributes
 from syncret.providers.aws.codes import of_code
-from syncret.providers.aws.service import Service, check_query
-from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes, SecretMap, Writer
+from syncret.providers.aws.push_specs import SecretPush
+from syncret.providers.aws.reading import Answers, Batches, each
+from syncret.providers.aws.service import Absent, Api, Service, check_query, tag_list, tag_map
+from syncret.providers.aws.spec import SecretsManagerSpec
+from syncret.providers.contract import (
+    Credentials,
+    FindQuery,
+    PushItem,
+    RemoteKey,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+    Writer,
+)
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit import gojson, goregexp
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp, sjson
+from syncret.providers.kit.push_options import foreign, is_ours
+
+_FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"
+"""The token of the first version: two who create the same secret at once create it once."""
+
+
+class _Stored(NamedTuple):
+    value: SecretBytes
+    form: str
+    """Under which name AWS holds it: SecretString or SecretBinary."""
+
+
+class SecretsManagerWriter:
+    """Creates, changes and deletes secrets. Names have the store's prefix already."""
+
+    def __init__(self, api: Api, deletion: SecretsManagerSpec | None, credentials: Credentials) -> None:
+        self._api = api
+        self._deletion = deletion or SecretsManagerSpec()
+        self._credentials = credentials
+
+    async def push(self, item: PushItem) -> None:
+        """Store a value and what its metadata says. Raises Malformed for a secret that is not ours."""
+        name = item.remote_key
+        options = push_specs.options(item.metadata, SecretPush)
+        there = await self._described(name)
+        if there is None:
+            await self._create(item, options)
+            return
+        if not is_ours(tag_map(there.get("Tags"))):
+            raise foreign("secret not managed by external-secrets", name, "tag")
+        if there.get("DeletedDate"):
+            raise Malformed(
+                "the secret is scheduled for deletion",
+                hint="restore it, or let the store delete with forceDeleteWithoutRecovery",
+            )
+        stored = await self._stored(name) if there.get("VersionIdsToStages") else None
+        value = _wanted(item, stored)
+        if options.tags:
+            await secret_attributes.set_tags(self._api, name, tag_map(there.get("Tags")), options.all_tags())
+        policy = await secret_attributes.policy(self._credentials, item, options.resource_policy)
+        await secret_attributes.set_policy(self._api, name, policy, options.resource_policy)
+        await secret_attributes.set_replicas(self._api, name, there, options)
+        if stored is None or stored.value.raw != value:
+            token = _FIRST_VERSION if stored is None else str(uuid4())
+            await self._put(name, token, options.value(value))
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Delete a secret of ours as the store says, or one property. What is not ours stays."""
+        name = target.remote_key
+        there = await self._described(name)
+        if there is None or there.get("DeletedDate") or not is_ours(tag_map(there.get("Tags"))):
+            return
+        stored = await self._stored(name) if target.property else None
+        if stored is not None:
+            left = sjson.remove(stored.value.raw, target.property)
+            if left is not None:
+                if left != stored.value.raw:
+                    await self._put(name, str(uuid4()), {stored.form: _formed(stored.form, left)})
+                return
+        await secret_attributes.drop_replicas(self._api, name, there)
+        await self._api.call("delete_secret", SecretId=there.get("ARN", name), **self._manner())
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        """Whether there is a value, or this property of it."""
+        stored = await self._stored(target.remote_key)
+        if stored is None or not target.property:
+            return stored is not None
+        return sjson.has(stored.value.raw, target.property)
+
+    def _manner(self) -> dict[str, object]:
+        manner: dict[str, object] = {}
+        if self._deletion.force_delete_without_recovery:
+            manner["ForceDeleteWithoutRecovery"] = True
+        if self._deletion.recovery_window_in_days:
+            manner["RecoveryWindowInDays"] = self._deletion.recovery_window_in_days
+        return manner
+
+    async def _described(self, name: str) -> dict[str, Any] | None:
+        try:
+            return await self._api.call("describe_secret", SecretId=name)
+        except Absent:
+            return None
+
+    async def _stored(self, name: str) -> _Stored | None:
+        try:
+            answer = await self._api.call("get_secret_value", SecretId=name)
+        except Absent:
+            return None
+        text: str | None = answer.get("SecretString")
+        if text is not None:
+            return _Stored(SecretBytes(text.encode()), "SecretString")
+        return _Stored(SecretBytes(answer.get("SecretBinary", b"")), "SecretBinary")
+
+    async def _create(self, item: PushItem, options: SecretPush) -> None:
+        value = options.value(_wanted(item, None))
+        policy = await secret_attributes.policy(self._credentials, item, options.resource_policy)
+        replicas = secret_attributes.replicas(options.replication_locations or (), options.key)
+        await self._api.call(
+            "create_secret",
+            Name=item.remote_key,
+            Description=options.description or push_specs.DESCRIPTION,
+            KmsKeyId=options.key,
+            Tags=tag_list(options.all_tags()),
+            ClientRequestToken=_FIRST_VERSION,
+            **({"AddReplicaRegions": replicas} if replicas else {}),
+            **value,
+        )
+        if policy:
+            await secret_attributes.put_policy(self._api, item.remote_key, policy, options.resource_policy)
+
+    async def _put(self, name: str, token: str, value: Mapping[str, object]) -> None:
+        await self._api.call("put_secret_value", SecretId=name, ClientRequestToken=token, **value)
+
+
+def _formed(form: str, raw: bytes) -> object:
+    return raw.decode("utf-8", "replace") if form == "SecretString" else raw
+
+
+def _wanted(item: PushItem, stored: _Stored | None) -> bytes:
+    """The value as it shall stand there: the item's, or what stands there with the item's property in it."""
+    if not item.property:
+        return item.value.raw
+    return sjson.put(stored.value.raw if stored is not None else b"", item.property, item.value.raw)
+
 
 BATCH: Final = 20
 """Secrets in one BatchGetSecretValue."""
@@ -25,8 +164,8 @@ class SecretsManagerClient(Service):
     """Reads, finds, writes and probes. A version is a stage (`AWSPREVIOUS`), or an ID: `uuid/<id>`."""
 
     converts_keys = False
-    value = staticmethod(payloads.value)
-    fields = staticmethod(payloads.fields)
+    value = staticmethod(reading.value)
+    fields = staticmethod(reading.fields)
 
     def __init__(
         self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
@@ -51,7 +190,7 @@ class SecretsManagerClient(Service):
         check_query(query)
         names = [name async for name in self._names(query)]
         found = await self._current.get(names)
-        return payloads.complete(found)
+        return reading.complete(found)
 
     async def _many(self, names: Sequence[str]) -> Answers:
         """One batch. Absent is only what AWS says is absent."""
@@ -94,7 +233,7 @@ class SecretsManagerClient(Service):
 
     async def _names(self, query: FindQuery) -> AsyncIterator[str]:
         """The names of the secrets that match. AWS compares beginnings; whether all is equal is seen here."""
-        wanted = goregexp.compile(query.name or "").search
+        wanted = regexp.compile(query.name or "").search
         tags = dict(query.tags or ())
         filters = [{"Key": "name", "Values": [query.path]}] if query.path else []
         for key, value in tags.items():

@@ -9,8 +9,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Document
-from syncret.providers.kit.selectors import referent
-from syncret.providers.kit.urls import address
+from syncret.providers.kit.spec_rules import address, referent
 
 RESERVED_TAGS: Final = ("esoNamespace", "esoStoreName", "esoStoreKind")
 """Session tags that are set for every session under the policies Simple and Custom."""

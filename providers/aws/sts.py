@@ -38,9 +38,9 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
             "jwt auth cannot be used for STS Session Token generation", hint="give the keys of a user"
         )
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
-    from syncret.providers.aws.auth import who
+    from syncret.providers.aws.auth import identity
 
-    caller = await who.of_generator(spec.auth, spec.role, spec.region, context)
+    caller = await identity.of_generator(spec.auth, spec.role, spec.region, context)
     await sdk.login(caller, spec.region)
     wishes = spec.request_parameters or StsRequestParameters()
     parameters: dict[str, object] = {

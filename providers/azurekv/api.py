@@ -10,7 +10,7 @@ from syncret.providers.azurekv.objects import CERTIFICATE, KEY, SECRET, Dates, F
 from syncret.providers.azurekv.refusals import EXPECTED, refusal
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.credentials import Expiring, bearer
+from syncret.providers.kit.auth.logins import Expiring, bearer
 from syncret.providers.kit.http import Answer, Http, json_body, segments
 
 VERSION: Final = {"api-version": "7.4"}

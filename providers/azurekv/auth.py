@@ -9,6 +9,7 @@ from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import Credentials, OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth.logins import Lease, token_file
 from syncret.providers.kit.azure.entra import (
     AUDIENCE,
     Application,
@@ -19,7 +20,6 @@ from syncret.providers.kit.azure.entra import (
 )
 from syncret.providers.kit.azure.machine import by_machine
 from syncret.providers.kit.azure.signing import ClientCertificate
-from syncret.providers.kit.credentials import Lease, token_file
 from syncret.providers.kit.http import Http
 
 CLIENT_ID: Final = "azure.workload.identity/client-id"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
 from syncret.providers.azurekv.payloads import fields_of, value_of
-from syncret.providers.azurekv.writing import Writing
+from syncret.providers.azurekv.push import Writing
 from syncret.providers.contract import (
     FindQuery,
     PushItem,
@@ -17,9 +17,8 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit import goregexp
-from syncret.providers.kit.fetching import one_by_one
-from syncret.providers.kit.together import each
+from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.golang import regexp
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.azurekv.api import Api, Item
@@ -57,7 +56,7 @@ class AzureKvClient:
         """Enabled secrets that fit name and tags. A path beside these is passed over, as by the operator."""
         if query.path is not None and query.name is None and not query.tags:
             raise Malformed("Key Vault has no folders", hint="write find.name.regexp or find.tags")
-        matches = goregexp.compile(query.name or "").search
+        matches = regexp.compile(query.name or "").search
         names = [
             item.name
             async for item in self._api.list()

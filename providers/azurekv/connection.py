@@ -14,8 +14,8 @@ from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth.logins import Expiring
 from syncret.providers.kit.azure.clouds import CLOUDS, Cloud
-from syncret.providers.kit.credentials import Expiring
 from syncret.providers.kit.http import Http
 
 _RESOURCE: Final = re.compile(r'\b(?:resource|scope)="(https://[^"/]+)/?(?:\.default)?"')

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes

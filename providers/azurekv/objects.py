@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import ownership
+from syncret.providers.kit import push_options
 
 _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,127}")
 
@@ -102,4 +102,4 @@ class Found:
     @property
     def owned(self) -> bool:
         """Whether it carries our mark."""
-        return ownership.is_ours(self.tags)
+        return push_options.is_ours(self.tags)

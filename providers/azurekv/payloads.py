@@ -4,7 +4,8 @@ from syncret.config.fields import Json
 from syncret.providers.azurekv.objects import CERTIFICATE, SECRET, Found
 from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import extract, gojson
+from syncret.providers.kit import extract
+from syncret.providers.kit.golang import json as gojson
 
 
 def value_of(found: Found, ref: RemoteRef) -> SecretBytes:

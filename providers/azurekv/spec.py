@@ -8,7 +8,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Defaulted, Model, SecretKeySelector, ServiceAccountSelector
-from syncret.providers.kit.selectors import filled, referent
+from syncret.providers.kit.spec_rules import filled, referent
 
 
 class AzureSecretRef(Model):

@@ -8,8 +8,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Assumed, Model, SecretKeySelector
-from syncret.providers.kit.selectors import complete, filled, referent
-from syncret.providers.kit.urls import address
+from syncret.providers.kit.spec_rules import address, complete, filled, referent
 
 _METHODS: Final = "set auth.apiKey, or auth.clientId and auth.clientSecret"
 

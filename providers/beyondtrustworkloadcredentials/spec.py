@@ -7,8 +7,7 @@ from typing import Final
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
-from syncret.providers.kit.selectors import filled, strict
-from syncret.providers.kit.urls import address
+from syncret.providers.kit.spec_rules import address, filled, strict
 
 _UUID4: Final = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE

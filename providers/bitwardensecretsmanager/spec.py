@@ -7,7 +7,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import CAProvider, Model, SecretKeySelector
-from syncret.providers.kit.selectors import filled
+from syncret.providers.kit.spec_rules import filled
 
 
 class BitwardenSecretRef(Model):

@@ -9,7 +9,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit.selectors import filled, referent
+from syncret.providers.kit.spec_rules import filled, referent
 
 _UUID: Final = re.compile(
     r"(urn:uuid:)?H{8}-H{4}-H{4}-H{4}-H{12}|\{H{8}-H{4}-H{4}-H{4}-H{12}\}|H{32}".replace("H", "[0-9a-f]"),

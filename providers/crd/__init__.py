@@ -6,15 +6,14 @@ from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.crd.client import CrdClient, check_access, served_resource
+from syncret.providers.crd.client import Allowed, CrdClient, check_access, served_resource
 from syncret.providers.crd.spec import CrdSpec, check
-from syncret.providers.crd.whitelist import Allowed
 
 
 @asynccontextmanager
 async def open_crd(spec: CrdSpec, context: OpenContext) -> AsyncGenerator[CrdClient, None]:
     """A client, once the server has the resource and lets us read it."""
-    from syncret.providers.kit.kube import open_kube  # brings in asyncio and TLS
+    from syncret.providers.kit.kube.access import open_kube  # brings in asyncio and TLS
 
     async with open_kube(spec.server, spec.auth, spec.auth_ref, context) as kube:
         resource, scope = spec.resource, context.scope

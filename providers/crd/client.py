@@ -1,6 +1,9 @@
-"""Serves a store from objects of one resource of a Kubernetes API, as far as its whitelist allows."""
+"""Serves a store from objects of one resource of a Kubernetes API, as far as its whitelist allows.
 
-from collections.abc import Mapping, Sequence
+What the rules of a store's whitelist allow. Pure.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from syncret.config.catalog import Scope
@@ -13,13 +16,53 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.crd.whitelist import Allowed
+from syncret.providers.crd.spec import WhitelistRule
 from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit import extract, gojson, goregexp
-from syncret.providers.kit.fetching import one_by_one
+from syncret.providers.kit import extract
+from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp
+
+
+class _Rule(NamedTuple):
+    name: Callable[[str], bool] | None
+    namespace: Callable[[str], bool] | None
+    properties: Sequence[Callable[[str], bool]]
+
+    def fits(self, name: str, namespace: str) -> bool:
+        if self.name is not None and not self.name(name):
+            return False
+        return self.namespace is None or (bool(namespace) and self.namespace(namespace))
+
+
+class Allowed:
+    """The rules; none allow everything. Namespaces count for cluster-scoped stores alone."""
+
+    def __init__(self, rules: Sequence[WhitelistRule], *, cluster: bool) -> None:
+        self._rules = [
+            _Rule(
+                regexp.compile(rule.name).search if rule.name else None,
+                regexp.compile(rule.namespace).search if rule.namespace and cluster else None,
+                [regexp.compile(pattern).search for pattern in rule.properties],
+            )
+            for rule in rules
+        ]
+
+    def naming(self, name: str, namespace: str) -> bool:
+        """Whether anything of this object may be read."""
+        return not self._rules or any(rule.fits(name, namespace) for rule in self._rules)
+
+    def reading(self, name: str, namespace: str, asked: str) -> bool:
+        """Whether this property of the object may be read or, where none is asked, all of it."""
+        return not self._rules or any(
+            rule.fits(name, namespace)
+            and (not rule.properties or any(matches(asked) for matches in rule.properties if asked))
+            for rule in self._rules
+        )
+
 
 if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
-    from syncret.providers.kit.kube import Kube
+    from syncret.providers.kit.kube.client import Kube
 
 
 class Served(NamedTuple):
@@ -76,7 +119,7 @@ class CrdClient:
         """By name; of a cluster-scoped store the names are `namespace/name`."""
         if query.tags is not None or query.path is not None:
             raise Malformed("unsupported find operator", hint="objects are found by name.regexp only")
-        matches = goregexp.compile(query.name).search if query.name else None
+        matches = regexp.compile(query.name).search if query.name else None
         namespace = self._scope.namespace if self._served.namespaced and not self._scope.cluster else ""
         await check_access(self._kube, self._served, "list", namespace)
         found: dict[str, SecretBytes] = {}
@@ -154,7 +197,7 @@ class CrdClient:
         return Name(namespace, name) if slash else Name(own, key)
 
     def _path(self, named: Name) -> str:
-        from syncret.providers.kit.kube import place
+        from syncret.providers.kit.kube.client import place
 
         served = self._served
         return place(served.group, served.version, served.plural, namespace=named.namespace, name=named.name)

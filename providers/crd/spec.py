@@ -9,7 +9,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, Rule, SecretKeySelector, at_most_one
 from syncret.config.meta import Document
-from syncret.providers.kit.kube_spec import KubernetesAuth, KubernetesServer, check_connection
+from syncret.providers.kit.kube.spec import KubernetesAuth, KubernetesServer, check_connection
 
 
 class Resource(Model):
@@ -94,11 +94,11 @@ def _check_rule(rule: WhitelistRule, scope: Scope, path: str) -> Iterator[Proble
 
 
 def _check_pattern(pattern: str, path: str) -> Iterator[Problem]:
-    from syncret.providers.kit import goregexp  # RE2 is not needed to know what a spec looks like
+    from syncret.providers.kit.golang import regexp  # RE2 is not needed to know what a spec looks like
 
     try:
-        goregexp.compile(pattern)
-    except goregexp.PatternError as error:
+        regexp.compile(pattern)
+    except regexp.PatternError as error:
         yield Problem(
             path=path,
             message=f"crd: invalid {path} regex: {error.message}",

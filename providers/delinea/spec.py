@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit.selectors import complete, filled, referent, value_or_ref
+from syncret.providers.kit.spec_rules import complete, filled, referent, value_or_ref
 
 
 class DelineaCredential(Model):

@@ -7,7 +7,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Document
-from syncret.providers.kit.selectors import filled, strict
+from syncret.providers.kit.spec_rules import filled, strict
 
 
 class DopplerSecretRef(Model):

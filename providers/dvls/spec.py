@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit.selectors import complete, strict
-from syncret.providers.kit.urls import address
+from syncret.providers.kit.spec_rules import address, complete, strict
 
 
 class DvlsSecretRef(Model):

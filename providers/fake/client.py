@@ -15,7 +15,8 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.fake.manager import SecretManager
-from syncret.providers.kit import extract, goregexp
+from syncret.providers.kit import extract
+from syncret.providers.kit.golang import regexp
 
 _READY: Final = 0
 
@@ -49,7 +50,7 @@ class FakeClient:
     async def find(self, query: FindQuery) -> SecretMap:
         if query.name is None:
             raise Malformed("unsupported find operator", hint="this provider finds by name.regexp only")
-        found = self._manager.find(goregexp.compile(query.name).search)
+        found = self._manager.find(regexp.compile(query.name).search)
         return {key: SecretBytes(value) for key, value in found.items()}
 
     async def push(self, item: PushItem) -> None:

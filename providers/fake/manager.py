@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 
 _LATEST: Final = ""
 """What is pushed has no version; it is no alias for the newest one."""

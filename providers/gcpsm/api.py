@@ -10,7 +10,7 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
-from syncret.providers.kit.credentials import Expiring
+from syncret.providers.kit.auth.logins import Expiring
 from syncret.providers.kit.google.refusals import EXPECTED, refusal
 from syncret.providers.kit.google.tokens import Access
 from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments

@@ -12,8 +12,8 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.federation import federation
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpWorkloadIdentity
-from syncret.providers.kit.credentials import Lease
-from syncret.providers.kit.google import machine
+from syncret.providers.kit.auth.logins import Lease
+from syncret.providers.kit.google import workload as machine
 from syncret.providers.kit.google.defaults import ApplicationDefault
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey, by_key

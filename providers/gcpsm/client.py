@@ -1,5 +1,9 @@
-"""Serves one store from Secret Manager."""
+"""Serves one store from Secret Manager.
 
+The filters of Google's lists: https://cloud.google.com/secret-manager/docs/filtering.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -14,13 +18,27 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.gcpsm.filters import filter_text
 from syncret.providers.gcpsm.payloads import Beside, Payload, value_of
-from syncret.providers.gcpsm.writing import Writing
-from syncret.providers.kit import extract, goregexp
-from syncret.providers.kit.fetching import one_by_one
+from syncret.providers.gcpsm.push import Writing
+from syncret.providers.kit import extract
+from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.refusals import Unusable
-from syncret.providers.kit.together import each
+
+
+def filter_text(path: str, labels: Sequence[tuple[str, str]]) -> str:
+    """Google's filter for a part of a name and for labels."""
+    terms = [f"labels.{_word(key)}={_word(value)}" for key, value in labels]
+    return " ".join([*terms, f"name:{_word(path)}"] if path else terms)
+
+
+def _word(text: str) -> str:
+    """A word of the filter language, in quotes where it could be read as more than a word."""
+    if re.fullmatch(r"[\w-]+", text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.gcpsm.api import Api, Secret
@@ -57,7 +75,7 @@ class GcpSmClient:
     async def find(self, query: FindQuery) -> SecretMap:
         path = query.path or ""
         if query.name is not None:
-            matches = goregexp.compile(query.name).search
+            matches = regexp.compile(query.name).search
             listed = [secret async for secret in self._api.list(filter_text(path, ()))]
             names = [secret.id for secret in listed if matches(secret.id)]
         elif query.tags:

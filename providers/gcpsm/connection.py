@@ -9,7 +9,7 @@ from syncret.providers.gcpsm.api import Api
 from syncret.providers.gcpsm.auth import login, project_of, surroundings
 from syncret.providers.gcpsm.client import GcpSmClient
 from syncret.providers.gcpsm.spec import GcpSmSpec
-from syncret.providers.kit.credentials import Expiring
+from syncret.providers.kit.auth.logins import Expiring
 
 _FALLS_BACK: Final = "LatestOrFetch"
 

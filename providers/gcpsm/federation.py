@@ -14,15 +14,17 @@ from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, GcpWorkloadIdentityFederation
-from syncret.providers.kit.credentials import is_own
+from syncret.providers.kit.auth.logins import is_own
 from syncret.providers.kit.google.endpoints import Endpoints
-from syncret.providers.kit.google.external import ExternalAccount, Federated, read_account
-from syncret.providers.kit.google.sources import (
+from syncret.providers.kit.google.external import (
     TOKEN_TYPE_AWS,
     AwsKeys,
     CredentialSource,
+    ExternalAccount,
+    Federated,
     SubjectToken,
     from_source,
+    read_account,
     signed_by,
 )
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Login

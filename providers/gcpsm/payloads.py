@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import extract, gojson
+from syncret.providers.kit import extract
+from syncret.providers.kit.golang import json as gojson
 
 _NOUNS = {"annotations": "annotation", "labels": "label"}
 

@@ -16,7 +16,7 @@ from syncret.config.fields import (
     SecretKeySelector,
     ServiceAccountSelector,
 )
-from syncret.providers.kit.selectors import referent
+from syncret.providers.kit.spec_rules import referent
 
 AwsRegion = Annotated[str, Meta(pattern="^[a-z0-9-]+$", min_length=1, max_length=50)]
 GcpServiceAccountEmail = Annotated[str, Meta(pattern=r"^.*@.*\.iam\.gserviceaccount\.com$", min_length=1)]

@@ -75,7 +75,7 @@ class _Issued(msgspec.Struct):
 
 async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generated:
     """A token of the installation. It ends by itself within the hour; there is nothing to clean up."""
-    from syncret.providers.kit import jwt
+    from syncret.providers.kit.auth import jwt
     from syncret.providers.kit.http import Http, json_body, segments  # brings in asyncio and TLS
 
     ref = spec.auth.private_key.secret_ref

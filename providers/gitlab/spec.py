@@ -7,7 +7,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
-from syncret.providers.kit.selectors import complete, filled, strict
+from syncret.providers.kit.spec_rules import complete, filled, strict
 
 
 class GitlabSecretRef(Model):

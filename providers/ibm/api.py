@@ -9,8 +9,8 @@ from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.refs import Place
-from syncret.providers.kit import gojson
-from syncret.providers.kit.credentials import Expiring, bearer
+from syncret.providers.kit.auth.logins import Expiring, bearer
+from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Answer, Http, segments
 
 _EXPECTED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)

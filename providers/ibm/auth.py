@@ -12,7 +12,7 @@ import msgspec
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef
-from syncret.providers.kit.credentials import Lease, is_own, token_file
+from syncret.providers.kit.auth.logins import Lease, is_own, token_file
 from syncret.providers.kit.http import Answer, Http, form_body
 
 Login: TypeAlias = Callable[[], Awaitable[Lease[SecretBytes]]]

@@ -7,7 +7,7 @@ from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBy
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import place_of
-from syncret.providers.kit.fetching import one_by_one
+from syncret.providers.kit.batching import one_by_one
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.ibm.api import Api

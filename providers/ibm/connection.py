@@ -9,7 +9,7 @@ from syncret.providers.ibm.api import Api
 from syncret.providers.ibm.auth import login
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.spec import IbmSpec
-from syncret.providers.kit.credentials import Expiring
+from syncret.providers.kit.auth.logins import Expiring
 from syncret.providers.kit.http import Http
 
 

@@ -9,8 +9,9 @@ from syncret.config.fields import Json
 from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.refs import ARBITRARY, TYPES, Place, place_of
-from syncret.providers.kit import extract, gojson
-from syncret.providers.kit.goprint import printed
+from syncret.providers.kit import extract
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang.fmt import printed
 
 
 @dataclass(frozen=True, slots=True)

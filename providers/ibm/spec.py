@@ -6,7 +6,7 @@ from typing import ClassVar
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit.selectors import complete, filled, strict
+from syncret.providers.kit.spec_rules import complete, filled, strict
 
 
 class IbmContainerAuth(Model):

@@ -7,7 +7,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Defaulted, Model, SecretKeySelector
-from syncret.providers.kit.selectors import ca_namespace, filled, referent
+from syncret.providers.kit.spec_rules import ca_namespace, filled, referent
 
 
 class UniversalAuth(Model):

@@ -7,7 +7,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit.selectors import filled, strict
+from syncret.providers.kit.spec_rules import filled, strict
 
 
 class KeeperSpec(Model):

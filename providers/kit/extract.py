@@ -2,7 +2,7 @@
 
 from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 
 
 def value(document: bytes, path: str) -> bytes | None:
@@ -10,7 +10,9 @@ def value(document: bytes, path: str) -> bytes | None:
 
     Raises Malformed for a path that asks for unreasonable work.
     """
-    from syncret.providers.kit.gjson.walk import find  # slow to import, and most values are taken whole
+    from syncret.providers.kit.golang.gjson.walk import (
+        find,  # slow to import, and most values are taken whole
+    )
 
     found = find(gojson.text(document), path)
     return found.text.encode("utf-8", "surrogateescape") if found.exists else None

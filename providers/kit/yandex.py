@@ -8,7 +8,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 class YandexAuth(Model):
@@ -57,7 +57,7 @@ class YandexSpec(Model):
 def check(spec: YandexSpec, _scope: Scope) -> Iterator[Problem]:
     """A name is looked up in a folder."""
     if spec.fetching is not None and spec.fetching.by_name is not None:
-        yield from selectors.filled(
+        yield from spec_rules.filled(
             spec.fetching.by_name.folder_id,
             "fetching.byName.folderID",
             "folderID is required when fetching policy is 'byName'",

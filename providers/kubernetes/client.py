@@ -16,13 +16,13 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit import goregexp
-from syncret.providers.kit.fetching import one_by_one
-from syncret.providers.kubernetes import push
+from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kubernetes import secret
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
 
 if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
-    from syncret.providers.kit.kube import Kube
+    from syncret.providers.kit.kube.client import Kube
 
 _SECRETS: Final = "secrets"
 _ANY: Final = "*"
@@ -59,7 +59,7 @@ class KubernetesClient:
         if query.tags is None and query.name is None:
             raise Malformed("unexpected find operator", hint="Secrets are found by name.regexp or by tags")
         labels = ",".join(f"{name}={wanted}" for name, wanted in sorted(query.tags or ()))
-        matches = goregexp.compile(query.name).search if query.tags is None and query.name else None
+        matches = regexp.compile(query.name).search if query.tags is None and query.name else None
         found: dict[str, SecretBytes] = {}
         doing = f'listing Secrets of namespace "{self._namespace}"'
         async for document in self._kube.list(self._path(), doing=doing, labels=labels):
@@ -69,15 +69,15 @@ class KubernetesClient:
         return found
 
     async def push(self, item: PushItem) -> None:
-        options = push.options_of(item, cluster=self._scope.cluster)
+        options = secret.options_of(item, cluster=self._scope.cluster)
         namespace = options.remote_namespace or self._namespace
         path = self._path(item.remote_key, namespace)
         doing = self._doing("pushing", item.remote_key, namespace)
         before = await self._kube.get(path, doing=doing)
-        after = push.pushed(before, item, options, item.remote_key)
+        after = secret.pushed(before, item, options, item.remote_key)
         if before is None:
             await self._kube.create(self._path(namespace=namespace), after, doing=doing)
-        elif not push.same(before, after):
+        elif not secret.same(before, after):
             await self._kube.update(path, after, doing=doing)
 
     async def delete(self, target: RemoteTarget) -> None:
@@ -91,7 +91,7 @@ class KubernetesClient:
             return
         if target.property and len(data) > 1:
             del data[target.property]
-            await self._kube.update(path, {**document, "data": push.encoded(data)}, doing=doing)
+            await self._kube.update(path, {**document, "data": secret.encoded(data)}, doing=doing)
         else:
             await self._kube.delete(path, doing=doing)
 
@@ -122,7 +122,7 @@ class KubernetesClient:
         return None if document is None else secret_of(document)
 
     def _path(self, name: str = "", namespace: str = "") -> str:
-        from syncret.providers.kit.kube import place
+        from syncret.providers.kit.kube.client import place
 
         return place("", "v1", _SECRETS, namespace=namespace or self._namespace, name=name)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, Namespace, SecretKeySelector
-from syncret.providers.kit.kube_spec import KubernetesAuth, KubernetesServer, check_connection
+from syncret.providers.kit.kube.spec import KubernetesAuth, KubernetesServer, check_connection
 
 
 class KubernetesSpec(Model):

@@ -8,7 +8,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, Rule, SecretKeySelector
 from syncret.config.meta import Document
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _LONGEST: Final = 253
@@ -58,13 +58,13 @@ def check(spec: NebiusSpec, scope: Scope) -> Iterator[Problem]:
     yield from _check_auth(spec.auth, scope)
     if spec.ca_provider is not None:
         selector = spec.ca_provider.cert_secret_ref or SecretKeySelector()
-        yield from selectors.complete(
+        yield from spec_rules.complete(
             selector,
             "caProvider.certSecretRef",
             no_name="invalid certificate configuration: no name specified",
             no_key="invalid certificate configuration: no key specified",
         )
-        yield from selectors.strict(selector, scope, "caProvider.certSecretRef")
+        yield from spec_rules.strict(selector, scope, "caProvider.certSecretRef")
 
 
 def _check_auth(auth: NebiusAuth, scope: Scope) -> Iterator[Problem]:
@@ -93,13 +93,13 @@ def _check_auth(auth: NebiusAuth, scope: Scope) -> Iterator[Problem]:
             hint="remove tokenSecretRef or serviceAccountCredsSecretRef",
         )
     for path, kind, selector in given:
-        yield from selectors.filled(
+        yield from spec_rules.filled(
             selector.key,
             f"{path}.key",
             f"invalid {kind} auth configuration: no secret key specified",
             "write under which key of the Secret the value is",
         )
-        yield from selectors.strict(selector, scope, path)
+        yield from spec_rules.strict(selector, scope, path)
 
 
 def _no_domain(domain: str) -> str:

@@ -6,8 +6,8 @@ from typing import ClassVar
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit import selectors
-from syncret.providers.kit.urls import address
+from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_rules import address
 
 
 class NgrokSecretRef(Model):
@@ -44,6 +44,6 @@ def check(spec: NgrokSpec, _scope: Scope) -> Iterator[Problem]:
         yield Problem(
             path="apiUrl", message="invalid API URL", hint="write an address such as https://api.ngrok.com"
         )
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.vault.name, "vault.name", "ngrok provider vault name is required", "name an existing vault"
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 class OnboardbaseAuth(Model):
@@ -30,8 +30,8 @@ def check(spec: OnboardbaseSpec, scope: Scope) -> Iterator[Problem]:
         ("auth.apiKeyRef", "onboardbaseAPIKey", spec.auth.api_key_ref),
         ("auth.passcodeRef", "onboardbasePasscode", spec.auth.passcode_ref),
     ):
-        yield from selectors.strict(selector, scope, path, "invalid store")
-        yield from selectors.filled(
+        yield from spec_rules.strict(selector, scope, path, "invalid store")
+        yield from spec_rules.filled(
             selector.name,
             f"{path}.name",
             f"invalid store: {name}.name cannot be empty",

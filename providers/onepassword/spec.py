@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit import selectors
-from syncret.providers.kit.urls import address
+from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_rules import address
 
 
 class OnePasswordAuthSecretRef(Model):
@@ -35,13 +35,13 @@ def check(spec: OnePasswordSpec, scope: Scope) -> Iterator[Problem]:
     context = "received invalid 1Password SecretStore resource"
     token = spec.auth.secret_ref.connect_token_secret_ref
     path = "auth.secretRef.connectTokenSecretRef"
-    yield from selectors.complete(
+    yield from spec_rules.complete(
         token,
         path,
         no_name=f"{context}: missing: spec.provider.onepassword.{path}.name",
         no_key=f"{context}: missing: spec.provider.onepassword.{path}.key",
     )
-    yield from selectors.strict(token, scope, path, context)
+    yield from spec_rules.strict(token, scope, path, context)
     if not spec.vaults:
         yield Problem(
             path="vaults",

@@ -8,7 +8,7 @@ from msgspec import Meta
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Duration, Model, Rule, SecretKeySelector, at_most_one
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 class OnePasswordSDKAuth(Model):
@@ -53,10 +53,10 @@ def check(spec: OnePasswordSDKSpec, scope: Scope) -> Iterator[Problem]:
     # The messages name the field as it was once called; people search for them.
     once = "spec.provider.onepasswordsdk.auth.secretRef.serviceAccountTokenSecretRef"
     token, path = spec.auth.service_account_secret_ref, "auth.serviceAccountSecretRef"
-    yield from selectors.complete(
+    yield from spec_rules.complete(
         token, path, no_name=f"{context}: missing: {once}.name", no_key=f"{context}: missing: {once}.key"
     )
-    yield from selectors.strict(token, scope, path, context)
+    yield from spec_rules.strict(token, scope, path, context)
     if not (spec.vault or spec.environment):
         yield Problem(
             path="vault",

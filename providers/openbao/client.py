@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit import goregexp
-from syncret.providers.kit.fetching import one_by_one
-from syncret.providers.kit.together import each
-from syncret.providers.kit.vault import payloads
-from syncret.providers.kit.vault.payloads import Payload
+from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.vault import entries as payloads
+from syncret.providers.kit.vault.entries import Payload
 
 if TYPE_CHECKING:  # what reaches a network is slow to import, and a spec is judged without it
-    from syncret.providers.kit.vault.engine import KeyValues
+    from syncret.providers.kit.vault.key_values import KeyValues
 
 
 class OpenBaoClient:
@@ -40,7 +39,7 @@ class OpenBaoClient:
         if query.tags is not None or query.name is None:
             problem = "tag based search is not implemented" if query.tags else "a search without a name"
             raise Malformed(problem, hint="this provider finds by name.regexp, within one folder")
-        wanted = goregexp.compile(query.name).search
+        wanted = regexp.compile(query.name).search
         folder = f"{query.path.strip('/')}/" if query.path else ""
         keys = await self._entries.below(folder, recursive=False) or []
         names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]

@@ -7,12 +7,11 @@ from typing import Final
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import Http, Tls
-from syncret.providers.kit.texts import text
-from syncret.providers.kit.trust import authorities
-from syncret.providers.kit.vault import calls
+from syncret.providers.kit.references import authorities, text
+from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.client import Vault
-from syncret.providers.kit.vault.engine import KeyValues
-from syncret.providers.kit.vault.places import Engine
+from syncret.providers.kit.vault.entries import Engine
+from syncret.providers.kit.vault.key_values import KeyValues
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.tokens import Login
 from syncret.providers.kit.vault.wire import Adapter, Wire
@@ -53,14 +52,14 @@ def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:
         async def by_role(adapter: Adapter) -> Reply:
             name = role.role_id or await text(context, role.role_ref, "auth.appRole.roleRef")
             secret = await text(context, role.secret_ref, "auth.appRole.secretRef")
-            return await calls.app_role(adapter, role.path, name, secret)
+            return await requests.app_role(adapter, role.path, name, secret)
 
         return Login("appRole", by_role, _REMEDY)
     if user is not None:
 
         async def by_password(adapter: Adapter) -> Reply:
             password = await text(context, user.secret_ref, "auth.userPass.secretRef")
-            return await calls.user_pass(adapter, user.path, user.username, password)
+            return await requests.user_pass(adapter, user.path, user.username, password)
 
         return Login("userPass", by_password, _REMEDY)
     raise Malformed(

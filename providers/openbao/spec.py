@@ -8,7 +8,7 @@ from msgspec import Meta
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, Rule, SecretKeySelector, at_most_one, exactly_one
-from syncret.providers.kit.selectors import referent
+from syncret.providers.kit.spec_rules import referent
 
 
 class OpenBaoAppRole(Model):

@@ -6,7 +6,7 @@ from typing import Literal
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector, ServiceAccountSelector
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 class OracleSecretRef(Model):
@@ -42,16 +42,16 @@ class OracleSpec(Model):
 
 def check(spec: OracleSpec, scope: Scope) -> Iterator[Problem]:
     """Nothing that a request needs is empty, and every Secret is within reach."""
-    yield from selectors.filled(spec.vault, "vault", "vault cannot be empty", "write the OCID of the vault")
-    yield from selectors.filled(
+    yield from spec_rules.filled(spec.vault, "vault", "vault cannot be empty", "write the OCID of the vault")
+    yield from spec_rules.filled(
         spec.region, "region", "region cannot be empty", "write a region such as eu-frankfurt-1"
     )
     if spec.auth is None:
         return
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.auth.user, "auth.user", "user cannot be empty", "write the OCID of the user"
     )
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.auth.tenancy, "auth.tenancy", "tenant cannot be empty", "write the OCID of the tenancy"
     )
     for field, name, selector in (
@@ -59,10 +59,10 @@ def check(spec: OracleSpec, scope: Scope) -> Iterator[Problem]:
         ("fingerprint", "fingerprint", spec.auth.secret_ref.fingerprint),
     ):
         path = f"auth.secretRef.{field}"
-        yield from selectors.complete(
+        yield from spec_rules.complete(
             selector, path, no_name=f"{name}.name cannot be empty", no_key=f"{name}.key cannot be empty"
         )
-        yield from selectors.strict(selector, scope, path)
-    yield from selectors.referent(
+        yield from spec_rules.strict(selector, scope, path)
+    yield from spec_rules.referent(
         spec.service_account_ref, scope, "serviceAccountRef", "invalid ServiceAccountRef"
     )

@@ -8,8 +8,8 @@ from msgspec import Meta
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Int32, Model, SecretKeySelector
-from syncret.providers.kit import selectors
-from syncret.providers.kit.urls import address
+from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_rules import address
 
 
 class OvhToken(Model):
@@ -49,7 +49,7 @@ class OvhSpec(Model):
 
 def check(spec: OvhSpec, _scope: Scope) -> Iterator[Problem]:
     """The server has an address, the domain an ID, and the login what it needs."""
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.server, "server", "ovh store server is required", "write the endpoint of the OKMS domain"
     )
     if address(spec.server) is None:
@@ -58,7 +58,7 @@ def check(spec: OvhSpec, _scope: Scope) -> Iterator[Problem]:
             message="ovh store server must contain a valid url",
             hint="write an address such as https://eu-west-rbx.okms.ovh.net",
         )
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.okmsid, "okmsid", "ovh store okmsID is required", "write the ID of the domain"
     )
     yield from _check_auth(spec.auth)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
-from syncret.providers.kit import selectors
-from syncret.providers.kit.urls import address
+from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_rules import address
 
 
 class PassboltAuth(Model):
@@ -39,7 +39,7 @@ def check(spec: PassboltSpec, _scope: Scope) -> Iterator[Problem]:
                 hint="name the Secret and the key that hold the value",
             )
     if not spec.host:
-        yield from selectors.filled(
+        yield from spec_rules.filled(
             spec.host, "host", "missing: spec.provider.passbolt.host", "write the address of the server"
         )
         return

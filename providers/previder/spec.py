@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 class PreviderAuthSecretRef(Model):
@@ -37,7 +37,7 @@ def check(spec: PreviderSpec, _scope: Scope) -> Iterator[Problem]:
             hint="write secretRef.accessToken with the Secret's name and key",
         )
         return
-    yield from selectors.complete(
+    yield from spec_rules.complete(
         spec.auth.secret_ref.access_token,
         "auth.secretRef.accessToken",
         no_name="missing Previder accessToken name",

@@ -9,7 +9,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, Rule, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Document
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 class PulumiSecretRef(Model):
@@ -77,7 +77,7 @@ def check(spec: PulumiSpec, scope: Scope) -> Iterator[Problem]:
         ("environment", spec.environment),
         ("project", spec.project),
     ):
-        yield from selectors.filled(value, field, f"{field} is required", f"write the name of the {field}")
+        yield from spec_rules.filled(value, field, f"{field} is required", f"write the name of the {field}")
     if spec.access_token is not None:
         yield from _check_token(spec.access_token, scope, "accessToken")
     if spec.auth is not None and spec.auth.access_token is not None:
@@ -95,8 +95,8 @@ def _check_token(token: PulumiSecretRef, scope: Scope, path: str) -> Iterator[Pr
             hint="name the Secret that holds the token",
         )
         return
-    yield from selectors.referent(selector, scope, f"{path}.secretRef")
-    yield from selectors.complete(
+    yield from spec_rules.referent(selector, scope, f"{path}.secretRef")
+    yield from spec_rules.complete(
         selector,
         f"{path}.secretRef",
         no_name="secretRef.name is required",
@@ -105,7 +105,7 @@ def _check_token(token: PulumiSecretRef, scope: Scope, path: str) -> Iterator[Pr
 
 
 def _check_oidc(oidc: PulumiOIDC, scope: Scope) -> Iterator[Problem]:
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         oidc.organization,
         "auth.oidcConfig.organization",
         "oidcConfig.organization is required",

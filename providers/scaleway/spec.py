@@ -7,8 +7,8 @@ from typing import Final
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit import selectors
-from syncret.providers.kit.urls import address
+from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_rules import address
 
 _REGION: Final = re.compile(r"[a-z]{2}-[a-z]{3}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -50,5 +50,5 @@ def check(spec: ScalewaySpec, scope: Scope) -> Iterator[Problem]:
             hint="write the project's UUID",
         )
     for path, key in (("accessKey", spec.access_key), ("secretKey", spec.secret_key)):
-        yield from selectors.value_or_ref(key.value, key.secret_ref, path)
-        yield from selectors.referent(key.secret_ref, scope, f"{path}.secretRef")
+        yield from spec_rules.value_or_ref(key.value, key.secret_ref, path)
+        yield from spec_rules.referent(key.secret_ref, scope, f"{path}.secretRef")

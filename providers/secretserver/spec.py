@@ -10,7 +10,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, Rule, SecretKeySelector
 from syncret.config.meta import Document
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 def _one_place(ref: Document) -> bool:
@@ -59,7 +59,7 @@ class SecretServerSpec(Model):
 
 def check(spec: SecretServerSpec, scope: Scope) -> Iterator[Problem]:
     """The server has an address, and the Secrets that the login reads are named and within reach."""
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.server_url, "serverURL", "serverURL must be set", "write the address of the installation"
     )
     used = (
@@ -68,8 +68,8 @@ def check(spec: SecretServerSpec, scope: Scope) -> Iterator[Problem]:
     for path, credential in used:
         if credential is None or credential.secret_ref is None:
             continue
-        yield from selectors.referent(credential.secret_ref, scope, f"{path}.secretRef")
-        yield from selectors.complete(
+        yield from spec_rules.referent(credential.secret_ref, scope, f"{path}.secretRef")
+        yield from spec_rules.complete(
             credential.secret_ref,
             f"{path}.secretRef",
             no_name="must specify a secret name",

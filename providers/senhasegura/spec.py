@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Defaulted, Model, SecretKeySelector
-from syncret.providers.kit import selectors
-from syncret.providers.kit.urls import address
+from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_rules import address
 
 
 class SenhaseguraAuth(Model):
@@ -37,7 +37,7 @@ def check(spec: SenhaseguraSpec, _scope: Scope) -> Iterator[Problem]:
         )
     elif url is None or not url.host:
         yield Problem(path="url", message="invalid senhasegura URL", hint=hint)
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.auth.client_id,
         "auth.clientId",
         "missing senhasegura authentication Client ID",

@@ -14,16 +14,15 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit import goregexp
-from syncret.providers.kit.fetching import one_by_one
-from syncret.providers.kit.together import each
-from syncret.providers.kit.vault import payloads
-from syncret.providers.kit.vault.payloads import Payload
+from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.vault import entries as payloads
+from syncret.providers.kit.vault.entries import Payload
 
 if TYPE_CHECKING:  # what reaches a network is slow to import, and a spec is judged without it
     from syncret.providers.kit.vault.client import Vault
-    from syncret.providers.kit.vault.engine import KeyValues
-    from syncret.providers.vault.writing import Pen
+    from syncret.providers.kit.vault.key_values import KeyValues
+    from syncret.providers.vault.push import Pen
 
 
 class VaultClient:
@@ -60,7 +59,7 @@ class VaultClient:
             )
         if not query.path and not self._entries.engine.mount:
             raise Malformed("there is no path to search", hint="set path in the store, or find.path")
-        wanted = goregexp.compile(query.name).search if query.name is not None else None
+        wanted = regexp.compile(query.name).search if query.name is not None else None
         keys = await self._entries.below(f"{query.path}/" if query.path else "")
         if keys is None:
             return None

@@ -5,18 +5,16 @@ from contextlib import asynccontextmanager
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.kit.http import Http, Timeouts, Tls
-from syncret.providers.kit.texts import text
-from syncret.providers.kit.trust import authorities
+from syncret.providers.kit.references import authorities, text
 from syncret.providers.kit.vault.client import Vault
-from syncret.providers.kit.vault.consistency import Index
-from syncret.providers.kit.vault.engine import KeyValues
-from syncret.providers.kit.vault.places import Engine
-from syncret.providers.kit.vault.wire import Wire
+from syncret.providers.kit.vault.entries import Engine
+from syncret.providers.kit.vault.key_values import KeyValues
+from syncret.providers.kit.vault.wire import Index, Wire
 from syncret.providers.vault import auth
-from syncret.providers.vault.auth import cert
+from syncret.providers.vault.auth import static
 from syncret.providers.vault.client import VaultClient
+from syncret.providers.vault.push import Pen
 from syncret.providers.vault.spec import VaultSpec
-from syncret.providers.vault.writing import Pen
 
 
 @asynccontextmanager
@@ -71,7 +69,7 @@ async def _identity(spec: VaultSpec, context: OpenContext) -> tuple[bytes, bytes
         and spec.auth.cert is not None
         and auth.chosen(spec.auth, context).method == "cert"
     ):
-        return await cert.pair(spec.auth.cert, context)
+        return await static.pair(spec.auth.cert, context)
     own = spec.tls
     if own is None or own.cert_secret_ref is None or own.key_secret_ref is None:
         return b"", b""

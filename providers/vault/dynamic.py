@@ -9,12 +9,11 @@ from syncret.config.meta import Document
 from syncret.config.resources.secret_store import RetrySettings
 from syncret.providers.contract import Generated, OpenContext, SecretBytes, SecretMap
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Unauthenticated
 from syncret.providers.kit.retry import RetryPolicy, retried
 from syncret.providers.kit.vault.client import Vault
-from syncret.providers.kit.vault.payloads import fields
-from syncret.providers.kit.vault.places import joined
+from syncret.providers.kit.vault.entries import fields, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, Reply, number
 from syncret.providers.vault.connection import opened_vault
 from syncret.providers.vault.dynamic_secret import VaultDynamicSecretSpec

@@ -6,7 +6,7 @@ from typing import Literal
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
-from syncret.providers.kit.selectors import referent
+from syncret.providers.kit.spec_rules import referent
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth, VaultIam, VaultJwt
 
 

@@ -7,7 +7,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit import selectors
+from syncret.providers.kit import spec_rules
 
 
 class VolcengineSecretRef(Model):
@@ -34,7 +34,7 @@ class VolcengineSpec(Model):
 
 def check(spec: VolcengineSpec, scope: Scope) -> Iterator[Problem]:
     """The region is named; static credentials are complete and within reach."""
-    yield from selectors.filled(
+    yield from spec_rules.filled(
         spec.region, "region", "region is required", "write a region such as cn-beijing"
     )
     if spec.auth is None:
@@ -52,4 +52,4 @@ def check(spec: VolcengineSpec, scope: Scope) -> Iterator[Problem]:
         ("secretAccessKey", "invalid SecretAccessKey", ref.secret_access_key),
         ("token", "invalid Token", ref.token),
     ):
-        yield from selectors.referent(selector, scope, f"auth.secretRef.{field}", context)
+        yield from spec_rules.referent(selector, scope, f"auth.secretRef.{field}", context)

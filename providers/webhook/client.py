@@ -16,7 +16,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.fetching import one_by_one
+from syncret.providers.kit.batching import one_by_one
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, tells_property
 

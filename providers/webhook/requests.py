@@ -14,7 +14,7 @@ from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
-from syncret.providers.kit.trust import authorities
+from syncret.providers.kit.references import authorities
 from syncret.providers.webhook.spec import WebhookAuth, WebhookNTLM, WebhookResult
 
 NOT_MODIFIED: Final = 304

@@ -4,7 +4,8 @@ from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson, jsonpath
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import jsonpath
 
 
 def one(body: bytes, path: str) -> bytes:

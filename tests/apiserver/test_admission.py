@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from syncret.config.decode import judge
 from syncret.config.errors import Severity
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
-from syncret.config.schema import Schema
-from syncret.daemon.cli.export import crd
+from syncret.config.schema.admission import judge
+from syncret.config.schema.structural import Schema
+from syncret.daemon.cli.commands.export import crd
 from syncret.providers.registry import Registry
 from tests.apiserver.drawing import Artist
 from tests.servers.kube.running import KubeApi, kube_api

@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from syncret.daemon.backends.contract import Backend
-from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
-from syncret.daemon.backends.filesystem.tree import OutputSettings
-from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.backends.memory.hooks import admit_all
+from syncret.daemon.homes.contract import Backend
+from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
+from syncret.daemon.homes.filesystem.output.root import OutputSettings
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.plugins import admit_all
 from syncret.providers.registry import Registry
 from tests.backends.objects import START
 

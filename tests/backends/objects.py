@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.backends.contract import Backend, Change, ChangeKind, Changes, Stored
+from syncret.daemon.homes.contract import Backend, Change, ChangeKind, Changes, Stored
 
 START = 1767225600.0
 """2026-01-01T00:00:00Z"""

@@ -5,9 +5,9 @@ import pytest
 from syncret.config.errors import Severity
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.backends.contract import Invalid
-from syncret.daemon.backends.memory.admission import admission_by
-from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.homes.contract import Invalid
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
 from tests.backends.objects import OURS, SECRET, START, THING, document_of, existing, manifest, ref, secret
 

@@ -3,9 +3,9 @@
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.backends.contract import Conflict, Invalid, NotFound
-from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.backends.memory.patch import merged
+from syncret.daemon.homes.contract import Conflict, Invalid, NotFound
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.requests import merged
 from tests.backends.objects import SECRET, THING, manifest, owned_by, ref, secret
 
 

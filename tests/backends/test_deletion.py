@@ -5,7 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.backends.contract import Backend, ChangeKind, Conflict, Forbidden, Invalid, NotFound
+from syncret.daemon.homes.contract import Backend, ChangeKind, Conflict, Forbidden, Invalid, NotFound
 from tests.backends.objects import (
     OURS,
     SECRET,

@@ -4,14 +4,9 @@ import pytest
 
 from syncret.config.errors import Problem, Severity
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.backends.contract import (
-    AlreadyExists,
-    Conflict,
-    Forbidden,
-    Invalid,
-)
-from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.backends.memory.hooks import Admitted
+from syncret.daemon.homes.contract import AlreadyExists, Conflict, Forbidden, Invalid
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.plugins import Admitted
 from tests.backends.objects import (
     START,
     THING,

@@ -6,12 +6,9 @@ from contextlib import aclosing
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.contract import (
-    ChangeKind,
-    Stored,
-)
-from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.backends.memory.metadata import counted_uids
+from syncret.daemon.homes.contract import ChangeKind, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.metadata import counted_uids
 from tests.backends.objects import (
     SECRET,
     START,

@@ -6,13 +6,8 @@ import msgspec
 import pytest
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.backends.contract import (
-    Forbidden,
-    Invalid,
-    Stored,
-    TargetUnavailable,
-)
-from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.homes.contract import Forbidden, Invalid, Stored, TargetUnavailable
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.backends.objects import (
     SECRET,
     START,

@@ -1,7 +1,7 @@
 """Managed fields: who wrote which key of a Secret."""
 
 from syncret.config.meta import Document
-from syncret.daemon.backends.contract import Backend, Stored
+from syncret.daemon.homes.contract import Backend, Stored
 from tests.backends.objects import SECRET, document_of, manifest, ref, secret
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.backends.contract import AlreadyExists, ChangeKind, Forbidden, NotFound, Stored
-from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.homes.contract import AlreadyExists, ChangeKind, Forbidden, NotFound, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.backends.objects import START, manifest
 
 R = TypeVar("R")

@@ -6,7 +6,7 @@ import pytest
 
 from syncret.config.fields import LabelRequirement, LabelSelector
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.backends.contract import AlreadyExists, Backend, Conflict, Invalid, NotFound
+from syncret.daemon.homes.contract import AlreadyExists, Backend, Conflict, Invalid, NotFound
 from syncret.providers.errors import Malformed
 from tests.backends.objects import OURS, SECRET, THING, document_of, existing, manifest, ref, secret
 

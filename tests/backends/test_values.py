@@ -3,7 +3,7 @@
 import pytest
 
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.backends.contract import Backend, Invalid
+from syncret.daemon.homes.contract import Backend, Invalid
 from tests.backends.objects import SECRET, document_of, manifest, ref, secret
 
 CONFIG_MAP = GroupKind("", "ConfigMap")

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from syncret.daemon.backends.contract import Backend, Change, ChangeKind, Invalid
+from syncret.daemon.homes.contract import Backend, Change, ChangeKind, Invalid
 from tests.backends.objects import OURS, THING, manifest, ref, replay, secret, take, told
 
 

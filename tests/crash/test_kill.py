@@ -19,9 +19,9 @@ import msgspec
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.backends.filesystem.names import TEMPORARY
-from syncret.daemon.backends.filesystem.records import Record, is_file, unpack
-from syncret.daemon.backends.filesystem.state_file import read_state
+from syncret.daemon.homes.filesystem.output.names import TEMPORARY
+from syncret.daemon.homes.filesystem.state.database import read_state
+from syncret.daemon.homes.filesystem.state.rows import Record, is_file, unpack
 from tests.crash.victim import KEYS, OBJECTS, OWNER, content, home_of, resource, secret, write_manifests
 
 KILLS = int(os.environ.get("SYNCRET_KILLS", "20"))

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Final
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.backends.contract import AlreadyExists
-from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
-from syncret.daemon.backends.filesystem.reading import FileProblem
-from syncret.daemon.backends.filesystem.tree import OutputSettings
-from syncret.daemon.backends.memory.admission import admission_by
+from syncret.daemon.homes.contract import AlreadyExists
+from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
+from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
+from syncret.daemon.homes.filesystem.output.root import OutputSettings
+from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
 
 OBJECTS: Final = 1000

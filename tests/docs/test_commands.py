@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from syncret.daemon.cli.arguments import parser
+from syncret.daemon.cli.parser.arguments import parser
 from tests.docs.pages import ROOT, every, pages
 
 _PROMPT = re.compile(r"^(?:[$#] )(?P<line>.*)$", re.MULTILINE)

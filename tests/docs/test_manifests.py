@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from syncret.config.decode import judge
-from syncret.config.documents import LoadedDocument, load_bytes
-from syncret.config.loader import load
+from syncret.config.manifests.documents import LoadedDocument, load_bytes
+from syncret.config.manifests.loader import load
 from syncret.config.meta import is_object
+from syncret.config.schema.admission import judge
 from syncret.config.settings_layers import load_settings
-from syncret.daemon.cli.exits import OK
+from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.main import main
 from syncret.daemon.simulate.scenario import read_scenario
 from syncret.providers.registry import Registry

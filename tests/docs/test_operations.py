@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from syncret.config.documents import load_bytes
-from syncret.daemon.cli.exits import OK
+from syncret.config.manifests.documents import load_bytes
+from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.main import main
-from syncret.daemon.ops.families import FAMILIES
+from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.simulate.scenario import read_scenario
 from syncret.daemon.simulate.simulation import run_scenario

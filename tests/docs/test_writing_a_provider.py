@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from syncret.config.decode import judge
+from syncret.config.schema.admission import judge
 from syncret.config.settings import Settings
-from syncret.daemon.cli.providers import provider_rows
+from syncret.daemon.cli.commands.providers import provider_rows
 from syncret.daemon.one_pass import one_pass
 from syncret.providers import builtin
 from syncret.providers.registry import Registry

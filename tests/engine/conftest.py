@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.virtual import VirtualTimeLoop
+from syncret.daemon.engine.virtual_time import VirtualTimeLoop
 from tests.engine.life import Life
 from tests.engine.support import START
 

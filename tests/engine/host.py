@@ -11,10 +11,10 @@ from pathlib import Path
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.app import Controllers, Hooks, controllers
-from syncret.daemon.backends.filesystem.home import HostHome, HostSettings
-from syncret.daemon.backends.filesystem.tree import OutputSettings
-from syncret.daemon.backends.memory.admission import admission_by
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
+from syncret.daemon.homes.filesystem.output.root import OutputSettings
+from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
 from tests.engine.support import Recorder, settings
 

@@ -9,15 +9,15 @@ from typing import Any
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.daemon.app import Controllers, Hooks, controllers
-from syncret.daemon.backends.contract import BackendError, Stored
-from syncret.daemon.backends.memory.admission import admission_by
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
+from syncret.daemon.homes.contract import BackendError, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.ops.control import explanation
 from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.ops.view import View
-from syncret.daemon.recorded import RecordedTarget
+from syncret.daemon.recorded_writes import RecordedTarget
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
 from syncret.providers.registry import Registry

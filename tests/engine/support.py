@@ -11,9 +11,9 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Json, Model, SecretKeySelector
 from syncret.config.meta import Document, ObjectRef, ref_of
 from syncret.config.settings import Settings
-from syncret.daemon.backends.contract import Stored
-from syncret.daemon.engine.contract import Failure
 from syncret.daemon.engine.observer import Call, Run, Silent
+from syncret.daemon.engine.reconciler import Failure
+from syncret.daemon.homes.contract import Stored
 from syncret.providers.contract import (
     FindQuery,
     OpenContext,

@@ -4,7 +4,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.core.labels import created_by
+from syncret.daemon.core.ownership import created_by
 from syncret.daemon.engine.clock import Clock
 from tests.engine.life import HOUR, Life, X, manifest, namespace, secret, secret_ref, store, wanting
 from tests.engine.support import ref

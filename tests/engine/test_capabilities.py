@@ -9,10 +9,10 @@ import pytest
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Json
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.session import Session
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.session import Session
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import (
     FindQuery,
     OpenContext,

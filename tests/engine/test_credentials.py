@@ -5,10 +5,10 @@ import pytest
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.contract import BackendError, Stored
-from syncret.daemon.backends.memory.cluster import MemoryCluster
-from syncret.daemon.engine.credentials import ABSENT, HomeCredentials
-from syncret.daemon.engine.requests import requests
+from syncret.daemon.engine.sessions.credentials import ABSENT, HomeCredentials
+from syncret.daemon.engine.templates import requests
+from syncret.daemon.homes.contract import BackendError, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from tests.engine.support import START, manifest

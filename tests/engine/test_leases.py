@@ -10,10 +10,10 @@ import pytest
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.backends.contract import TargetUnavailable
 from syncret.daemon.core.digest import text_hash
+from syncret.daemon.dry_run import given_back
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.rehearsal import given_back
+from syncret.daemon.homes.contract import TargetUnavailable
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import SyncError, Unavailable
 from tests.engine.life import HOUR, PUSH, Life, X, manifest, secret, secret_ref, store, wanting

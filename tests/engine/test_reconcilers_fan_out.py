@@ -6,7 +6,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.backends.contract import Conflict, Invalid
+from syncret.daemon.homes.contract import Conflict, Invalid
 from tests.engine.life import HOUR, Life, manifest, namespace
 from tests.engine.support import GROUP, ref
 

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.daemon.backends.contract import Stored
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.reads import KEEP, due_since
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.read_batching import KEEP, due_since
+from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import SyncError
 from tests.engine.support import GROUP, Manager, OneProvider, manifest, settings, store

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.virtual import Deadlock, VirtualTimeLoop
+from syncret.daemon.engine.virtual_time import Deadlock, VirtualTimeLoop
 from tests.engine.support import START
 
 

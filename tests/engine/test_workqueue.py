@@ -8,7 +8,7 @@ import pytest
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.workqueue import QueueClosed, WorkQueue
+from syncret.daemon.engine.queue.workqueue import QueueClosed, WorkQueue
 from tests.engine.support import START, ref
 
 

@@ -10,16 +10,16 @@ from random import Random
 from typing import Final, TypeAlias
 
 from bench.typical import DATA, GROUPS
-from syncret.config.decode import judge
 from syncret.config.fields import Json
-from syncret.config.yaml import parse_text
+from syncret.config.schema.admission import judge
+from syncret.config.text.yaml import parse_text
 from syncret.daemon.core.templating import operator
-from syncret.daemon.core.templating.errors import TemplateError
 from syncret.daemon.core.templating.functions.contract import Context
-from syncret.daemon.core.templating.lexer import tokenize
+from syncret.daemon.core.templating.golang.errors import TemplateError
+from syncret.daemon.core.templating.golang.lexer import tokenize
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson
-from syncret.providers.kit.gjson.walk import find
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang.gjson.walk import find
 from syncret.providers.registry import Registry
 from tests.fuzz import mutation
 from tests.oracle.cases import paths

@@ -9,17 +9,19 @@ from typing import Final
 import msgspec
 
 from syncret.config.resources.external_secret import Rewrite
-from syncret.daemon.core import decoding, keys, rewriting
-from syncret.daemon.core.templating import operator, values
-from syncret.daemon.core.templating.budget import Budget
-from syncret.daemon.core.templating.engine import NO_FUNCTIONS, Functions, Template
-from syncret.daemon.core.templating.errors import TemplateError
+from syncret.daemon.core import assemble, conversion
+from syncret.daemon.core.templating import operator
 from syncret.daemon.core.templating.functions.contract import Context
-from syncret.daemon.core.templating.running import MissingKey
-from syncret.daemon.engine.reconcilers.templates import Templates
+from syncret.daemon.core.templating.golang import values
+from syncret.daemon.core.templating.golang.budget import Budget
+from syncret.daemon.core.templating.golang.errors import TemplateError
+from syncret.daemon.core.templating.golang.execution import MissingKey
+from syncret.daemon.core.templating.golang.template import NO_FUNCTIONS, Functions, Template
+from syncret.daemon.engine.templates import Templates
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson, goregexp
-from syncret.providers.kit.gjson.walk import find
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.golang.gjson.walk import find
 from tests.oracle.client import Answer
 
 BUDGET: Final = "budget of"
@@ -63,7 +65,7 @@ def plainly_rendered(text: str, dot: object, missing_key: MissingKey, delimiters
 
 def rewritten(operations: Sequence[Mapping[str, object]], held: Mapping[str, bytes]) -> Answer:
     def run() -> dict[str, bytes]:
-        return rewriting.rewrite(
+        return assemble.rewrite(
             msgspec.convert(operations, list[Rewrite]), held, transform=_TEMPLATES.bench().transform
         )
 
@@ -71,15 +73,15 @@ def rewritten(operations: Sequence[Mapping[str, object]], held: Mapping[str, byt
 
 
 def decoded(strategy: str, held: Mapping[str, bytes]) -> Answer:
-    return _asked(lambda: decoding.decode_map(strategy, held))
+    return _asked(lambda: conversion.decode_map(strategy, held))
 
 
 def converted(strategy: str, held: Mapping[str, bytes]) -> Answer:
-    return _asked(lambda: keys.convert_keys(strategy, held))
+    return _asked(lambda: conversion.convert_keys(strategy, held))
 
 
 def reversed_(strategy: str, held: Mapping[str, bytes]) -> Answer:
-    return _asked(lambda: keys.reverse_keys(strategy, held))
+    return _asked(lambda: conversion.reverse_keys(strategy, held))
 
 
 def found(document: str, path: str) -> Answer:
@@ -94,7 +96,7 @@ def found(document: str, path: str) -> Answer:
 
 def replaced(pattern: str, text: bytes, template: bytes) -> Answer:
     def run() -> bytes:
-        made = goregexp.compile(pattern).replace_all(values.text_of(text), values.text_of(template))
+        made = regexp.compile(pattern).replace_all(values.text_of(text), values.text_of(template))
         return values.bytes_of(made)
 
     return _asked(run)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from syncret.daemon.core.templating.running import MissingKey
+from syncret.daemon.core.templating.golang.execution import MissingKey
 from tests.oracle import ours
 from tests.oracle.cases import formats
 from tests.oracle.cases.templates import CONSTANTS, DELIMITERS, DOT, FIELDS, Templates, with_delimiters

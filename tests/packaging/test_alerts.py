@@ -10,8 +10,8 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
-from syncret.daemon.cli.arguments import parser
-from syncret.daemon.ops.families import FAMILIES
+from syncret.daemon.cli.parser.arguments import parser
+from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
 from tests.docs.pages import ROOT, blocks
 

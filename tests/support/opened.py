@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.requests import requests
+from syncret.daemon.engine.templates import requests
 from syncret.providers.contract import IssuedToken, OpenContext, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed
 

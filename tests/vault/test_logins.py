@@ -11,7 +11,7 @@ from aiohttp import web
 from syncret.config.fields import CAProvider, SecretKeySelector, ServiceAccountSelector
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.vault.auth import kubernetes
+from syncret.providers.vault.auth import jwt
 from syncret.providers.vault.auth_spec import (
     VaultAppRole,
     VaultAuth,
@@ -200,7 +200,7 @@ async def test_kubernetes(
             given = secret(token=ISSUED)
         case _:
             (tmp_path / "token").write_text(ISSUED)
-            monkeypatch.setattr(kubernetes, "OWN_TOKEN", str(tmp_path / "token"))
+            monkeypatch.setattr(jwt, "OWN_TOKEN", str(tmp_path / "token"))
 
     assert await user(mount, VaultAuth(kubernetes=method), given) == b"ada"
 

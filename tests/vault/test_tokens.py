@@ -10,10 +10,10 @@ from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
 from syncret.config.settings import Settings
-from syncret.daemon.backends.contract import Change, ChangeKind
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.homes.contract import Change, ChangeKind
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied
 from syncret.providers.registry import Registry

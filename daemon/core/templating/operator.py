@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from syncret.daemon.core.templating.engine import Functions, Template
-from syncret.daemon.core.templating.errors import TemplateError
 from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.functions.table import ALL
-from syncret.daemon.core.templating.gotypes import STRING, STRING_MAP, map_of
-from syncret.daemon.core.templating.values import TypedMap, string_map
+from syncret.daemon.core.templating.golang.errors import TemplateError
+from syncret.daemon.core.templating.golang.template import Functions, Template
+from syncret.daemon.core.templating.golang.types import STRING, STRING_MAP, map_of
+from syncret.daemon.core.templating.golang.values import TypedMap, string_map
 from syncret.providers.errors import Malformed
 
 __all__ = ["FUNCTIONS", "Context", "TemplateError", "parse", "render", "request", "string_data"]

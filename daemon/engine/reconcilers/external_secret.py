@@ -5,22 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.base import GROUP
 from syncret.config.resources.external_secret import ExternalSecret
-from syncret.daemon.backends.contract import Invalid, Stored, TargetUnavailable
 from syncret.daemon.core import needs
 from syncret.daemon.core.assemble import Assembled, assemble
 from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import Refusal
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import TargetForm, form_of
-from syncret.daemon.engine.contract import Outcome
-from syncret.daemon.engine.reconcilers.draw import generator_ref, generator_spec
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconcilers.apply import TargetWriter, drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.context import World
 from syncret.daemon.engine.reconcilers.fetch import fetch
-from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.leases import Leases
+from syncret.daemon.engine.reconcilers.generators import Leases, generator_ref, generator_spec
 from syncret.daemon.engine.reconcilers.stores import CLUSTER, NAMESPACED, NotReadyYet, skips, store_ref
-from syncret.daemon.engine.reconcilers.target_writer import TargetWriter
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
-from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.homes.contract import Invalid, Stored, TargetUnavailable
 from syncret.providers.errors import SyncError
 
 FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"

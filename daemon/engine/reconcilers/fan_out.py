@@ -9,14 +9,13 @@ from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef, member
 from syncret.config.resources.base import GROUP
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
-from syncret.daemon.backends.contract import BackendError, Conflict, NotFound, Stored
-from syncret.daemon.core import fan_out
-from syncret.daemon.core.fan_out import Fan
-from syncret.daemon.core.timestamps import stamp
-from syncret.daemon.engine.contract import ANY, Outcome
-from syncret.daemon.engine.reconcilers.facts import Failure
-from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.core.conditions import stamp
+from syncret.daemon.core.plan import fan_out
+from syncret.daemon.core.plan.fan_out import Fan
+from syncret.daemon.engine.reconciler import ANY, Outcome
+from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.context import Failure, World
+from syncret.daemon.homes.contract import BackendError, Conflict, NotFound, Stored
 from syncret.providers.errors import SyncError
 
 

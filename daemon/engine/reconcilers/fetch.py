@@ -6,10 +6,10 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from syncret.daemon.core.needs import Answer, Draw, Extract, Need, Read, Search, StoreName
-from syncret.daemon.engine.reconcilers.leases import Leases
+from syncret.daemon.engine.reconcilers.context import World
+from syncret.daemon.engine.reconcilers.generators import Leases
 from syncret.daemon.engine.reconcilers.stores import NotReadyYet, usable_store
-from syncret.daemon.engine.reconcilers.world import World
-from syncret.daemon.engine.session import Session
+from syncret.daemon.engine.sessions.session import Session
 from syncret.providers.errors import SyncError
 
 Answers: TypeAlias = dict[Need, Answer]

@@ -7,21 +7,20 @@ import msgspec
 from syncret.config.meta import ObjectRef, is_object
 from syncret.config.resources.base import ConditionStatus
 from syncret.config.resources.generators import GeneratorState
-from syncret.daemon.backends.contract import NotFound, Stored
-from syncret.daemon.core import conditions, leases
-from syncret.daemon.core.timestamps import seconds
-from syncret.daemon.engine.contract import Outcome
-from syncret.daemon.engine.reconcilers.draw import clean_up, generator_ref
-from syncret.daemon.engine.reconcilers.facts import Failure
-from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.core import conditions, generator_states
+from syncret.daemon.core.conditions import seconds
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.context import Failure, World
+from syncret.daemon.engine.reconcilers.generators import clean_up, generator_ref
+from syncret.daemon.homes.contract import NotFound, Stored
 from syncret.providers.errors import Malformed, SyncError
 
 
 class GeneratorStateReconciler:
     """One record at a time. A clean-up that fails is told and tried again; the record stays until then."""
 
-    group_kind = leases.KIND
+    group_kind = generator_states.KIND
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -49,7 +48,7 @@ class GeneratorStateReconciler:
         resource = stored.as_type(GeneratorState)
         if resource.metadata.deletion_timestamp:
             return await self._clean_up(stored, resource)
-        await ensure_finalizer(self._world, stored, leases.FINALIZER)
+        await ensure_finalizer(self._world, stored, generator_states.FINALIZER)
         deadline = seconds(resource.spec.garbage_collection_deadline) if resource.spec is not None else None
         if deadline is None or deadline > self._world.clock.now():
             await self._tell(resource, status=True, reason="Created", message="GeneratorState created")
@@ -61,7 +60,7 @@ class GeneratorStateReconciler:
         return Outcome()
 
     async def _clean_up(self, stored: Stored, resource: GeneratorState) -> Outcome:
-        if leases.FINALIZER not in resource.metadata.finalizers:
+        if generator_states.FINALIZER not in resource.metadata.finalizers:
             return Outcome()  # done; something else holds it
         try:
             if resource.spec is not None:
@@ -74,7 +73,7 @@ class GeneratorStateReconciler:
             self._world.facts.failed(stored.ref, Failure(self._world.clock.now(), message, error.hint))
             self._world.events.event(stored.ref, warning=True, reason="CleanupFailed", message=message)
             return Outcome(failure=error)
-        await drop_finalizer(self._world, stored, leases.FINALIZER)
+        await drop_finalizer(self._world, stored, generator_states.FINALIZER)
         self._world.facts.succeeded(stored.ref)
         return Outcome()
 

@@ -7,19 +7,24 @@ from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import GROUP
 from syncret.config.resources.push_secret import PushSecret
-from syncret.daemon.backends.contract import Stored
-from syncret.daemon.core import push
+from syncret.daemon.core import push_entries
 from syncret.daemon.core.rendering import sources_of
-from syncret.daemon.engine.contract import ANY, Outcome
-from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.leases import Leases
-from syncret.daemon.engine.reconcilers.push_source import Source, SourceMissing, sources
-from syncret.daemon.engine.reconcilers.push_stores import stores_of
-from syncret.daemon.engine.reconcilers.push_template import templated
+from syncret.daemon.engine.reconciler import ANY, Outcome
+from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.context import World
+from syncret.daemon.engine.reconcilers.generators import Leases
 from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, cleaned_up, is_due, next_due
-from syncret.daemon.engine.reconcilers.pusher import Pusher, Synced, merged
-from syncret.daemon.engine.reconcilers.stores import NotReadyYet
-from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.engine.reconcilers.pushing import (
+    Pusher,
+    Source,
+    SourceMissing,
+    Synced,
+    merged,
+    sources,
+    templated,
+)
+from syncret.daemon.engine.reconcilers.stores import NotReadyYet, stores_of
+from syncret.daemon.homes.contract import Stored
 from syncret.providers.errors import Malformed, SyncError
 
 FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
@@ -95,7 +100,7 @@ class PushSecretReconciler:
 
     async def _sync(self, resource: PushSecret) -> Outcome:
         try:
-            push.check_store_refs(resource.spec)
+            push_entries.check_store_refs(resource.spec)
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
         async with Leases(self._world, resource) as leases:
@@ -115,7 +120,7 @@ class PushSecretReconciler:
             stores = stores_of(self._world, resource)
             if not stores:
                 return self._verdicts.nothing_to_do(resource)  # none of them is this daemon's
-            push.check_selectors(resource.spec, list(stores))
+            push_entries.check_selectors(resource.spec, list(stores))
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
         try:
@@ -126,7 +131,7 @@ class PushSecretReconciler:
         return await self._push(resource, found, stores)
 
     async def _push(
-        self, resource: PushSecret, found: list[Source], stores: Mapping[push.Store, Stored]
+        self, resource: PushSecret, found: list[Source], stores: Mapping[push_entries.Store, Stored]
     ) -> Outcome:
         """Push every source, then delete what none of them wants any more."""
         everything: Synced = {}

@@ -7,12 +7,12 @@ import msgspec
 from syncret.config.durations import parse_duration
 from syncret.config.resources.base import ConditionStatus
 from syncret.config.resources.push_secret import PushSecret, PushSecretStatus
-from syncret.daemon.core import conditions, refresh
-from syncret.daemon.core.timestamps import seconds, stamp
-from syncret.daemon.engine.contract import Outcome
-from syncret.daemon.engine.reconcilers.facts import Failure
-from syncret.daemon.engine.reconcilers.pusher import Synced
-from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.core import conditions
+from syncret.daemon.core.conditions import seconds, stamp
+from syncret.daemon.core.schedule import refresh
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconcilers.context import Failure, World
+from syncret.daemon.engine.reconcilers.pushing import Synced
 from syncret.providers.errors import SyncError
 
 SYNCED: Final = "PushSecret synced successfully"

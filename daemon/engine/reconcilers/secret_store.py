@@ -10,13 +10,12 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import GROUP, ConditionStatus
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore
-from syncret.daemon.backends.contract import Stored
 from syncret.daemon.core import conditions
 from syncret.daemon.core.selectors import matches
-from syncret.daemon.engine.contract import ANY, Outcome
-from syncret.daemon.engine.reconcilers.facts import Failure
-from syncret.daemon.engine.reconcilers.finalizers import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.engine.reconciler import ANY, Outcome
+from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.context import Failure, World
+from syncret.daemon.homes.contract import Stored
 from syncret.providers.errors import Malformed, SyncError
 
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"

@@ -9,14 +9,14 @@ from syncret.config.resources.external_secret import (
     ExternalSecretCondition,
     ExternalSecretStatus,
 )
-from syncret.daemon.backends.contract import BackendError
-from syncret.daemon.core import conditions, needs, refresh, windows
+from syncret.daemon.core import conditions, needs
 from syncret.daemon.core.assemble import Assembled
+from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.core.ownership import Refusal
-from syncret.daemon.core.timestamps import seconds, stamp
-from syncret.daemon.engine.contract import Outcome
-from syncret.daemon.engine.reconcilers.facts import Failure
-from syncret.daemon.engine.reconcilers.world import World
+from syncret.daemon.core.schedule import refresh, sync_windows
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconcilers.context import Failure, World
+from syncret.daemon.homes.contract import BackendError
 from syncret.providers.errors import SyncError
 
 
@@ -31,7 +31,7 @@ def is_due(resource: ExternalSecret, now: float, *, spread: bool) -> bool:
         current=refresh.version_of(resource.metadata),
         last=seconds(resource.status.refresh_time or ""),
         now=now,
-        allowed=windows.allowed(*_windows(resource), now),
+        allowed=sync_windows.allowed(*_windows(resource), now),
         spread=_slot_name(resource) if spread else "",
     )
 
@@ -45,16 +45,16 @@ def next_due(resource: ExternalSecret, now: float, *, spread: bool) -> float | N
         now=now,
         spread=_slot_name(resource) if spread else "",
     )
-    return None if due is None else windows.next_allowed(*_windows(resource), due)
+    return None if due is None else sync_windows.next_allowed(*_windows(resource), due)
 
 
-def _windows(resource: ExternalSecret) -> tuple[str, list[windows.Window]]:
+def _windows(resource: ExternalSecret) -> tuple[str, list[sync_windows.Window]]:
     """Whether the sync windows allow or deny, and when they are open."""
     chosen = resource.spec.sync_windows
     if chosen is None:
         return "", []
     return chosen.kind, [
-        windows.Window(each.schedule, parse_duration(each.duration)) for each in chosen.windows
+        sync_windows.Window(each.schedule, parse_duration(each.duration)) for each in chosen.windows
     ]
 
 

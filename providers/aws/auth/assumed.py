@@ -8,11 +8,11 @@ from aiobotocore.session import AioSession
 from botocore.credentials import ReadOnlyCredentials
 
 from syncret.providers.aws import sdk
-from syncret.providers.aws.api import tag_list
 from syncret.providers.aws.auth.renewed import Renewed, lease
+from syncret.providers.aws.service import tag_list
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied
-from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.auth.logins import Lease
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^\w+=,.@-]", re.ASCII)
 _LONGEST_NAME: Final = 64

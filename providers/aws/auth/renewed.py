@@ -7,7 +7,7 @@ from typing import Any
 from aiobotocore.credentials import AioCredentials
 from botocore.credentials import ReadOnlyCredentials
 
-from syncret.providers.kit.credentials import Expiring, Lease
+from syncret.providers.kit.auth.logins import Expiring, Lease
 
 
 class Renewed(AioCredentials):

@@ -10,8 +10,8 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.kit.auth.logins import Lease
 from syncret.providers.kit.azure.signing import ClientCertificate
-from syncret.providers.kit.credentials import Lease
 from syncret.providers.kit.http import Answer, Http, form_body, segments
 
 AUDIENCE: Final = "api://AzureADTokenExchange"

@@ -8,8 +8,8 @@ from typing import Final
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.kit.auth.logins import Lease
 from syncret.providers.kit.azure.entra import lease
-from syncret.providers.kit.credentials import Lease
 from syncret.providers.kit.http import Http
 
 _WITHIN: Final = 5.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import jwt
+from syncret.providers.kit.auth import jwt
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey

@@ -13,13 +13,12 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.credentials import Lease, token_file
+from syncret.providers.kit.auth.logins import Lease, token_file
 from syncret.providers.kit.google.endpoints import Endpoints
-from syncret.providers.kit.google.external import EXTERNAL, Federated, read_account
+from syncret.providers.kit.google.external import EXTERNAL, Federated, from_source, read_account
 from syncret.providers.kit.google.keys import ServiceAccountKey, by_key
-from syncret.providers.kit.google.machine import by_machine
-from syncret.providers.kit.google.sources import from_source
 from syncret.providers.kit.google.tokens import Access, Login, granted, impersonated
+from syncret.providers.kit.google.workload import by_machine
 from syncret.providers.kit.http import Http
 
 _USER_TOKENS: Final = "https://oauth2.googleapis.com/token"

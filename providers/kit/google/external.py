@@ -1,19 +1,203 @@
-"""External accounts: a token of another issuer for one of Google's, and maybe of a service account then."""
+"""External accounts: a token of another issuer for one of Google's, and maybe of a service account then.
 
-from collections.abc import Callable
+Gets the token that is exchanged for Google's: from a file, a URL, or AWS.
+
+These are the credential sources of an external account's configuration. Programs are not run.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+from urllib.parse import quote
 
 import msgspec
 
+from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.auth import aws_requests
+from syncret.providers.kit.auth.logins import Lease, token_file
+from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google.endpoints import Endpoints
-from syncret.providers.kit.google.sources import CredentialSource, SubjectToken
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Access, Exchange, exchanged, impersonated
 from syncret.providers.kit.http import Http
+
+SubjectToken: TypeAlias = Callable[[], Awaitable[str]]
+"""Gets the token to exchange."""
+
+TOKEN_TYPE_AWS: Final = "urn:ietf:params:aws:token-type:aws4_request"
+
+_VERIFY: Final = "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15"
+_SESSION_SECONDS: Final = "300"
+
+
+class _Format(msgspec.Struct):
+    type: str = "text"
+    subject_token_field_name: str = ""
+
+
+class CredentialSource(msgspec.Struct):
+    """As Google's configuration files have it."""
+
+    file: str = ""
+    url: str = ""
+    headers: dict[str, str] = {}
+    format: _Format = msgspec.field(default_factory=_Format)
+    environment_id: str = ""
+    region_url: str = ""
+    regional_cred_verification_url: str = _VERIFY
+    imdsv2_session_token_url: str = ""
+    executable: object = None
+    certificate: object = None
+
+
+class AwsKeys(NamedTuple):
+    """Credentials of AWS. They are not sent to Google: a request that they sign is."""
+
+    access_key: str
+    secret_key: SecretBytes
+    session_token: SecretBytes
+    region: str
+
+
+class _MachineKeys(msgspec.Struct, rename="pascal"):
+    access_key_id: str = msgspec.field(name="AccessKeyId")
+    secret_access_key: str
+    token: str = ""
+
+
+def from_source(
+    source: CredentialSource,
+    audience: str,
+    http: Http,
+    endpoints: Endpoints,
+    *,
+    environment: Mapping[str, str],
+    now: Callable[[], float],
+) -> SubjectToken:
+    """The way to the token. Raises Malformed for a source that is not one of the three."""
+    if source.executable is not None or source.certificate is not None:
+        raise Malformed(
+            "credential_source: programs and certificates are not supported",
+            hint="use file, url or environment_id",
+        )
+    if source.environment_id:
+
+        async def signed() -> str:
+            keys = await _keys(source, http, endpoints, environment)
+            return signed_by(keys, audience, now(), url=source.regional_cred_verification_url)
+
+        return signed
+    if source.file:
+        return partial(_from_file, source)
+    if source.url:
+        return partial(_from_url, source, http)
+    raise Malformed("credential_source is empty", hint="write file, url or environment_id into it")
+
+
+def signed_by(keys: AwsKeys, audience: str, now: float, *, url: str = _VERIFY) -> str:
+    """A request that only the owner of the keys can sign, as Google passes it on to AWS."""
+    url = url.replace("{region}", keys.region)
+    headers = aws_requests.signed(
+        url,
+        "",
+        {"x-goog-cloud-target-resource": audience},
+        access_key=keys.access_key,
+        secret_key=keys.secret_key.raw.decode("utf-8", "replace"),
+        session_token=keys.session_token.raw.decode("utf-8", "replace"),
+        region=keys.region,
+        now=now,
+    )
+    request: Json = {
+        "url": url,
+        "method": "POST",
+        "headers": [{"key": name.lower(), "value": value} for name, value in headers.items()],
+    }
+    return quote(gojson.marshal(request, escape_html=False), safe="")
+
+
+async def _from_file(source: CredentialSource) -> str:
+    return _formatted(source, token_file(Path(source.file), what="subject token").raw)
+
+
+async def _from_url(source: CredentialSource, http: Http) -> str:
+    answer = await http.request(
+        "GET", source.url, doing="getting the token to exchange at Google", headers=source.headers
+    )
+    return _formatted(source, answer.body)
+
+
+def _formatted(source: CredentialSource, content: bytes) -> str:
+    text = content.decode("utf-8", "replace").strip()
+    if source.format.type != "json":
+        return text
+    token = None
+    with suppress(Malformed):
+        token = gojson.unmarshal_object(content).get(source.format.subject_token_field_name)
+    if not isinstance(token, str) or not token:
+        raise Malformed(
+            "the token to exchange is not where credential_source.format says",
+            hint="subject_token_field_name must name a member of the JSON object that is read",
+        )
+    return token
+
+
+async def _keys(
+    source: CredentialSource, http: Http, endpoints: Endpoints, environment: Mapping[str, str]
+) -> AwsKeys:
+    """Those of the environment, otherwise those of the machine's role."""
+    imds = _Imds(http, endpoints)
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    if not region:
+        region = (await imds.get(source, source.region_url))[:-1]  # a zone is its region and a letter
+    access, secret = environment.get("AWS_ACCESS_KEY_ID"), environment.get("AWS_SECRET_ACCESS_KEY")
+    if access and secret:
+        session = environment.get("AWS_SESSION_TOKEN", "")
+        return AwsKeys(access, SecretBytes(secret.encode()), SecretBytes(session.encode()), region)
+    role = await imds.get(source, source.url)
+    document = await imds.get(source, f"{source.url.rstrip('/')}/{quote(role, safe='')}")
+    keys = None
+    with suppress(msgspec.MsgspecError):
+        keys = msgspec.json.decode(document, type=_MachineKeys)
+    if keys is None:
+        raise Malformed("AWS's metadata server gives no credentials", hint="does the machine have a role?")
+    secret_key, token = SecretBytes(keys.secret_access_key.encode()), SecretBytes(keys.token.encode())
+    return AwsKeys(keys.access_key_id, secret_key, token, region)
+
+
+class _Imds:
+    """AWS's metadata server, with its session token where the source names the way to one."""
+
+    def __init__(self, http: Http, endpoints: Endpoints) -> None:
+        self._http = http
+        self._endpoints = endpoints
+        self._session = ""
+
+    async def get(self, source: CredentialSource, url: str) -> str:
+        if not url:
+            raise Malformed(
+                "credential_source names no address for AWS's region or credentials",
+                hint="set url and region_url",
+            )
+        if source.imdsv2_session_token_url and not self._session:
+            self._session = await self._ask(
+                "PUT",
+                source.imdsv2_session_token_url,
+                {"X-aws-ec2-metadata-token-ttl-seconds": _SESSION_SECONDS},
+            )
+        return await self._ask(
+            "GET", url, {"X-aws-ec2-metadata-token": self._session} if self._session else {}
+        )
+
+    async def _ask(self, method: str, url: str, headers: Mapping[str, str]) -> str:
+        answer = await self._http.request(
+            method, self._endpoints.moved(url), doing="asking AWS's metadata server", headers=headers
+        )
+        return answer.body.decode("utf-8", "replace").strip()
+
 
 EXTERNAL: Final = "external_account"
 

@@ -9,8 +9,8 @@ import msgspec
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import jwt
-from syncret.providers.kit.credentials import Lease
+from syncret.providers.kit.auth import jwt
+from syncret.providers.kit.auth.logins import Lease
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.tokens import Access, Login, granted
 from syncret.providers.kit.http import Http

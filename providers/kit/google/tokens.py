@@ -10,7 +10,7 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.credentials import Lease, bearer
+from syncret.providers.kit.auth.logins import Lease, bearer
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.refusals import EXPECTED, login_refusal, refusal
 from syncret.providers.kit.http import Answer, Body, Http, form_body, json_body

@@ -5,8 +5,15 @@ async with Http(spec.url, tls=Tls(ca=bundle)) as http:
     found = None if answer.status == 404 else answer.json()
 """
 
-from syncret.providers.kit.http.answers import Answer, NoAddress, Unauthenticated
-from syncret.providers.kit.http.bodies import Body, form_body, json_body, segments
+from syncret.providers.kit.http.answers import (
+    Answer,
+    Body,
+    NoAddress,
+    Unauthenticated,
+    form_body,
+    json_body,
+    segments,
+)
 from syncret.providers.kit.http.client import CONNECTIONS, LARGEST, Http, Timeouts
 from syncret.providers.kit.http.tls import Tls
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.http.answers import Answer, refusal
-from syncret.providers.kit.http.bodies import Body
+from syncret.providers.kit.http.answers import Answer, Body, refusal
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.tls import SYSTEM, Tls
 

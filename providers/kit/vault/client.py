@@ -13,12 +13,11 @@ from typing import Final, Self
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, SyncError
-from syncret.providers.kit.credentials import Expiring, Lease
+from syncret.providers.kit.auth.logins import Expiring, Lease
 from syncret.providers.kit.http import Unauthenticated
-from syncret.providers.kit.vault import calls
-from syncret.providers.kit.vault.leases import Leases
+from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Absent, Refused, Rejected, Reply, number
-from syncret.providers.kit.vault.tokens import Login, Token, header, made, without_token
+from syncret.providers.kit.vault.tokens import Leases, Login, Token, header, made, without_token
 from syncret.providers.kit.vault.wire import Adapter, Wire, there
 
 _SURE: Final = 5.0
@@ -97,7 +96,7 @@ class Vault:
     async def _renew_lease(self, lease: str) -> float:
         """With the token of now, which is renewed on the way; one that was replaced took its leases along."""
         token = None if self._login is None else await self._tokens.get()
-        reply = await calls.renew_lease(self._adapter("renewing a lease", token, self._namespace), lease)
+        reply = await requests.renew_lease(self._adapter("renewing a lease", token, self._namespace), lease)
         return self._lasting(reply) if reply.document.get("renewable") is True else 0.0
 
     async def revoke_lease(self, lease: str) -> None:
@@ -105,7 +104,7 @@ class Vault:
         doing = "revoking the lease"
         token = None if self._login is None else await self._tokens.get()
         try:
-            return await calls.revoke_lease(self._adapter(doing, token, self._namespace), lease)
+            return await requests.revoke_lease(self._adapter(doing, token, self._namespace), lease)
         except Refused:
             pass
         raise await self._judged(token, doing)
@@ -115,7 +114,7 @@ class Vault:
         doing = "looking up the token"
         token = None if self._login is None else await self._tokens.get()
         try:
-            return await calls.look_up(self._adapter(doing, token))
+            return await requests.look_up(self._adapter(doing, token))
         except Refused:
             pass
         if token is not None:
@@ -135,7 +134,7 @@ class Vault:
         if token is None or not token.ours or self._leased or self._ended(token):
             return
         try:
-            await calls.revoke(self._adapter("revoking the token", token))
+            await requests.revoke(self._adapter("revoking the token", token))
         except (Refused, Rejected):
             return  # it is gone already, or is of a kind that cannot be revoked
 
@@ -167,7 +166,7 @@ class Vault:
 
     async def _renewed(self, held: Token) -> Token | None:
         try:
-            reply = await calls.renew(self._adapter("renewing the token", held))
+            reply = await requests.renew(self._adapter("renewing the token", held))
         except (Refused, Rejected):
             return None
         token = made(reply.part("auth"), self._now(), held.lifetime)
@@ -232,7 +231,7 @@ class Vault:
 
     async def _can_look_up(self, token: Token, doing: str) -> bool:
         try:
-            await calls.look_up(self._adapter(doing, token))
+            await requests.look_up(self._adapter(doing, token))
         except Refused:
             return False
         return True

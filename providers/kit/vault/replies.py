@@ -7,7 +7,7 @@ from typing import Final
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object, member
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Answer
 
 _DR_SECONDARY: Final = 472

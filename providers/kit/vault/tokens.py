@@ -1,13 +1,95 @@
-"""Tokens and the logins that give them: what is known of a token, and what a login's answer makes of it."""
+"""Tokens and the logins that give them: what is known of a token, and what a login's answer makes of it.
 
+Keeps the leases of what was read alive while the store is in use: dynamic credentials end with theirs.
+
+Of each path the newest lease is renewed, after two thirds of its time, until Vault renews it no more. A
+former one runs out by itself: whoever has not refreshed since still uses what it stands for.
+"""
+
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Final
 
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.vault.replies import Reply, number
 from syncret.providers.kit.vault.wire import Adapter
+
+_PART: Final = 2 / 3
+_MOST: Final = 1000
+"""Leases that are kept. Beyond them the oldest is let go."""
+
+_AGAIN: Final = 10.0
+"""Seconds after which a renewal that had no answer is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    lease: str
+    due: float
+
+
+class Leases:
+    """The leases of one client. `close` must follow.
+
+    Args:
+        renew: renews one lease and tells its seconds from now, 0 if it is renewed no more. Raises SyncError.
+    """
+
+    def __init__(self, renew: Callable[[str], Awaitable[float]]) -> None:
+        self._renew = renew
+        self._held: dict[str, _Held] = {}
+        self._changed = asyncio.Event()
+        self._keeper: asyncio.Task[None] | None = None
+
+    def note(self, path: str, lease: str, seconds: float) -> None:
+        """What was read at the path came with this lease."""
+        self._held.pop(path, None)
+        if len(self._held) >= _MOST:
+            del self._held[next(iter(self._held))]
+        self._hold(path, lease, seconds)
+        self._changed.set()
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep(), name="vault leases")
+
+    async def close(self) -> None:
+        """Renew nothing any more."""
+        if self._keeper is None:
+            return
+        self._keeper.cancel()
+        await asyncio.wait([self._keeper])  # not the task itself: whoever closes may be cancelled, too
+        if not self._keeper.cancelled():
+            self._keeper.result()
+
+    def _hold(self, path: str, lease: str, seconds: float) -> None:
+        self._held[path] = _Held(lease, asyncio.get_running_loop().time() + seconds * _PART)
+
+    async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            self._changed.clear()
+            now = loop.time()
+            for path, held in [each for each in self._held.items() if each[1].due <= now]:
+                await self._one(path, held)
+            due = min((held.due for held in self._held.values()), default=None)
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(due):
+                    await self._changed.wait()
+
+    async def _one(self, path: str, held: _Held) -> None:
+        try:
+            seconds = await self._renew(held.lease)
+        except (Denied, Malformed):
+            seconds = 0.0  # it has ended, or may not be renewed
+        except SyncError:
+            seconds = _AGAIN / _PART
+        if self._held.get(path) is held:
+            del self._held[path]
+            if seconds:
+                self._hold(path, held.lease, seconds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,17 +6,7 @@ from typing import Final
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.vault.tokens import Login
-from syncret.providers.vault.auth import (
-    app_role,
-    cert,
-    gcp,
-    iam,
-    jwt,
-    kubernetes,
-    ldap,
-    token,
-    user_pass,
-)
+from syncret.providers.vault.auth import aws, gcp, jwt, static
 from syncret.providers.vault.auth_spec import VaultAuth
 
 _SECRET: Final = "check the Secret that the store names, and the mount path"
@@ -26,27 +16,27 @@ _ROLE: Final = "check role and mount path, and which accounts the role in Vault 
 def chosen(auth: VaultAuth, context: OpenContext) -> Login:
     """The first method that is configured, in ESO's order. Raises Malformed where there is none."""
     if auth.token_secret_ref is not None:
-        return Login("token", partial(token.run, auth.token_secret_ref, context), _SECRET)
+        return Login("token", partial(static.token, auth.token_secret_ref, context), _SECRET)
     if auth.app_role is not None:
-        return Login("appRole", partial(app_role.run, auth.app_role, context), _SECRET)
+        return Login("appRole", partial(static.app_role, auth.app_role, context), _SECRET)
     if auth.kubernetes is not None:
-        return Login("kubernetes", partial(kubernetes.run, auth.kubernetes, context), _ROLE)
+        return Login("kubernetes", partial(jwt.service_account, auth.kubernetes, context), _ROLE)
     if auth.ldap is not None:
-        return Login("ldap", partial(ldap.run, auth.ldap, context), _SECRET)
+        return Login("ldap", partial(static.ldap, auth.ldap, context), _SECRET)
     if auth.user_pass is not None:
-        return Login("userPass", partial(user_pass.run, auth.user_pass, context), _SECRET)
+        return Login("userPass", partial(static.user_pass, auth.user_pass, context), _SECRET)
     if auth.jwt is not None:
-        return Login("jwt", partial(jwt.run, auth.jwt, context), _ROLE)
+        return Login("jwt", partial(jwt.jwt, auth.jwt, context), _ROLE)
     return _of_a_machine(auth, context)
 
 
 def _of_a_machine(auth: VaultAuth, context: OpenContext) -> Login:
     if auth.cert is not None:
         return Login(
-            "cert", partial(cert.run, auth.cert), "check the certificate, and the role that trusts it"
+            "cert", partial(static.cert, auth.cert), "check the certificate, and the role that trusts it"
         )
     if auth.iam is not None:
-        return Login("iam", partial(iam.run, auth.iam, context), _ROLE)
+        return Login("iam", partial(aws.run, auth.iam, context), _ROLE)
     if auth.gcp is not None:
         return Login("gcp", partial(gcp.run, auth.gcp, context), _ROLE)
     raise Malformed(

@@ -1,20 +1,63 @@
-"""A service account of Google: by a JWT that its key signs, or by what the metadata server says."""
+"""A service account of Google: by a JWT that its key signs, or by what the metadata server says.
+
+GKE's workload identity: a ServiceAccount's token is exchanged for Google's, which signs the login.
+"""
 
 import os
 from typing import Final
 
+import msgspec
+
 from syncret.config.fields import Json
 from syncret.providers.contract import OpenContext, SecretBytes
-from syncret.providers.kit.google import machine
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.google import workload
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey
-from syncret.providers.kit.http import Http
-from syncret.providers.kit.texts import text
-from syncret.providers.kit.vault import calls
+from syncret.providers.kit.google.tokens import impersonated
+from syncret.providers.kit.google.workload import ACCOUNT, Workload, exchanged_workload
+from syncret.providers.kit.http import Http, json_body
+from syncret.providers.kit.references import text
+from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
-from syncret.providers.vault.auth import gcp_workload
-from syncret.providers.vault.auth_spec import VaultGcp
+from syncret.providers.vault.auth_spec import VaultGcp, VaultGcpWorkloadIdentity
+
+
+class _SignedJwt(msgspec.Struct, rename="camel"):
+    signed_jwt: str
+
+
+async def signed(
+    identity: VaultGcpWorkloadIdentity,
+    project: str,
+    claims: dict[str, Json],
+    context: OpenContext,
+    http: Http,
+    endpoints: Endpoints,
+) -> str:
+    """A JWT with these claims, of the account that the ServiceAccount is annotated with."""
+    account = identity.service_account_ref
+    workload = Workload(
+        account, identity.cluster_project_id or project, identity.cluster_location, identity.cluster_name
+    )
+    lease, email = await exchanged_workload(workload, context, http, endpoints)
+    if not email:
+        raise Malformed(
+            f"ServiceAccount {account.name} stands for no service account of Google",
+            hint=f"annotate it: {ACCOUNT}",
+        )
+    access = (await impersonated(http, endpoints.impersonation(email), lease.value)).value
+    answer = await http.request(
+        "POST",
+        endpoints.signing(email),
+        doing="having Google sign the login",
+        headers=access.headers,
+        body=json_body({"payload": gojson.marshal({**claims, "sub": email})}),
+    )
+    return answer.decode(_SignedJwt).signed_jwt
+
 
 _SECONDS: Final = 600
 """Vault takes at most fifteen minutes."""
@@ -24,7 +67,7 @@ _PATH: Final = "auth.gcp.secretRef.secretAccessKeySecretRef"
 
 async def run(method: VaultGcp, context: OpenContext, adapter: Adapter) -> Reply:
     token = await _token(method, context)
-    return await calls.gcp(adapter, method.path, method.role, token)
+    return await requests.gcp(adapter, method.path, method.role, token)
 
 
 async def _token(method: VaultGcp, context: OpenContext) -> str:
@@ -37,11 +80,9 @@ async def _token(method: VaultGcp, context: OpenContext) -> str:
     async with Http(now=context.now) as http:
         if method.workload_identity is not None:
             claims = _claims("", audience, context.now())
-            return await gcp_workload.signed(
-                method.workload_identity, method.project_id, claims, context, http, endpoints
-            )
+            return await signed(method.workload_identity, method.project_id, claims, context, http, endpoints)
         hint = "give the machine a service account, or write auth.gcp.secretRef or workloadIdentity"
-        return await machine.identity(http, endpoints, f"http://{audience}", hint=hint)
+        return await workload.identity(http, endpoints, f"http://{audience}", hint=hint)
 
 
 def _claims(subject: str, audience: str, now: float) -> dict[str, Json]:

@@ -1,25 +1,49 @@
 """A JWT that an issuer signed whom Vault trusts: from a Secret, or issued for a ServiceAccount.
 
 Vault's method `oidc` takes the same request; so does `azure` for a token of a managed identity or a workload.
+
+The token of a ServiceAccount: issued for this login, or from a Secret, or the daemon's own.
 """
 
 from typing import Final
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.texts import text
-from syncret.providers.kit.vault import calls
+from syncret.providers.kit.auth.logins import token_file
+from syncret.providers.kit.references import text
+from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
-from syncret.providers.vault.auth_spec import VaultJwt
+from syncret.providers.vault.auth_spec import VaultJwt, VaultKubernetes
 
 _AUDIENCES: Final = ("vault",)
 _SECONDS: Final = 600
+OWN_TOKEN: Final = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 
-async def run(method: VaultJwt, context: OpenContext, adapter: Adapter) -> Reply:
+async def service_account(method: VaultKubernetes, context: OpenContext, adapter: Adapter) -> Reply:
+    token = await _account_token(method, context)
+    return await requests.kubernetes(adapter, method.mount_path, method.role, token.strip())
+
+
+async def _account_token(method: VaultKubernetes, context: OpenContext) -> str:
+    account = method.service_account_ref
+    if account is not None:
+        issued = await context.credentials.account_token(
+            account.name,
+            audiences=account.audiences,
+            seconds=_SECONDS,
+            namespace=account.namespace,
+        )
+        return issued.token.raw.decode()
+    if method.secret_ref is not None:
+        return await text(context, method.secret_ref, "auth.kubernetes.secretRef", key="token")
+    return token_file(OWN_TOKEN, what="service account token").raw.decode()
+
+
+async def jwt(method: VaultJwt, context: OpenContext, adapter: Adapter) -> Reply:
     token = await _token(method, context)
-    return await calls.jwt(adapter, method.path, method.role.strip(), token.strip())
+    return await requests.jwt(adapter, method.path, method.role.strip(), token.strip())
 
 
 async def _token(method: VaultJwt, context: OpenContext) -> str:

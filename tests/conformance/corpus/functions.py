@@ -11,12 +11,13 @@ from syncret.config.durations import parse_duration
 from syncret.config.fields import Json
 from syncret.config.meta import is_object
 from syncret.config.resources.external_secret import Rewrite
-from syncret.daemon.core import decoding, digest, keys, windows
-from syncret.daemon.core.rewriting import rewrite
-from syncret.daemon.engine.reconcilers.templates import Templates
+from syncret.daemon.core import conversion, digest
+from syncret.daemon.core.assemble import rewrite
+from syncret.daemon.core.schedule import sync_windows
+from syncret.daemon.engine.templates import Templates
 from syncret.providers.errors import Malformed
 from syncret.providers.generators import mfa
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.comparing import Unknown, knows
 from tests.conformance.corpus.templates import engine_mismatches, template_mismatches
@@ -72,23 +73,23 @@ def _bytes(values: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _decode(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: decoding.decode(body["strategy"], body["in"].encode()))
+    yield from _judged(case, lambda body: conversion.decode(body["strategy"], body["in"].encode()))
 
 
 def _decode_map(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: decoding.decode_map(body["strategy"], _bytes(body["in"])))
+    yield from _judged(case, lambda body: conversion.decode_map(body["strategy"], _bytes(body["in"])))
 
 
 def _convert_keys(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: keys.convert_keys(body["strategy"], _bytes(body["in"])))
+    yield from _judged(case, lambda body: conversion.convert_keys(body["strategy"], _bytes(body["in"])))
 
 
 def _reverse_key(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: keys.reverse(body["strategy"], body["in"]).encode())
+    yield from _judged(case, lambda body: conversion.reverse(body["strategy"], body["in"]).encode())
 
 
 def _reverse_map(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: keys.reverse_keys(body["strategy"], _bytes(body["in"])))
+    yield from _judged(case, lambda body: conversion.reverse_keys(body["strategy"], _bytes(body["in"])))
 
 
 def _json_to_secret_map(case: Case) -> Iterator[str]:
@@ -102,7 +103,7 @@ def _byte_value(case: Case) -> Iterator[str]:
 def _validate_keys(case: Case) -> Iterator[str]:
     expected = case.body["ok"]
     try:
-        remaining = sorted(keys.validate_keys(dict.fromkeys(case.body["in"])))
+        remaining = sorted(conversion.validate_keys(dict.fromkeys(case.body["in"])))
     except Malformed as error:
         if expected:
             yield f"expected valid keys; came the error: {error}"
@@ -125,7 +126,7 @@ def _object_hash(case: Case) -> Iterator[str]:
 
 def _null_byte_policy(case: Case) -> Iterator[str]:
     try:
-        decoding.check_null_bytes(case.body["policy"], {"key": base64.b64decode(case.body["value_b64"])})
+        conversion.check_null_bytes(case.body["policy"], {"key": base64.b64decode(case.body["value_b64"])})
     except Malformed as error:
         if case.body["ok"]:
             yield f"expected no error; came {error}"
@@ -156,11 +157,11 @@ def _policy(case: Case) -> Iterator[str]:
 
 def _allowed(kind: str, said: list[dict[str, Json]], at: str, *, expected: bool) -> Iterator[str]:
     moment = datetime.fromisoformat(at).timestamp()
-    spans = [windows.Window(one["schedule"], parse_duration(one["duration"])) for one in said]
-    came = windows.allowed(kind, spans, moment)
+    spans = [sync_windows.Window(one["schedule"], parse_duration(one["duration"])) for one in said]
+    came = sync_windows.allowed(kind, spans, moment)
     if came is not expected:
         yield f"expected {expected}; came {came}"
-    following = windows.next_allowed(kind, spans, moment)
+    following = sync_windows.next_allowed(kind, spans, moment)
     if (following == moment) is not expected:
         yield f"expected {expected}; but the next time allowed after {moment} is {following}"
 

@@ -14,9 +14,9 @@ from syncret.daemon.core.manifest import ManifestSink
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import SecretSink
 from syncret.daemon.core.templating import operator
-from syncret.daemon.core.templating.engine import NO_FUNCTIONS
-from syncret.daemon.core.templating.engine import Template as Parsed
-from syncret.daemon.engine.reconcilers.templates import Templates
+from syncret.daemon.core.templating.golang.template import NO_FUNCTIONS
+from syncret.daemon.core.templating.golang.template import Template as Parsed
+from syncret.daemon.engine.templates import Templates
 from syncret.providers.errors import Malformed
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.comparing import value_in

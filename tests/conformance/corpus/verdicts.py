@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from syncret.config.decode import judge
 from syncret.config.fields import Json
 from syncret.config.meta import is_object
+from syncret.config.schema.admission import judge
 from syncret.providers.registry import Registry
 from tests.conformance.corpus.cases import Case
 from tests.conformance.corpus.commands import run

@@ -32,7 +32,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import SyncError
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 from tests.conformance.providers.harness import Ability, Entry
 from tests.servers.aws import REGION, Call, Fault, Gateway, always
 

@@ -15,7 +15,7 @@ from syncret.providers.crd import open_crd
 from syncret.providers.crd.client import CrdClient
 from syncret.providers.crd.spec import CrdSpec, Resource, Whitelist, WhitelistRule
 from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit.kube_spec import BearerToken, KubernetesAuth, KubernetesServer
+from syncret.providers.kit.kube.spec import BearerToken, KubernetesAuth, KubernetesServer
 from tests.servers.kube.running import KubeApi, kube_api
 from tests.support.opened import Given, context
 

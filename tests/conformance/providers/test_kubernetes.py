@@ -16,7 +16,7 @@ from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client
-from syncret.providers.kit.kube_spec import BearerToken, KubernetesAuth, KubernetesServer
+from syncret.providers.kit.kube.spec import BearerToken, KubernetesAuth, KubernetesServer
 from syncret.providers.kubernetes import PROVIDER
 from syncret.providers.kubernetes.spec import KubernetesSpec
 from tests.conformance.providers.harness import Ability, Entry, Fault, Harness

@@ -26,7 +26,7 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.kube import client as kube_client
-from syncret.providers.kit.kube_spec import BearerToken, ClientCertificate, KubernetesAuth, KubernetesServer
+from syncret.providers.kit.kube.spec import BearerToken, ClientCertificate, KubernetesAuth, KubernetesServer
 from syncret.providers.kubernetes import open_kubernetes
 from syncret.providers.kubernetes.client import KubernetesClient
 from syncret.providers.kubernetes.spec import KubernetesSpec

@@ -7,10 +7,10 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import ref_of
-from syncret.daemon.backends.contract import Stored
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.registry import Registry
 from tests.engine.support import START, manifest, settings, stored

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client, RemoteRef
-from syncret.providers.kit import gojson
+from syncret.providers.kit.golang import json as gojson
 from syncret.providers.openbao import PROVIDER as OPENBAO
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec
 from syncret.providers.vault import PROVIDER

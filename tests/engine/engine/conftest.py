@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.fields import Json
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.engine.engine.support import Behaviour, Start, World, content
 
 

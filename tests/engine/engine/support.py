@@ -7,12 +7,12 @@ from typing import Any
 
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.daemon.backends.contract import Change, Stored
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.homes.contract import Change, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.engine.support import GROUP, Recorder, manifest, settings
 
 Behaviour = Callable[[ObjectRef, int], Awaitable[Outcome]]

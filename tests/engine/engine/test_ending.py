@@ -6,12 +6,12 @@ from collections.abc import Iterable
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.contract import Change, ChangeKind, Stored
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Outcome
 from syncret.daemon.engine.engine import Engine, SourceEnded
 from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.engine.engine.support import Reconciling, World
 from tests.engine.support import manifest, settings
 

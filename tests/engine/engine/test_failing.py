@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.contract import Conflict, TargetUnavailable
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import Outcome
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.homes.contract import Conflict, TargetUnavailable
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.errors import Denied, SyncError, Throttled, Unavailable
 from tests.engine.engine.support import Start
 from tests.engine.support import START, ref

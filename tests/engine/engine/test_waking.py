@@ -3,9 +3,9 @@
 import asyncio
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.contract import ANY, Outcome
+from syncret.daemon.engine.reconciler import ANY, Outcome
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.engine.engine.support import Start, content
 from tests.engine.support import START, manifest, ref
 

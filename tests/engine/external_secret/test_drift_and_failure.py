@@ -3,7 +3,7 @@
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.backends.contract import Conflict, TargetUnavailable
+from syncret.daemon.homes.contract import Conflict, TargetUnavailable
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from tests.engine.external_secret.support import NO_DATA, SYNCED
 from tests.engine.life import HOUR, Life, X, secret_ref, store, wanting

@@ -4,7 +4,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.homes.contract import TargetUnavailable
 from tests.engine.external_secret.support import SYNCED
 from tests.engine.life import Life, X, manifest, secret, secret_ref, store, wanting
 from tests.engine.support import ref

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from syncret.config.fields import Json
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.engine.sessions.support import Make
 from tests.engine.support import START, Manager, OneProvider, Recorder, settings
 

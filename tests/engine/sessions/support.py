@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
-from syncret.daemon.engine.session import Session
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.session import Session
 from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import SyncError
 

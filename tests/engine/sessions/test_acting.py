@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import FindQuery, RemoteTarget, SecretBytes
 from syncret.providers.errors import SyncError, Unavailable
 from tests.engine.sessions.support import Make, item, read_one

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import FindQuery, RemoteRef
 from syncret.providers.errors import Unavailable
 from tests.engine.sessions.support import Make, item, read_one

@@ -6,9 +6,9 @@ import pytest
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Json
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions import Sessions
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import Provider, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from tests.engine.sessions.support import Make, read_one

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from syncret.daemon.backends.contract import Change, ChangeKind
-from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.homes.contract import Change, ChangeKind
+from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.errors import Malformed
 from tests.engine.sessions.support import Make, read_one
 from tests.engine.support import Manager, manifest, store

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from syncret.daemon.core.templating import gotypes
 from syncret.daemon.core.templating.functions.contract import Function
-from syncret.daemon.core.templating.gotypes import Type
+from syncret.daemon.core.templating.golang import types
+from syncret.daemon.core.templating.golang.types import Type
 from tests.oracle.cases import material, pools, words
 from tests.oracle.cases.words import spelt
 
@@ -52,7 +52,7 @@ class Calls:
         maker = _BY_TYPE.get(wanted)
         if maker is not None:
             return maker(self)
-        return self.text() if wanted.kind is gotypes.Kind.STRING else self.anything()
+        return self.text() if wanted.kind is types.Kind.STRING else self.anything()
 
     def text(self) -> str:
         return spelt(words.text(self._chance))
@@ -104,14 +104,14 @@ class Calls:
 
 
 _BY_TYPE: Final[Mapping[Type, Callable[[Calls], str]]] = {
-    gotypes.STRING: Calls.text,
-    gotypes.INT: Calls.integer,
-    gotypes.INT64: Calls.integer,
-    gotypes.UINT32: Calls.integer,
-    gotypes.FLOAT64: Calls.floating,
-    gotypes.BOOL: Calls.boolean,
-    gotypes.LIST: Calls.items,
-    gotypes.MAP: Calls.members,
+    types.STRING: Calls.text,
+    types.INT: Calls.integer,
+    types.INT64: Calls.integer,
+    types.UINT32: Calls.integer,
+    types.FLOAT64: Calls.floating,
+    types.BOOL: Calls.boolean,
+    types.LIST: Calls.items,
+    types.MAP: Calls.members,
 }
 
 _KINDS: Final[tuple[Callable[[Calls, int], str], ...]] = (

@@ -1,8 +1,8 @@
 import pytest
 
-from syncret.config.decode import judge
 from syncret.config.meta import Document
 from syncret.config.resources.core import stored_data
+from syncret.config.schema.admission import judge
 from tests.unit.config.support import CATALOG, core, told
 
 BIG = "AAAA" * (1024 * 1024 // 3 + 1)

@@ -5,11 +5,11 @@ from copy import deepcopy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from syncret.config.decode import judge
-from syncret.config.documents import load_bytes
 from syncret.config.fields import Json
+from syncret.config.manifests.documents import load_bytes
+from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, is_object
-from syncret.config.references import missing_references
+from syncret.config.schema.admission import judge
 from tests.unit.config.support import CATALOG, core, document, external_secret, push_secret, store
 
 LEAVES = (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from syncret.config.decode import judge
 from syncret.config.fields import Json
 from syncret.config.meta import Document
+from syncret.config.schema.admission import judge
 from tests.unit.config.support import CATALOG, document, external_secret, push_secret, store, told
 
 EMPTY: Document = {}

@@ -13,7 +13,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.backends.contract import TargetUnavailable
+from syncret.daemon.homes.contract import TargetUnavailable
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.contract import OpenContext, Provider, Readiness
 from syncret.providers.registry import Registry

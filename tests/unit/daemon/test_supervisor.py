@@ -14,7 +14,7 @@ import pytest
 import structlog
 
 from syncret.config.settings import Settings
-from syncret.daemon.ops.listening import CannotListen
+from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import Serve, Service, View
 from syncret.daemon.supervisor import Supervisor

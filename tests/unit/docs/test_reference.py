@@ -12,10 +12,10 @@ import pytest
 from mkdocs.structure.files import Files
 
 from syncret.config.settings import describe
-from syncret.daemon.cli.arguments import parser
-from syncret.daemon.cli.completion import commands_of
 from syncret.daemon.cli.main import main
-from syncret.daemon.ops.families import FAMILIES
+from syncret.daemon.cli.parser.arguments import parser
+from syncret.daemon.cli.parser.completion import commands_of
+from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.status import API_VERSION, ObjectStatus, QueueStatus, Summary
 
 ROOT = Path(__file__).parents[3]

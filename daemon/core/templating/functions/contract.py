@@ -32,19 +32,22 @@ much larger than its arguments pays first: `context.budget.allocate(bytes)`, `co
 Mind that lists and maps may hold one another many times over: what walks through them pays per element.
 
 What fmt writes for a value (`%v`) is `printf.sprint(value, context.budget)`.
+
+Methods of Go's types: functions whose first parameter is what they are called on.
 """
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import NoneType
 from typing import Annotated, Any, Final, TypeAlias, cast, get_args, get_origin, get_type_hints
 
-from syncret.daemon.core.templating import gotypes, values
-from syncret.daemon.core.templating.budget import Budget
-from syncret.daemon.core.templating.gotypes import Type
-from syncret.daemon.core.templating.values import Value
+from syncret.daemon.core.templating.golang import types, values
+from syncret.daemon.core.templating.golang.budget import Budget
+from syncret.daemon.core.templating.golang.types import Type
+from syncret.daemon.core.templating.golang.values import NO_VALUE, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +71,26 @@ class Function:
     parameters: tuple[Type, ...] = ()
     variadic: Type | None = None
     wants_context: bool = False
-    go_type: Type = gotypes.FUNC
+    go_type: Type = types.FUNC
 
 
 FunctionTable: TypeAlias = Mapping[str, Function]
 
 _TYPES: Final[dict[object, Type]] = {
-    object: gotypes.ANY,
-    str: gotypes.STRING,
-    bool: gotypes.BOOL,
-    int: gotypes.INT,
-    float: gotypes.FLOAT64,
-    bytes: gotypes.BYTES,
-    values.Int32: gotypes.INT32,
-    values.Int64: gotypes.INT64,
-    values.Uint: gotypes.UINT,
-    values.Uint8: gotypes.UINT8,
-    values.Uint32: gotypes.UINT32,
-    values.Uint64: gotypes.UINT64,
-    dict[str, object]: gotypes.MAP,
-    list[object]: gotypes.LIST,
+    object: types.ANY,
+    str: types.STRING,
+    bool: types.BOOL,
+    int: types.INT,
+    float: types.FLOAT64,
+    bytes: types.BYTES,
+    values.Int32: types.INT32,
+    values.Int64: types.INT64,
+    values.Uint: types.UINT,
+    values.Uint8: types.UINT8,
+    values.Uint32: types.UINT32,
+    values.Uint64: types.UINT64,
+    dict[str, object]: types.MAP,
+    list[object]: types.LIST,
 }
 
 
@@ -120,3 +123,26 @@ def _go_type(annotation: Any) -> Type:  # noqa: ANN401 (an annotation can be any
     if NoneType in arguments:
         (annotation,) = (each for each in arguments if each is not NoneType)
     return _TYPES[cast("object", annotation)]
+
+
+def methods(functions: Mapping[str, Callable[..., Value]]) -> FunctionTable:
+    """The declarations of methods. Behind a Context, if they take one, stands the receiver."""
+    return table(functions)
+
+
+def bound(declared: FunctionTable, name: str, receiver: Value) -> Value:
+    """The method of this receiver as templates call it; NO_VALUE if there is none of that name."""
+    method = declared.get(name)
+    if method is None:
+        return NO_VALUE
+    return replace(method, parameters=method.parameters[1:], call=_bound_call(method, receiver))
+
+
+def _bound_call(method: Function, receiver: Value) -> Callable[..., Value]:
+    if not method.wants_context:
+        return partial(method.call, receiver)
+
+    def call(context: Context, *arguments: Any) -> Value:  # noqa: ANN401 (of whatever types the method takes)
+        return method.call(context, receiver, *arguments)
+
+    return call

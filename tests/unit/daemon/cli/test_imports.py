@@ -30,14 +30,15 @@ HELP_MAY_IMPORT = {
     "syncret",
     "syncret.daemon",
     "syncret.daemon.cli",
-    "syncret.daemon.cli.arguments",
+    "syncret.daemon.cli.parser",
+    "syncret.daemon.cli.parser.arguments",
     "syncret.daemon.cli.dispatch",
-    "syncret.daemon.cli.exits",
-    "syncret.daemon.cli.grammar",
+    "syncret.daemon.cli.exit_codes",
+    "syncret.daemon.cli.parser.options",
     "syncret.daemon.cli.interrupts",
     "syncret.daemon.cli.main",
     "syncret.daemon.cli.streams",
-    "syncret.daemon.ending",
+    "syncret.daemon.fatal_signal",
 }
 """And what the standard library imports for these."""
 
@@ -55,7 +56,7 @@ ONE_PASS_NEEDS_NONE_OF = {
     "syncret.daemon.ops.metrics",
     "syncret.daemon.supervisor",
     "syncret.providers.generators",
-    "syncret.providers.kit.gjson.walk",
+    "syncret.providers.kit.golang.gjson.walk",
     "syncret.providers.kubernetes",
     "syncret.providers.vault",
     "tenacity",  # no call had to be made again

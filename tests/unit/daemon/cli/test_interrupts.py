@@ -41,10 +41,10 @@ def interrupted(
 @pytest.mark.parametrize(
     "moment",
     [
-        pytest.param("syncret.daemon.ending", id="at its first line"),
+        pytest.param("syncret.daemon.fatal_signal", id="at its first line"),
         pytest.param("argparse", id="before the command line is read"),
-        pytest.param("syncret.daemon.cli.validate", id="before the command is there"),
-        pytest.param("syncret.config.decode", id="while the command is imported"),
+        pytest.param("syncret.daemon.cli.commands.validate", id="before the command is there"),
+        pytest.param("syncret.config.schema.admission", id="while the command is imported"),
         pytest.param("syncret.providers.fake", id="while it works"),
         pytest.param("exit", id="when all is done"),
     ],
@@ -65,10 +65,10 @@ def test_an_interrupted_command_ends_without_a_word(
 
 
 def test_a_shell_sees_that_it_was_the_signal(tmp_path: Path) -> None:
-    ended = interrupted("syncret.config.decode", signal.SIGINT, tmp_path, 'exec "$@"')
+    ended = interrupted("syncret.config.schema.admission", signal.SIGINT, tmp_path, 'exec "$@"')
     assert ended.returncode == -signal.SIGINT
 
 
 def test_a_signal_that_the_caller_ignores_stays_ignored(tmp_path: Path) -> None:
     shell = 'trap "" INT; exec "$@"'
-    assert interrupted("syncret.config.decode", signal.SIGINT, tmp_path, shell).returncode == 0
+    assert interrupted("syncret.config.schema.admission", signal.SIGINT, tmp_path, shell).returncode == 0

@@ -3,8 +3,8 @@
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.cli.columns import print_columns
 from syncret.daemon.cli.table import row_of
+from syncret.daemon.cli.terminal import print_columns
 
 READY: Document = {"type": "Ready", "status": "True"}
 

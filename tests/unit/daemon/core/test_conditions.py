@@ -3,8 +3,7 @@
 import pytest
 
 from syncret.config.resources.base import ConditionStatus
-from syncret.daemon.core.conditions import find, put, ready
-from syncret.daemon.core.timestamps import seconds, stamp
+from syncret.daemon.core.conditions import find, put, ready, seconds, stamp
 
 THEN, NOW = 1_767_225_600.0, 1_767_229_200.0
 OLD = put((), ready(ConditionStatus, status=True, reason="A", message="m"), now=THEN)

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from syncret.config.meta import Document, Metadata
-from syncret.daemon.core.labels import CREATED_BY, controller_of, created_by
-from syncret.daemon.core.ownership import Refusal, claim, controlled_by
+from syncret.daemon.core.ownership import CREATED_BY, Refusal, claim, controlled_by, controller_of, created_by
 
 OWNER = Metadata(name="x", namespace="default", uid="u1")
 

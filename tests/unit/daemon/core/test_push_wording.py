@@ -7,7 +7,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.resources.push_secret import PushSecretSpec
-from syncret.daemon.core.push import Store, entries
+from syncret.daemon.core.push_entries import Store, entries
 from syncret.providers.errors import Malformed
 from tests.support.templates import no_template
 

@@ -10,9 +10,16 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.digest import data_hash, text_hash
-from syncret.daemon.core.labels import DATA_HASH, MANAGED
-from syncret.daemon.core.managed import managed_keys, manager_of
-from syncret.daemon.core.secret import desired_secret, field_manager, is_valid, secret_data, within_immutable
+from syncret.daemon.core.ownership import DATA_HASH, MANAGED
+from syncret.daemon.core.secret import (
+    desired_secret,
+    field_manager,
+    is_valid,
+    managed_keys,
+    manager_of,
+    secret_data,
+    within_immutable,
+)
 from syncret.daemon.core.target import changed_keys
 
 

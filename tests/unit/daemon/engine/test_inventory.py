@@ -5,9 +5,9 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.daemon.backends.contract import Change, ChangeKind, Stored
-from syncret.daemon.engine.contract import ANY
 from syncret.daemon.engine.inventory import NAMESPACE, Inventory
+from syncret.daemon.engine.reconciler import ANY
+from syncret.daemon.homes.contract import Change, ChangeKind, Stored
 
 GROUP = "external-secrets.io"
 EXTERNAL = GroupKind(GROUP, "ExternalSecret")

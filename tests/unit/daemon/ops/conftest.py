@@ -8,9 +8,9 @@ import pytest
 from syncret.config.meta import Document
 from syncret.config.settings import Settings
 from syncret.daemon.app import Hooks, controllers
-from syncret.daemon.backends.memory.admission import admission_by
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.ops.view import View
 from syncret.daemon.supervisor import sources_of

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.control import control_service
-from syncret.daemon.ops.listening import CannotListen
 from syncret.daemon.ops.view import View
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, serving, store
 

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from syncret.config.settings import Settings
-from syncret.daemon.backends.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.ops.bind_errors import CannotListen, cannot_listen
 from syncret.daemon.ops.http import http_service
-from syncret.daemon.ops.listening import CannotListen, cannot_listen
 from syncret.daemon.ops.view import View
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.backends.contract import Change, ChangeKind, Stored
-from syncret.daemon.backends.memory.cluster import MemoryCluster
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Call, Run
-from syncret.daemon.engine.workqueue import QueueStats
-from syncret.daemon.ops import families
+from syncret.daemon.engine.queue.workqueue import QueueStats
+from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.ops import metric_families
 from syncret.daemon.ops.metrics import Metrics, Sources
-from syncret.daemon.ops.view import View
+from syncret.daemon.ops.view import Scrape, View
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.kit.retry import Retry
@@ -28,7 +28,7 @@ STORE = ObjectRef("external-secrets.io", "SecretStore", "default", "demo")
 SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
 
 
-async def text_of(metrics: Metrics) -> str:
+async def text_of(metrics: Scrape) -> str:
     return b"".join([piece async for piece in metrics.pieces()]).decode()
 
 
@@ -280,6 +280,7 @@ LINTED = {
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool (Debian: prometheus)")
 async def test_promtool_finds_nothing_but_the_operators_names(view: View, apply: Apply) -> None:
     await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
+    assert isinstance(view.metrics, Metrics)
     view.metrics.throttled(STORE, 1.0)
     text = await text_of(view.metrics)
     checked = await asyncio.to_thread(
@@ -294,6 +295,6 @@ async def test_promtool_finds_nothing_but_the_operators_names(view: View, apply:
 
 
 def test_every_family_is_described_once() -> None:
-    names = [family.name for family in families.FAMILIES]
+    names = [family.name for family in metric_families.FAMILIES]
     assert len(names) == len(set(names))
-    assert all(family.text.endswith(".") for family in families.FAMILIES)
+    assert all(family.text.endswith(".") for family in metric_families.FAMILIES)

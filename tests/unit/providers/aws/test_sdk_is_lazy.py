@@ -5,8 +5,8 @@ import sys
 
 PROBE = """
 import sys
-from syncret.config.decode import judge
-from syncret.daemon.cli.providers import generator_rows, provider_rows
+from syncret.config.schema.admission import judge
+from syncret.daemon.cli.commands.providers import generator_rows, provider_rows
 from syncret.providers.registry import Registry
 
 registry = Registry()

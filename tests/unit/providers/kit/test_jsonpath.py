@@ -9,8 +9,9 @@ import pytest
 from syncret.config.fields import Json
 from syncret.config.meta import is_list
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import gojson, jsonpath
-from syncret.providers.kit.jsonpath.steps import VISITS
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import jsonpath
+from syncret.providers.kit.golang.jsonpath.steps import VISITS
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "jsonpath_answers.json").read_text())
 DOCUMENT: Any = gojson.unmarshal(json.dumps(TABLE["document"]))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from syncret.providers.errors import Malformed
-from syncret.providers.vault.auth import aws_keys
+from syncret.providers.vault.auth import aws
 from syncret.providers.vault.auth_spec import VaultIam
 from tests.support.opened import context
 
@@ -30,7 +30,7 @@ async def test_a_region_is_no_way_to_another_server(
     monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(token))
     monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/daemon")
     with pytest.raises(Malformed, match=r"auth\.iam\.region") as caught:
-        await aws_keys.keys(VaultIam(vault_role="app"), region, context())
+        await aws.keys(VaultIam(vault_role="app"), region, context())
 
     assert caught.value.hint
     assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
@@ -47,4 +47,4 @@ async def test_a_region_is_no_way_to_another_server(
 def test_each_region_has_its_token_service(region: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_STS_ENDPOINT", raising=False)
 
-    assert aws_keys.sts_url(region) == url
+    assert aws.sts_url(region) == url

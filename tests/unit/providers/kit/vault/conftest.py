@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
-from syncret.daemon.engine.virtual import VirtualTimeLoop
+from syncret.daemon.engine.virtual_time import VirtualTimeLoop
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:

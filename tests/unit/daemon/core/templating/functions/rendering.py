@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final
 
-from syncret.daemon.core.templating import values
-from syncret.daemon.core.templating.budget import Budget
-from syncret.daemon.core.templating.engine import Functions, Template
 from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.functions.table import ALL
+from syncret.daemon.core.templating.golang import values
+from syncret.daemon.core.templating.golang.budget import Budget
+from syncret.daemon.core.templating.golang.template import Functions, Template
 
 FUNCTIONS: Final = Functions(ALL)
 NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from syncret.daemon.core.templating.errors import TemplateError
+from syncret.daemon.core.templating.golang.errors import TemplateError
 from tests.unit.daemon.core.templating.functions.rendering import render
 
 ANSWERS = cast(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from syncret.daemon.core.templating.budget import Budget
-from syncret.daemon.core.templating.errors import TemplateError
+from syncret.daemon.core.templating.golang.budget import Budget
+from syncret.daemon.core.templating.golang.errors import TemplateError
 from tests.unit.daemon.core.templating.functions.rendering import render
 
 

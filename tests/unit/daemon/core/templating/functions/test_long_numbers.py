@@ -2,7 +2,7 @@
 
 import pytest
 
-from syncret.daemon.core.templating.errors import TemplateError
+from syncret.daemon.core.templating.golang.errors import TemplateError
 from tests.unit.daemon.core.templating.functions.rendering import render
 
 LONG = '{{ $long := repeat 5000 "1" }}'

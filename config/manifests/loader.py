@@ -1,0 +1,204 @@
+"""Loads documents from files and folders. An author's mistakes never raise here: each becomes a Problem.
+
+Folders are read recursively, and links are followed. Names that begin with a dot are skipped, which hides the
+`..data` folders behind a mounted ConfigMap. A file that is reached in two ways is read once. Pipes and
+devices are read if they are named themselves; in a folder they are only reported.
+
+Reads what a path leads to, within bounds: a file, or what another program writes into a pipe.
+"""
+
+import errno
+import os
+import select
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from syncret.config.errors import Problem, Severity
+from syncret.config.manifests.documents import LoadedDocument, load_bytes
+from syncret.config.meta import Document, ObjectRef, is_object
+from syncret.config.text.yaml import LIMITS, Limits
+
+PATIENCE: Final = 10.0
+"""Seconds for which a pipe may have no writer: a shell's `<(command)` has one from the start."""
+
+_PIECE: Final = 1 << 16
+
+
+def read_bounded(path: str | Path, limit: int) -> bytes:
+    """What stands there, at most so many bytes. Raises OSError, and ValueError for a name with a NUL.
+
+    A pipe is read to its end, however long its writer takes; one that nobody opens to write is given up.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123  # opened so that nothing waits
+        descriptor = stream.fileno()
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            return _piped(descriptor, limit)
+        os.set_blocking(descriptor, True)
+        return stream.read(limit)
+
+
+def what_it_is(mode: int) -> str:
+    """The word for what is neither file nor folder."""
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"
+
+
+def unreadable(error: OSError | ValueError, *, named: bool = True) -> Problem:
+    """Why a path cannot be read, and what helps; one that was not `named` was found in a folder."""
+    if isinstance(error, ValueError):
+        return Problem(path="", message="cannot be read: the name has a NUL", hint="correct the name")
+    message, hint = f"cannot be read: {error.strerror}", "repair or remove it"
+    if isinstance(error, FileNotFoundError) and named:
+        message, hint = "there is no such file or folder", "correct the path, or create it"
+    elif isinstance(error, FileNotFoundError):
+        hint = "correct or remove the link"
+    elif isinstance(error, PermissionError):
+        hint = "let the user that syncret runs as read it"
+    elif isinstance(error, TimeoutError):
+        message, hint = (
+            "is a pipe that no process writes to",
+            "start the process that writes to it, or name a file",
+        )
+    elif isinstance(error, IsADirectoryError):
+        hint = "name a file"
+    elif error.errno == errno.ENXIO:
+        message, hint = "is a socket, not a file", "name a file"
+    return Problem(path="", message=message, hint=hint)
+
+
+def _piped(descriptor: int, limit: int) -> bytes:
+    """What is written into a pipe. Raises TimeoutError where nobody has it open to write."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    pieces: list[bytes] = []
+    while limit > 0:
+        stirred = poll.poll(PATIENCE * 1000)
+        try:
+            piece = os.read(descriptor, min(limit, _PIECE))
+        except BlockingIOError:  # somebody has it open, and takes their time
+            continue
+        if not piece:
+            if not stirred:
+                raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+            break
+        pieces.append(piece)
+        limit -= len(piece)
+    return b"".join(pieces)
+
+
+SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+
+NO_MANIFESTS: Final = Problem(
+    path="",
+    message="the folder contains no manifests",
+    hint="their names end in .yaml, .yml or .json and do not begin with a dot",
+    severity=Severity.WARNING,
+)
+
+
+def load(paths: Iterable[str | Path], limits: Limits = LIMITS) -> list[LoadedDocument]:
+    """Every document of some files and folders, in the order of the paths and, in a folder, of the names."""
+    loaded: list[LoadedDocument] = []
+    seen: set[str] = set()
+    for path in paths:
+        for found in _found(Path(path), seen):
+            loaded += load_file(found, limits) if isinstance(found, Path) else [found]
+    return list(_unique(loaded))
+
+
+def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
+    """The documents of one file."""
+    misnamed = name_problem(str(file))
+    if misnamed is not None:
+        return [_no_document(file, misnamed)]
+    try:
+        data = read_bounded(file, limits.file + 1)
+    except (OSError, ValueError) as error:
+        return [_no_document(file, unreadable(error))]
+    return load_bytes(str(file), data, limits)
+
+
+def name_problem(file: str) -> Problem | None:
+    """What is wrong with a file's name: one that is not text cannot go into reports, the state or answers."""
+    if file.isprintable() or shown_name(file) == file:
+        return None
+    return Problem(path="", message="the name of the file is not UTF-8 text", hint="rename it")
+
+
+def shown_name(file: str) -> str:
+    """The name of a file as it can be shown: bytes that are not text are escaped."""
+    return os.fsencode(file).decode("utf-8", "backslashreplace")
+
+
+def special_problem(mode: int) -> Problem:
+    """What is wrong with a pipe, a socket or a device that is called as a manifest is, in a folder."""
+    message = f"is {what_it_is(mode)}, not a file, and is not read"
+    return Problem(path="", message=message, hint="remove or rename it")
+
+
+def _found(path: Path, seen: set[str]) -> Iterator[Path | LoadedDocument]:
+    """The manifest files at a path that was named, and what is wrong with what is no such file."""
+    nothing = True
+    for each in _files(path, seen, named=True):
+        nothing = False
+        yield each
+    if nothing and not any(True for _ in _files(path, set(), named=True)):  # nor any that was reached before
+        yield _no_document(path, NO_MANIFESTS)
+
+
+def _files(path: Path, seen: set[str], *, named: bool = False) -> Iterator[Path | LoadedDocument]:
+    """Each file once: `seen` remembers real paths. In a folder, the suffix decides."""
+    wanted = named or path.suffix in SUFFIXES
+    try:
+        mode = path.stat().st_mode
+        wanted = wanted or stat.S_ISDIR(mode)
+        names = sorted(os.listdir(path)) if stat.S_ISDIR(mode) else None  # noqa: PTH208  # names are all it needs
+    except (OSError, ValueError) as error:
+        if wanted:
+            yield _no_document(path, name_problem(str(path)) or unreadable(error, named=named))
+        return
+    real = os.path.realpath(path)
+    if not wanted or real in seen:
+        return
+    seen.add(real)
+    for name in names or ():
+        if not name.startswith("."):
+            yield from _files(path / name, seen)
+    if names is None:
+        yield path if named or stat.S_ISREG(mode) else _no_document(path, special_problem(mode))
+
+
+def _no_document(file: Path, problem: Problem) -> LoadedDocument:
+    return LoadedDocument(shown_name(str(file)), 0, None, (problem,))
+
+
+def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
+    """Adds to each object that was defined before a problem that says where."""
+    first: dict[ObjectRef, LoadedDocument] = {}
+    for each in loaded:
+        ref = _name(each.document)
+        if ref is None or first.setdefault(ref, each) is each:
+            yield each
+            continue
+        problem = Problem(
+            path="metadata.name",
+            message=f"{ref} is already defined at {first[ref].file}:{first[ref].line}",
+            hint="remove one of them, or give it another name",
+        )
+        yield msgspec.structs.replace(each, problems=(*each.problems, *each.located([problem])))
+
+
+def _name(document: Document | None) -> ObjectRef | None:
+    """The object that a document describes, if it says which; without a namespace, one in `default`."""
+    if document is None or not is_object(metadata := document.get("metadata")):
+        return None
+    version, kind, name = document.get("apiVersion"), document.get("kind"), metadata.get("name")
+    namespace = metadata.get("namespace") or "default"
+    if all(isinstance(part, str) and part for part in (version, kind, name, namespace)):
+        return ObjectRef(str(version).rpartition("/")[0], str(kind), str(namespace), str(name))
+    return None

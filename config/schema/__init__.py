@@ -1,0 +1,1 @@
+"""Schemas: what a document must look like, and what is wrong where it does not."""

@@ -1,0 +1,192 @@
+"""Judges a document as an API server and the admission webhooks would, and makes a resource of it."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from syncret.config.catalog import Catalog
+from syncret.config.errors import Problem, Severity
+from syncret.config.fields import Json, Model
+from syncret.config.meta import Document, GroupKind, is_object
+from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
+from syncret.config.resources.kinds import Kind, Kinds
+from syncret.config.schema.metadata_rules import check_metadata, check_unread, unread
+from syncret.config.schema.structural import Schema
+from syncret.config.spelling import did_you_mean
+
+DEFAULT_NAMESPACE: Final = "default"
+_OURS: Final = (GROUP, GENERATORS_GROUP)
+_SCENARIO: Final = "Scenario"
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one document.
+
+    `document` is what would be stored: pruned, defaulted, in the stored version, without status; None if it
+    is not an object. `resource` is the same as a model; None while the document breaks the schema.
+    `foreign` is set, and there are no other problems, if the kind is not one of ours: `validate` makes it an
+    error, a simulated cluster stores the document as it is.
+    """
+
+    document: Document | None = None
+    kind: Kind | None = None
+    resource: Resource | None = None
+    problems: tuple[Problem, ...] = ()
+    foreign: Problem | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the document may be stored: it is one of ours, and nothing fatal is wrong with it."""
+        return self.kind is not None and not any(problem.fatal for problem in self.problems)
+
+
+def judge(document: Json, catalog: Catalog, previous: Document | None = None) -> Judged:
+    """Judge one document, which is not changed; `previous` is the stored version that it replaces."""
+    return _judge_of(catalog).judge(document, previous)
+
+
+class Judge:
+    """Judges documents by one catalog; each kind's schema is compiled when its first document comes."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._kinds = Kinds(catalog)
+        self._schemas: dict[type[Model], Schema] = {}
+
+    def judge(self, document: Json, previous: Document | None = None) -> Judged:
+        """Judge one document, as the module's function does."""
+        if not is_object(document):
+            return Judged(problems=(Problem(path="", message="must be an object with apiVersion and kind"),))
+        if not (_is_text(document.get("apiVersion")) and _is_text(document.get("kind"))):
+            return Judged(document=document, problems=tuple(_head(document)))
+        group, _, version = document["apiVersion"].rpartition("/")
+        name = GroupKind(group, document["kind"])
+        kind = self._kinds.find(name)
+        if kind is None:
+            return self._stranger(document, name)
+        if version not in kind.versions:
+            return Judged(document=document, problems=(_wrong_version(kind, version),))
+        return self._known(document, kind, version, previous)
+
+    def mended(self, document: Json) -> tuple[Problem, ...]:
+        """Warnings about what is not read as the author wrote it: dropped fields, an old version.
+
+        Other warnings, such as the one about an unmaintained provider, come from `judge` alone.
+        """
+        if not is_object(document):
+            return ()
+        group, _, version = str(document.get("apiVersion")).rpartition("/")
+        kind = self._kinds.find(GroupKind(group, str(document.get("kind"))))
+        if kind is None or version not in kind.versions:
+            return ()
+        found = self._schema(kind).admit(_prepared(document, kind)).problems
+        return tuple(problem for problem in (*_adapted(document, kind, version), *found) if not problem.fatal)
+
+    def _known(self, document: Document, kind: Kind, version: str, previous: Document | None) -> Judged:
+        problems = [*_adapted(document, kind, version)]
+        metadata: Json = document.get("metadata")
+        if is_object(metadata):
+            problems += check_unread(metadata)
+        stored, found = self._schema(kind).admit(_prepared(document, kind))
+        problems += found
+        wrong = [problem.path for problem in found if problem.fatal]
+        if not any(path.startswith("metadata") for path in wrong):
+            problems += check_metadata(stored["metadata"], name_is_label=kind.kind == "Namespace")
+        if wrong:
+            return Judged(document=stored, kind=kind, problems=tuple(problems))
+        resource: Any = msgspec.convert(stored, kind.model)
+        if kind.check is not None:
+            problems += kind.check(resource, self._catalog)
+        if kind.update is not None and previous is not None:
+            problems += kind.update(previous, stored)
+        return Judged(document=stored, kind=kind, resource=resource, problems=tuple(problems))
+
+    def _schema(self, kind: Kind) -> Schema:
+        schema = self._schemas.get(kind.model)
+        if schema is None:
+            typed = Severity.ERROR if kind.webhook else Severity.WARNING
+            schema = Schema.of(kind.model, self._catalog, typed=typed)
+            self._schemas[kind.model] = schema
+        return schema
+
+    def _stranger(self, document: Document, name: GroupKind) -> Judged:
+        known = self._kinds.names()
+        groups = [one.group for one in known if one.kind == name.kind]
+        if groups:
+            path, message = "apiVersion", f'no kind "{name.kind}" in group "{name.group}"'
+            hint = f"the group is {groups[0]}" if groups[0] else "write apiVersion: v1"
+        elif name.kind == _SCENARIO:
+            path, message, hint = "kind", "a Scenario is not a manifest", "run it with `syncret simulate`"
+        else:
+            path, message = "kind", f'unknown kind "{name.kind}"'
+            hint = did_you_mean(name.kind, [one.kind for one in known])
+        problem = Problem(path=path, message=message, hint=hint)
+        if name.group in _OURS:
+            return Judged(document=document, problems=(problem,))
+        return Judged(document=document, foreign=problem)
+
+
+@lru_cache(maxsize=8)
+def _judge_of(catalog: Catalog) -> Judge:
+    return Judge(catalog)
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _head(document: Document) -> Iterator[Problem]:
+    for field in ("apiVersion", "kind"):
+        if not _is_text(document.get(field)):
+            example = "external-secrets.io/v1" if field == "apiVersion" else "ExternalSecret"
+            yield Problem(path=field, message="is required", hint=f"write {field}: {example}, for example")
+
+
+def _wrong_version(kind: Kind, version: str) -> Problem:
+    return Problem(
+        path="apiVersion",
+        message=f'{kind.kind} has no version "{version}"',
+        hint=f"write {kind.api_version}",
+    )
+
+
+def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
+    """Warnings about what `_prepared` corrects: an old version, and a namespace where there can be none."""
+    if version != kind.versions[0]:
+        yield Problem(
+            path="apiVersion",
+            message=f"{version} is no longer served by clusters; it is read as {kind.versions[0]}",
+            hint=f"write {kind.api_version}",
+            severity=Severity.WARNING,
+        )
+    metadata: Json = document.get("metadata")
+    namespace: Json = metadata.get("namespace") if is_object(metadata) else None
+    if not kind.namespaced and isinstance(namespace, str) and namespace:
+        yield Problem(
+            path="metadata.namespace",
+            message=f"a {kind.kind} is not namespaced; the field is dropped",
+            hint="remove it",
+            severity=Severity.WARNING,
+        )
+
+
+def _prepared(document: Document, kind: Kind) -> Document:
+    """A copy to judge: in the stored version, without what servers write, in a namespace if need be."""
+    prepared = dict(document)
+    if kind.has_status:
+        prepared.pop("status", None)
+    prepared["apiVersion"] = kind.api_version
+    metadata: Json = prepared.get("metadata")
+    if metadata is None:
+        metadata = {}
+    if is_object(metadata):
+        metadata = unread(metadata)
+        namespace: Json = metadata.get("namespace")
+        if not kind.namespaced and (namespace is None or isinstance(namespace, str)):
+            metadata.pop("namespace", None)
+        elif kind.namespaced and (namespace is None or namespace == ""):
+            metadata["namespace"] = DEFAULT_NAMESPACE
+    prepared["metadata"] = metadata
+    return prepared

@@ -1,0 +1,219 @@
+"""Judges JSON documents by a model, as a Kubernetes API server judges them by a structural schema.
+
+In one pass, unknown fields are pruned (with a warning each), null counts as absent where a field is not
+nullable, defaults are filled in where their parent exists, every problem is reported with its field path, and
+rules between fields are checked on objects that are otherwise valid. A model is compiled once, to closures.
+"""
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from syncret.config.catalog import Catalog, generator_key
+from syncret.config.errors import Dropped, Problem, Severity, Unfit
+from syncret.config.fields import Json, Model
+from syncret.config.meta import Document
+from syncret.config.paths import Path, render
+from syncret.config.schema import scalars
+from syncret.config.schema.scalars import Findings, Walk, wrong_type
+from syncret.config.schema.shape import Shape, shape_of
+from syncret.config.spelling import did_you_mean
+
+
+class Admitted(NamedTuple):
+    """The document as it would be stored, which may share parts with the one judged, and what is wrong."""
+
+    document: Document
+    problems: tuple[Problem, ...]
+
+
+class Schema:
+    """A compiled model."""
+
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+
+    @classmethod
+    def of(cls, model: type[Model], catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
+        """The schema of a model; the catalog is asked for a provider's or generator's spec when one is met.
+
+        `typed` is the severity of a malformed duration and of a number beyond 32 bits: the API server accepts
+        both, and only kinds that pass a webhook are refused for them.
+        """
+        return cls(_compile(shape_of(model), catalog, typed))
+
+    def admit(self, document: Json) -> Admitted:
+        """Judge a document, which is not changed."""
+        findings: Findings = []
+        result = self._walk(document, None, findings)
+        return Admitted(result, tuple(findings))
+
+
+def _compile(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+    walk = _compile_value(shape, catalog, typed)
+    if not shape.nullable:
+        return walk
+    return lambda value, path, findings: None if value is None else walk(value, path, findings)
+
+
+def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+    if shape.catalog:
+        return _specs(shape.catalog, catalog, typed)
+    if shape.kind == "object":
+        return _object(shape, catalog, typed)
+    if shape.items is not None:
+        items = _compile(shape.items, catalog, typed)
+        if shape.kind == "array":
+            return _array(shape, items)
+        keys = None if shape.keys is None else scalars.walker(shape.keys, typed)
+        return _map(shape, keys, items)
+    return scalars.walker(shape, typed)
+
+
+def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+    children = {field.name: _compile(field.shape, catalog, typed) for field in shape.fields}
+    strings = frozenset(name for name, child in children.items() if child is scalars.any_string)
+    nullable = frozenset(field.name for field in shape.fields if field.shape.nullable)
+    defaults = tuple((field.name, field.default) for field in shape.fields if field.default is not None)
+    required = {field.name for field in shape.fields if field.required}
+    close = _closing(shape)
+
+    def walk(value: Json, path: Path, findings: Findings) -> Json:
+        if value.__class__ is not dict:
+            findings.append(wrong_type(value, "an object", path))
+            return value
+        before = len(findings)
+        result: Document = {}
+        for name, item in value.items():
+            child = children.get(name)
+            if child is None:
+                findings.append(_unknown(name, path, children))
+            elif item is not None or name in nullable:
+                plain = name in strings and item.__class__ is str
+                result[name] = item if plain else child(item, (path, name), findings)
+        for name, default in defaults:
+            if name not in result:
+                result[name] = default()
+        if not required <= result.keys():
+            missing = [name for name in children if name in required and name not in result]
+            findings += [Problem(path=render((path, name)), message="is required") for name in missing]
+        if close is not None:
+            close(result, path, findings, before)
+        return result
+
+    return walk
+
+
+def _closing(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | None:
+    """The checks of an object as a whole, made once its fields are judged."""
+    low, high, rules = shape.min_length or 0, shape.max_length, shape.rules
+    if not low and high is None and not rules:
+        return None
+
+    def close(value: Document, path: Path, findings: Findings, before: int) -> None:
+        _count(value, low, high, path, findings)
+        if rules and not any(
+            problem.fatal and not isinstance(problem, Unfit) for problem in findings[before:]
+        ):
+            findings += [
+                Unfit(path=render(path), message=rule.message) for rule in rules if not rule.holds(value)
+            ]
+
+    return close
+
+
+def _array(shape: Shape, items: Walk) -> Walk:
+    low, high = shape.min_length or 0, shape.max_length
+
+    def walk(value: Json, path: Path, findings: Findings) -> Json:
+        if value.__class__ is not list:
+            hint = "start each entry with '- '"
+            findings.append(wrong_type(value, "an array", path, hint))
+            return value
+        if len(value) < low:
+            message = f"must have at least {low} {'entry' if low == 1 else 'entries'}, has {len(value)}"
+            findings.append(Problem(path=render(path), message=message))
+        elif high is not None and len(value) > high:
+            message = f"must have at most {high} {'entry' if high == 1 else 'entries'}, has {len(value)}"
+            findings.append(Problem(path=render(path), message=message))
+        return [items(item, (path, place), findings) for place, item in enumerate(value)]
+
+    return walk
+
+
+def _map(shape: Shape, keys: Walk | None, items: Walk) -> Walk:
+    low, high, null_is_empty = shape.min_length or 0, shape.max_length, shape.null_is_empty
+
+    def walk(value: Json, path: Path, findings: Findings) -> Json:
+        if value.__class__ is not dict:
+            findings.append(wrong_type(value, "an object", path))
+            return value
+        if null_is_empty:
+            value = {name: "" if item is None else item for name, item in value.items()}
+        result = {
+            name: items(item, (path, name), findings) for name, item in value.items() if item is not None
+        }
+        if keys is not None:
+            for name in result:
+                keys(name, (path, name), findings)
+        _count(result, low, high, path, findings)
+        return result
+
+    return walk
+
+
+def _choice(names: Collection[str], schema: Callable[[str], Walk]) -> Walk:
+    """An object of which exactly one property is set, each judged by a schema of its own."""
+    compiled: dict[str, Walk] = {}
+
+    def walk(value: Json, path: Path, findings: Findings) -> Json:
+        if value.__class__ is not dict:
+            findings.append(wrong_type(value, "an object", path))
+            return value
+        result: Document = {}
+        for name, item in value.items():
+            if name not in names:
+                findings.append(_unknown(name, path, names))
+            elif item is not None:
+                if name not in compiled:
+                    compiled[name] = schema(name)
+                result[name] = compiled[name](item, (path, name), findings)
+        _count(result, 1, 1, path, findings)
+        return result
+
+    return walk
+
+
+def _specs(table: str, catalog: Catalog, typed: Severity) -> Walk:
+    def store(name: str) -> Walk:
+        return _compile(shape_of(catalog.store(name).model), catalog, typed)
+
+    def generator(key: str) -> Walk:
+        return _compile(shape_of(catalog.generator(kinds[key]).model), catalog, typed)
+
+    if table == "stores":
+        return _choice(catalog.store_names(), store)
+    kinds = {generator_key(kind): kind for kind in catalog.generator_kinds()}
+    return _choice(kinds, generator)
+
+
+def _unknown(name: Json, path: Path, known: Collection[str]) -> Problem:
+    return Dropped(
+        path=render((path, str(name))),
+        message="unknown field, it is dropped",
+        hint=did_you_mean(str(name), list(known)),
+        severity=Severity.WARNING,
+    )
+
+
+def _count(value: Document, low: int, high: int | None, path: Path, findings: Findings) -> None:
+    count = len(value)
+    if count < low:
+        bound = "exactly" if low == high else "at least"
+    elif high is not None and count > high:
+        bound = "exactly" if low == high else "at most"
+    else:
+        return
+    number = low if count < low else high
+    message = f"must have {bound} {number} {'property' if number == 1 else 'properties'}, has {count}"
+    hint = f"keep one of {', '.join(sorted(value))}" if value and number == 1 else ""
+    findings.append(Problem(path=render(path), message=message, hint=hint))

@@ -1,0 +1,1 @@
+"""YAML and JSON, read and written as Kubernetes does."""

@@ -1,0 +1,243 @@
+"""Reads the documents of YAML and JSON texts, each by itself: a bad one never stops the others of its file.
+
+The text is split at its `---` lines first, as kubectl does, so that a syntax error ends with its document.
+Sizes, nesting and aliases are bounded. The line of a field is looked up in the text only on demand.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import yaml
+from yaml.nodes import MappingNode, Node, SequenceNode
+
+from syncret.config.errors import Problem
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_list, is_object
+from syncret.config.paths import parse
+from syncret.config.text.json import json_values
+from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, key_text
+
+_MARKER: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
+# Possessive, for these meet untrusted text: what was matched is never matched again in another way.
+_NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
+_DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
+_OPENERS: Final = ("[", "{", "- ", "-\t", "? ", "?\t")
+_SUSPICIOUS: Final = 1000
+
+
+class Limits(NamedTuple):
+    """How much is read: documents as large as an API server accepts; `aliased` bounds what aliases repeat."""
+
+    file: int = 32 * 1024 * 1024
+    document: int = 3 * 1024 * 1024
+    aliased: int = 100_000
+    depth: int = 100
+
+
+LIMITS: Final = Limits()
+
+
+class Lines:
+    """Finds the line of a field in the text of its document."""
+
+    def __init__(self, text: str, line: int, prefix: tuple[str | int, ...] = ()) -> None:
+        self._text = text
+        self._line = line
+        self._prefix = prefix
+
+    def below(self, *steps: str | int) -> "Lines":
+        """The lines of one part of the document, as if that part were a document of its own."""
+        return Lines(self._text, self._line, (*self._prefix, *steps))
+
+    def of(self, path: str) -> int:
+        """The line, counted from 1, of the field at a path, or of its nearest ancestor that exists."""
+        root = _root_of(self._text)
+        if root is None:
+            return self._line
+        node, line = root, root.start_mark.line
+        for step in (*self._prefix, *parse(path)):
+            found = _step(node, step)
+            if found is None:
+                break
+            node, line = found
+        return self._line + line
+
+
+@lru_cache(maxsize=1)  # questions come document by document, and the items of a List share one text
+def _root_of(text: str) -> Node | None:
+    try:
+        return compose(text)
+    except yaml.YAMLError:
+        return None
+
+
+class Parsed(NamedTuple):
+    """One document of a text; `value` is None where it could not be read."""
+
+    line: int
+    value: Json
+    problems: tuple[Problem, ...]
+    lines: Lines
+
+
+def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -> Iterator[Parsed]:
+    """The documents of a text, in order; empty ones are passed over."""
+    if len(data) > limits.file:
+        yield _failed("", 1, f"is larger than {limits.file} bytes", "split it into several files")
+        return
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        yield _failed("", line, "is not UTF-8 text", "save the file in UTF-8")
+        return
+    if as_json:
+        for line, chunk, value, problems in json_values(text):
+            yield _json_document(line, chunk, value, problems, limits)
+        return
+    for line, chunk in _split(text):
+        yield _yaml_document(chunk, line, limits)
+
+
+class LoadedMapping(NamedTuple):
+    """The one mapping that a file holds, the lines of its fields, and what is wrong with the file."""
+
+    value: Document
+    lines: Lines
+    problems: tuple[Problem, ...]
+
+
+def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
+    """Read a file that holds one mapping; an empty file is an empty mapping, and so is one that is wrong."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(limits.file + 1)
+    except OSError as error:
+        problem = Problem(
+            path="",
+            message=f"cannot be read: {error.strerror}",
+            hint="name a file that the user syncret runs as may read",
+        )
+        return LoadedMapping({}, Lines("", 0), (problem,))
+    documents = list(parse_text(data, as_json=file.suffix == ".json", limits=limits))
+    problems = [problem for parsed in documents for problem in parsed.problems]
+    if len(documents) > 1:
+        problems.append(Problem(path="", message="must hold one document", line=documents[1].line))
+    elif documents and not problems and is_object(documents[0].value):
+        return LoadedMapping(documents[0].value, documents[0].lines, ())
+    elif documents and not problems:
+        problems.append(Problem(path="", message="must hold a mapping", line=documents[0].line))
+    return LoadedMapping({}, Lines("", 0), tuple(problems))
+
+
+def _split(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each document that is not empty; directives stay with the document after them."""
+    starts = [match.start() for match in _MARKER.finditer(text)]
+    start, line = 0, 1
+    for end in [*starts, len(text)]:
+        if end == start:
+            continue
+        chunk = text[start:end]
+        if "%" in chunk and end < len(text) and _DIRECTIVES.fullmatch(chunk):
+            continue
+        if not _NOTHING.fullmatch(chunk):
+            yield line, chunk
+        line += chunk.count("\n")
+        start = end
+
+
+def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
+    if len(text) > limits.document:
+        return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
+    constructor = Constructor(aliased=limits.aliased, depth=limits.depth)
+    try:
+        check_depth(text, limits.depth)
+        node = compose(text)
+        value = None if node is None else constructor.value(node)
+    except yaml.reader.ReaderError as error:
+        place = line + text.count("\n", 0, error.position)
+        message = f"has a character that YAML does not allow (#x{error.character:02x})"
+        return _failed(text, place, message, "remove it, or write it as an escape in double quotes")
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = line + (mark.line if mark is not None else 0)
+        hint = error.context or ""
+        if mark is not None and _begins_with_tab(text, mark.line):
+            hint = "indent with spaces: YAML takes no tabs there"
+        return _failed(text, place, f"is not valid YAML: {error.problem}", hint)
+    except Fault as fault:
+        return _failed(text, line + fault.line, fault.message, fault.hint)
+    first = line if node is None else line + node.start_mark.line
+    problems = tuple(
+        Problem(path=path, message="the key appears twice", hint="remove one of them", line=line + place)
+        for path, place in constructor.duplicates
+    )
+    return Parsed(first, value, problems, Lines(text, line))
+
+
+def _begins_with_tab(text: str, line: int) -> bool:
+    lines = text.split("\n", line + 1)
+    return line < len(lines) and lines[line].lstrip(" ").startswith("\t")
+
+
+def check_depth(text: str, depth: int) -> None:
+    """Look for deep nesting first: libyaml composes recursively, and would crash the process.
+
+    Only the first document is looked at. Raises Fault, or yaml.YAMLError.
+    """
+    if sum(map(text.count, _OPENERS)) < _SUSPICIOUS:
+        return
+    level = 0
+    parser = Composer(text)
+    while (event := parser.get_event()) is not None and not isinstance(event, yaml.DocumentEndEvent):
+        if isinstance(event, yaml.CollectionStartEvent):
+            level += 1
+            if level > depth:
+                line = event.start_mark.line if event.start_mark is not None else 0
+                raise Fault(f"is nested deeper than {depth} levels", line, "write it flatter")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            level -= 1
+
+
+def _json_document(
+    line: int, text: str, value: Json, problems: tuple[Problem, ...], limits: Limits
+) -> Parsed:
+    if len(text) > limits.document:
+        return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
+    if _is_deeper(value, limits.depth):
+        return _failed(text, line, f"is nested deeper than {limits.depth} levels", "write it flatter")
+    return Parsed(line, value, problems, Lines(text, line))
+
+
+def _is_deeper(value: Json, depth: int) -> bool:
+    """Whether more than `depth` objects and arrays are nested in one another."""
+    level: list[Json] = [value]
+    for _ in range(depth + 1):
+        containers = [each for each in level if is_object(each) or is_list(each)]
+        if not containers:
+            return False
+        level = [inner for each in containers for inner in (each.values() if is_object(each) else each)]
+    return True
+
+
+def _step(node: Node, step: str | int) -> tuple[Node, int] | None:
+    """The node one step below another, and the line on which it begins."""
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            try:
+                if key_text(key) == step:
+                    return value, key.start_mark.line
+            except Fault:
+                continue
+    elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+        item = node.value[step]
+        return item, item.start_mark.line
+    return None
+
+
+def _failed(text: str, line: int, message: str, hint: str = "") -> Parsed:
+    problem = Problem(path="", message=message, hint=hint, line=line)
+    return Parsed(line, None, (problem,), Lines(text, line))

@@ -1,0 +1,67 @@
+"""`syncret explain`: where each key of an object comes from, how old it is, and what happens next."""
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Final
+
+from syncret.config.visible import visible
+from syncret.daemon.cli.daemon_client import Answer, Refusal, ask_about, print_json
+from syncret.daemon.cli.exit_codes import OK
+from syncret.daemon.cli.terminal import print_columns, since, until
+
+HEAD: Final = ("REMOTE KEY", "PROPERTY", "AGE", "ENTRY", "STEPS")
+READY: Final = {"True": "yes", "False": "no"}
+
+
+def run(options: Namespace) -> int:
+    """Print the explanation."""
+    try:
+        answer = ask_about(options, "GET", "/explain")
+    except Refusal as refusal:
+        return refusal.tell()
+    if options.output == "json":
+        print_json(answer)
+        return OK
+    now = time.time()
+    place = f"{answer['namespace']}/" if answer["namespace"] else ""
+    sys.stdout.write(f"{answer['kind']} {place}{answer['name']}\n")
+    for label, text in _facts(answer, now):
+        sys.stdout.write(f"  {label:<7} {visible(text)}\n")
+    if answer["keys"]:
+        sys.stdout.write("\n")
+        way = "TO" if answer["kind"] == "PushSecret" else "FROM"
+        print_columns(("KEY", way, *HEAD), [_row(key, answer, now) for key in answer["keys"]])
+    return OK
+
+
+def _facts(answer: Answer, now: float) -> Iterator[tuple[str, str]]:
+    said = ", ".join(part for part in (answer["reason"], answer["message"]) if part)
+    yield "ready", f"{READY.get(answer['ready'], 'unknown')}: {said}"
+    yield "target", answer["target"]
+    if answer["goodSince"] is not None:
+        yield "age", f"{since(answer['goodSince'], now)}, last known to be good at {answer['goodSince']}"
+    error = answer["lastError"]
+    if error is not None:
+        yield "error", f"{since(error['at'], now)} ago: {error['message']}"
+        if error.get("hint"):
+            yield "remedy", error["hint"]
+    attempt = answer["next"]
+    when = until(attempt["at"], now, never="")
+    yield "next", f"{when}: {attempt['why']}" if when else attempt["why"]
+    for note in answer["notes"]:
+        yield "note", note
+
+
+def _row(key: Answer, answer: Answer, now: float) -> tuple[str, ...]:
+    remote = key.get("remoteKey", "") + (f"@{key['version']}" if key.get("version") else "")
+    return (
+        key.get("key") or "*",
+        key["source"],
+        remote or "-",
+        key.get("property") or "-",
+        since(answer["goodSince"], now),
+        key["field"],
+        ", then ".join(key.get("steps", ())) or "as it is",
+    )

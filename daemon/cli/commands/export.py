@@ -1,0 +1,129 @@
+"""`syncret export`: schemas, CRDs, settings, completion and the man page, made of the code."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+
+from syncret.config.catalog import Catalog
+from syncret.config.meta import Document
+from syncret.config.resources.kinds import Kind, Kinds
+from syncret.daemon.cli.exit_codes import INVALID, OK
+
+
+def run(options: Namespace) -> int:
+    """Print it; exit 2 for a kind or a shell that there is none of."""
+    try:
+        _print(options.what, options.name)
+    except _Wrong as wrong:
+        sys.stderr.write(f"syncret: {wrong} ({wrong.hint})\n")
+        return INVALID
+    return OK
+
+
+def _print(what: str, name: str | None) -> None:
+    if what == "schema":
+        _print_schema(name)
+    elif what == "completion":
+        _print_completion(name)
+    elif name is not None:
+        raise _Wrong(f"{what} takes no {name}", f"write: syncret export {what}")
+    elif what == "crds":
+        _print_crds()
+    elif what == "settings":
+        sys.stdout.writelines(settings_lines())
+    else:
+        _print_man()
+
+
+class _Wrong(Exception):
+    """What was asked for does not exist."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        self.hint = hint
+        super().__init__(message)
+
+
+def settings_lines() -> Iterator[str]:
+    """A settings file in which every setting stands with its default, commented out."""
+    from syncret.config.settings import describe
+
+    yield "# Settings of syncret. Each can also be set in the environment, or by --set NAME=VALUE.\n"
+    yield '# A duration is written as 1h30m or as a number of seconds, a file mode in octal: "0640".\n'
+    for setting in describe():
+        yield f"\n# {setting.meaning} ({setting.form})\n# {setting.variable}\n"
+        yield f"#{setting.name}: {setting.default}\n"
+
+
+def _print_schema(name: str | None) -> None:
+    from syncret.config.schema.openapi import openapi
+    from syncret.config.spelling import did_you_mean
+    from syncret.daemon.cli.printing import print_json
+    from syncret.providers.registry import Registry
+
+    registry = Registry()
+    kinds = Kinds(registry)
+    known = {each.kind: each for each in kinds.names()}
+    kind = kinds.find(known[name]) if name in known else None
+    if kind is None:
+        raise _Wrong(f"there is no kind {name or ''}".rstrip(), did_you_mean(name or "", sorted(known)))
+    print_json(openapi(kind.model, registry), indent=2)
+
+
+def _print_crds() -> None:
+    from syncret.daemon.cli.printing import print_yaml
+    from syncret.providers.registry import Registry
+
+    registry = Registry()
+    kinds = Kinds(registry)
+    for name in kinds.names():
+        kind = kinds.find(name)
+        if kind is not None and kind.group:
+            print_yaml(crd(kind, registry))
+
+
+def crd(kind: Kind, catalog: Catalog) -> Document:
+    """The CustomResourceDefinition of one kind, in its stored version."""
+    from syncret.config.schema.openapi import openapi
+
+    names = {
+        "kind": kind.kind,
+        "listKind": f"{kind.kind}List",
+        "plural": kind.plural,
+        "singular": kind.kind.lower(),
+        "categories": [kind.group.partition(".")[0]],
+    }
+    version: Document = {
+        "name": kind.versions[0],
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": openapi(kind.model, catalog)},
+        "subresources": {"status": {}},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{kind.plural}.{kind.group}"},
+        "spec": {
+            "group": kind.group,
+            "names": names,
+            "scope": "Namespaced" if kind.namespaced else "Cluster",
+            "versions": [version],
+        },
+    }
+
+
+def _print_completion(shell: str | None) -> None:
+    from syncret.daemon.cli.parser.arguments import parser
+    from syncret.daemon.cli.parser.completion import SHELLS
+
+    if shell not in SHELLS:
+        raise _Wrong(f"no completion for {shell or 'no shell'}", f"write one of {', '.join(SHELLS)}")
+    sys.stdout.write(SHELLS[shell](parser()))
+
+
+def _print_man() -> None:
+    from syncret.daemon.cli.parser.arguments import parser
+    from syncret.daemon.cli.parser.man import man
+    from syncret.daemon.ops.version import version
+
+    sys.stdout.write(man(parser(), version()))

@@ -1,0 +1,20 @@
+"""`syncret refresh`: let a running daemon refresh one object now."""
+
+import sys
+from argparse import Namespace
+
+from syncret.daemon.cli.daemon_client import Refusal, ask_about, print_json
+from syncret.daemon.cli.exit_codes import OK
+
+
+def run(options: Namespace) -> int:
+    """Ask for it; what comes of it is told by `syncret explain`."""
+    try:
+        answer = ask_about(options, "POST", "/refresh")
+    except Refusal as refusal:
+        return refusal.tell()
+    if options.output == "json":
+        print_json(answer)
+    else:
+        sys.stdout.write(f"{answer['object']}: {answer['message']}\n")
+    return OK

@@ -1,0 +1,64 @@
+"""`syncret run`: the daemon."""
+
+import asyncio
+import os
+import sys
+from argparse import Namespace
+from functools import partial
+
+from syncret.daemon.cli.exit_codes import OK
+from syncret.daemon.cli.settings import guarded, settings_of
+from syncret.daemon.cli.table import Row, print_table, row_of
+from syncret.daemon.ops.control import control_service
+from syncret.daemon.ops.http import http_service
+from syncret.daemon.ops.notify import Notifier
+from syncret.daemon.ops.object_view import KINDS
+from syncret.daemon.ops.view import View
+from syncret.daemon.process import raise_limit
+from syncret.daemon.supervisor import Supervisor
+from syncret.providers.registry import Registry
+
+
+def run(options: Namespace) -> int:
+    """Run until asked to stop."""
+    return guarded(lambda: _run(options))
+
+
+def _run(options: Namespace) -> int:
+    raise_limit()
+    supervisor = Supervisor(
+        partial(settings_of, options),
+        registry=Registry(),
+        notifier=Notifier.from_environ(os.environ),
+        services=(http_service, control_service),
+        announce=_announce,
+    )
+    asyncio.run(supervisor.run())
+    return OK
+
+
+def _announce(view: View) -> None:
+    """For people: what was synced, where, when next, and where to ask. Machines read logs and metrics."""
+    if view.settings.log_format == "json" or not (
+        sys.stdout.isatty() or view.settings.log_format == "console"
+    ):
+        return
+    controllers = view.controllers
+    rows: list[Row] = []
+    for kind in KINDS:
+        for stored in controllers.inventory.list(kind):
+            failure = controllers.world.facts.failure(stored.ref)
+            rows.append(
+                row_of(
+                    stored.document,
+                    failure="" if failure is None else failure.message,
+                    due=controllers.engine.due(stored.ref),
+                    output_dir=view.settings.output_dir,
+                )
+            )
+    print_table(sorted(rows))
+    if view.address:
+        sys.stdout.write(f"\nmetrics: http://{view.address}/metrics   status: http://{view.address}/status\n")
+    if view.settings.socket:
+        sys.stdout.write(f"ask it: syncret status --socket {view.settings.socket}\n")
+    sys.stdout.flush()

@@ -1,0 +1,84 @@
+"""`syncret simulate`: run the scenarios of some files, one result a scenario."""
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.manifests.loader import read_bounded, unreadable
+from syncret.config.meta import Document, is_object
+from syncret.config.text.yaml import LIMITS, Lines, parse_text
+from syncret.daemon.cli.exit_codes import INVALID, OK
+from syncret.daemon.cli.printing import print_json, print_yaml, report_problem
+from syncret.daemon.core.redact import REDACTED, redacted
+from syncret.daemon.simulate.scenario import Scenario, read_scenario
+from syncret.daemon.simulate.simulation import run_scenario
+from syncret.providers.registry import Registry
+
+
+class _Read(NamedTuple):
+    """One document of a file: a scenario, or what is wrong with it."""
+
+    file: str
+    scenario: Scenario | None
+    problems: tuple[Problem, ...]
+
+
+def run(options: Namespace) -> int:
+    """Run all scenarios; none is run if one of them is malformed."""
+    registry = Registry()
+    found = [each for file in options.scenario for each in _read(file, registry)]
+    broken = [(each.file, problem) for each in found for problem in each.problems]
+    for file, problem in broken:
+        report_problem(file, problem)
+    if broken:
+        return INVALID
+    show = print_yaml if options.output == "yaml" else print_json
+    for each in found:
+        if each.scenario is not None:
+            result = run_scenario(each.scenario, registry, now=time.time())
+            show(result if options.show_values else _without_values(result))
+            sys.stdout.flush()
+    return OK
+
+
+def _read(file: str, registry: Registry) -> Iterator[_Read]:
+    try:
+        data = read_bounded(file, LIMITS.file + 1)
+    except (OSError, ValueError) as error:
+        yield _Read(file, None, (unreadable(error),))
+        return
+    documents = list(parse_text(data, as_json=file.endswith(".json")))
+    if not documents:
+        problem = Problem(path="", message="holds no scenario", hint="a scenario has kind: Scenario")
+        yield _Read(file, None, (problem,))
+    for parsed in documents:
+        if parsed.problems or not is_object(parsed.value):
+            problem = Problem(
+                path="", message="is not a mapping", hint="a scenario has kind: Scenario", line=parsed.line
+            )
+            yield _Read(file, None, parsed.problems or (problem,))
+            continue
+        scenario, problems = read_scenario(parsed.value, registry)
+        yield _Read(file, scenario, tuple(_placed(problem, parsed.lines) for problem in problems))
+
+
+def _placed(problem: Problem, lines: Lines) -> Problem:
+    return msgspec.structs.replace(problem, line=lines.of(problem.path))
+
+
+def _without_values(result: Document) -> Document:
+    """The result, fit to be shown: no value of a Secret, of an embedded store or of a write."""
+    steps = [
+        {
+            **step,
+            "objects": [redacted(document) for document in step["objects"]],
+            "writes": [{**write, "valueBase64": REDACTED} for write in step["writes"]],
+        }
+        for step in result["steps"]
+    ]
+    return {**result, "steps": steps}

@@ -1,0 +1,72 @@
+"""`syncret status`: how a running daemon is doing, object by object."""
+
+import sys
+import time
+from argparse import Namespace
+from typing import Any, Final
+
+from syncret.config.visible import visible
+from syncret.daemon.cli.daemon_client import Answer, Refusal, ask, print_json
+from syncret.daemon.cli.exit_codes import FAILED, OK
+from syncret.daemon.cli.terminal import print_columns, since, span, until
+
+HEAD: Final = ("KIND", "NAMESPACE", "NAME", "READY", "AGE", "NEXT", "STATUS")
+READY: Final = {True: "yes", False: "no", None: "-"}
+
+
+def run(options: Namespace) -> int:
+    """Print the table; exit 1 where anything is not in order."""
+    try:
+        answer = ask(options, "GET", "/status")
+    except Refusal as refusal:
+        return refusal.tell()
+    for group in ("stores", "objects"):
+        answer[group] = [each for each in answer[group] if _wanted(each, options)]
+    if options.output == "json":
+        print_json(answer)
+    else:
+        _print(answer, time.time(), options.namespace)
+    everything = [*answer["stores"], *answer["objects"]]
+    return FAILED if any(each["ready"] is False for each in everything) else OK
+
+
+def _wanted(each: Answer, options: Namespace) -> bool:
+    if options.namespace is not None and each["namespace"] != options.namespace:
+        return False
+    return not (options.failing and each["ready"])
+
+
+def _print(answer: Answer, now: float, namespace: str | None) -> None:
+    queue = answer["queue"]
+    sys.stdout.write(
+        f"syncret {answer['version']}, up {span(answer['uptimeSeconds'])}, "
+        f"{'ready' if answer['ready'] else 'in its first pass'}; "
+        f"{queue['ready']} due, {queue['running']} running, {queue['scheduled']} scheduled, "
+        f"{answer['failing']} failing\n"
+    )
+    rows = [_row(each, now) for each in [*answer["stores"], *answer["objects"]]]
+    if rows:
+        sys.stdout.write("\n")
+        print_columns(HEAD, rows)
+    elif namespace is not None:
+        sys.stdout.write(f"\nnothing in namespace {visible(namespace)}\n")
+    for problem in answer["problems"]:
+        place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
+        path = f"{problem['path']}: " if problem["path"] else ""
+        hint = f" ({problem['hint']})" if problem.get("hint") else ""
+        told = f"{place}: {problem['severity']}: {path}{problem['message']}{hint}"
+        sys.stdout.write(f"\n{visible(told)}\n")
+
+
+def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
+    failure = each["lastFailure"]
+    silent = "ready" if each["ready"] else "waiting"
+    return (
+        each["kind"],
+        each["namespace"] or "-",
+        each["name"],
+        READY[each["ready"]],
+        since(each["lastGood"], now),
+        until(each["nextDue"], now, never="on change"),
+        failure["message"] if failure else each["message"] or each["reason"] or silent,
+    )

@@ -1,0 +1,64 @@
+"""`syncret sync`: one pass, then exit."""
+
+import asyncio
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from syncret.config.meta import Document
+from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
+from syncret.daemon.cli.printing import print_json, print_yaml, report_problem
+from syncret.daemon.cli.settings import guarded, settings_of
+from syncret.daemon.cli.table import print_table, rows_of
+from syncret.daemon.cli.terminal import Progress
+from syncret.daemon.core.redact import redacted
+from syncret.daemon.one_pass import Pass, one_pass
+from syncret.daemon.process import raise_limit
+from syncret.providers.registry import Registry
+
+
+def run(options: Namespace) -> int:
+    """Bring everything in step once; the exit code says how that went."""
+    return guarded(lambda: _run(options))
+
+
+def _run(options: Namespace) -> int:
+    raise_limit()
+    settings = settings_of(options, one_shot=True)
+    begin = time.monotonic()
+    with Progress(sys.stderr) as progress:
+        result = asyncio.run(
+            one_pass(settings, Registry(), whole=options.output != "table", progress=progress.show)
+        )
+    for each in result.problems:
+        report_problem(str(Path(each.file)), each.problem)
+    if options.output == "table":
+        print_table(rows_of(result, settings.output_dir))
+        _summary(result, time.monotonic() - begin)
+    else:
+        show = print_yaml if options.output == "yaml" else print_json
+        show(_as_list(result, show_values=options.show_values))
+    if result.invalid:
+        return INVALID
+    return FAILED if result.failures else OK
+
+
+def _as_list(result: Pass, *, show_values: bool) -> Document:
+    items = [*result.outputs, *result.resources]
+    return {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": items if show_values else [redacted(item) for item in items],
+    }
+
+
+def _summary(result: Pass, seconds: float) -> None:
+    counts = {"create": 0, "update": 0, "delete": 0}
+    for written in result.written:
+        counts[written.action] += 1
+    sys.stderr.write(
+        f"{counts['create']} created, {counts['update']} changed, {counts['delete']} deleted, "
+        f"{len(result.failures)} failed, {sum(each.problem.fatal for each in result.problems)} invalid "
+        f"in {seconds:.1f} s\n"
+    )

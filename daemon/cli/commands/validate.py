@@ -1,0 +1,100 @@
+"""`syncret validate`: judge documents as an API server and the admission webhooks would."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from syncret.config.errors import Problem
+from syncret.config.manifests.documents import LoadedDocument
+from syncret.config.manifests.loader import load
+from syncret.config.manifests.references import missing_references
+from syncret.config.meta import Document, member, ref_of
+from syncret.config.schema.admission import Judged, judge
+from syncret.daemon.cli.exit_codes import INVALID, OK
+from syncret.daemon.cli.printing import describe_problem, print_json
+from syncret.daemon.core.redact import redacted
+from syncret.providers.registry import Registry
+
+API_VERSION: Final = "syncret.dev/v1alpha1"
+
+
+class _Item(NamedTuple):
+    """One document, what became of it, and all that is to be said."""
+
+    loaded: LoadedDocument
+    judged: Judged
+    problems: tuple[Problem, ...]
+
+
+def run(options: Namespace) -> int:
+    """Print the report; exit 2 where anything is an error."""
+    items = judge_files(load(options.manifests))
+    if options.output == "json":
+        print_json(_report(items, show_values=options.show_values), indent=2)
+    else:
+        _print_text(items)
+    return INVALID if any(problem.fatal for item in items for problem in item.problems) else OK
+
+
+def judge_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
+    """Every document with its verdict; references are looked for among all of them."""
+    registry = Registry()
+    judged = [Judged() if each.document is None else judge(each.document, registry) for each in loaded]
+    dangling = missing_references([each.document for each in judged if each.document is not None])
+    items: list[_Item] = []
+    for each, verdict in zip(loaded, judged, strict=True):
+        found = [*each.problems, *verdict.problems]
+        if verdict.foreign is not None:
+            found.append(verdict.foreign)
+        elif verdict.kind is not None and verdict.document is not None and verdict.accepted:
+            found += dangling.get(ref_of(verdict.document), ())
+        items.append(_Item(each, verdict, each.located(found)))
+    return items
+
+
+def _report(items: Iterable[_Item], *, show_values: bool) -> Document:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ValidationReport",
+        "items": [_as_document(item, show_values=show_values) for item in items],
+    }
+
+
+def _as_document(item: _Item, *, show_values: bool) -> Document:
+    head = _head(item)
+    # what an unknown kind holds is not known, so it cannot be redacted either
+    document = item.judged.document if item.judged.kind is not None or show_values else None
+    report: Document = {
+        "file": item.loaded.file,
+        "line": item.loaded.line,
+        **head,
+        "problems": [problem.as_document() for problem in item.problems],
+    }
+    if document is not None:
+        report["object"] = document if show_values else redacted(document)
+    return report
+
+
+def _head(item: _Item) -> Document:
+    """What the document calls itself, as far as it does."""
+    document = item.judged.document or item.loaded.document or {}
+    named = member(document, "metadata")
+    texts: Document = {
+        "apiVersion": document.get("apiVersion"),
+        "kind": document.get("kind"),
+        "namespace": named.get("namespace"),
+        "name": named.get("name"),
+    }
+    return {key: text if isinstance(text, str) else "" for key, text in texts.items()}
+
+
+def _print_text(items: Sequence[_Item]) -> None:
+    problems = [(item.loaded.file, problem) for item in items for problem in item.problems]
+    for file, problem in problems:
+        sys.stdout.write(describe_problem(file, problem) + "\n")
+    errors = sum(problem.fatal for _, problem in problems)
+    documents = sum(item.loaded.line > 0 for item in items)  # what could not be read is none
+    counts = (documents, "document"), (errors, "error"), (len(problems) - errors, "warning")
+    total, *found = (f"{count} {thing}{'' if count == 1 else 's'}" for count, thing in counts)
+    sys.stderr.write(f"{total}: {', '.join(found)}\n")

@@ -1,0 +1,1 @@
+"""The grammar of the command line, its completion and its man page."""

@@ -1,0 +1,315 @@
+"""The command line: every command, flag and example, and nothing that takes time to import.
+
+Completion, the man page and docs/reference/cli.md are made of this parser: it is the one place to mend.
+"""
+
+from argparse import ArgumentParser
+from typing import Final
+
+from syncret.daemon.cli.parser.options import (
+    DEFAULTS,
+    Command,
+    Commands,
+    Formatter,
+    Version,
+    add,
+    ask,
+    delimiters,
+    manifests,
+    object_named,
+    output,
+    output_dir,
+    path,
+    settings,
+    show_values,
+)
+
+DESCRIPTION: Final = """\
+Keeps secrets in sync between secret managers and the places that use them.
+
+You write manifests (YAML): a SecretStore says where values come from, an ExternalSecret says which \
+of them make up one Secret. syncret fetches them, writes them as files, and keeps them up to date.
+"""
+
+EPILOG: Final = """\
+examples:
+  syncret validate -f manifests/                what is wrong with my manifests?
+  syncret plan -f manifests/ --output-dir out   what would a sync change?
+  syncret sync -f manifests/ --output-dir out   bring everything into sync once
+  syncret run -f manifests/ --output-dir out    keep everything in sync
+  syncret status                                how is the running daemon doing?
+  syncret explain ExternalSecret/database       where does each key come from?
+
+`syncret COMMAND --help` describes each command.
+
+exit codes:
+  0  everything is in order
+  1  a resource failed
+  2  a manifest or the usage is wrong
+  3  the state or the target cannot be used, or no daemon answers
+"""
+
+
+def parser() -> ArgumentParser:
+    """The whole command line."""
+    top = ArgumentParser(
+        prog="syncret", description=DESCRIPTION, epilog=EPILOG, formatter_class=Formatter, allow_abbrev=False
+    )
+    top.add_argument("-V", "--version", action=Version, nargs=0, help="print the version and exit")
+    commands = top.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, dest="command", parser_class=Command
+    )
+    _validate(commands)
+    _plan(commands)
+    _sync(commands)
+    _run(commands)
+    _status(commands)
+    _explain(commands)
+    _refresh(commands)
+    _simulate(commands)
+    _template(commands)
+    _providers(commands)
+    _export(commands)
+    return top
+
+
+def _validate(commands: Commands) -> None:
+    command = add(
+        commands,
+        "validate",
+        "report every problem in the manifests, with its remedy",
+        "Names file, line and field. Checks each document as an API server and the admission webhooks "
+        "would. Works offline: it reads nothing but the files. An unknown field, and a reference to an "
+        "object that is not among the files, are only warnings. Exit code 2 if there is an error.",
+        "syncret validate -f manifests/",
+        "syncret validate -f store.yaml -f secrets/ -o json",
+    )
+    manifests(command)
+    output(command, "text", "json")
+    show_values(command)
+
+
+def _plan(commands: Commands) -> None:
+    command = add(
+        commands,
+        "plan",
+        "show what a sync would change: key names, no values",
+        "Reads from the stores, writes nothing. Exit code 1 if a resource would fail, 2 if a manifest is "
+        "invalid, 3 if the state or the output folder cannot be used.",
+        "syncret plan -f manifests/ --output-dir out",
+    )
+    manifests(command)
+    output_dir(command, "compare with the files in this folder (default: with no files)")
+    command.add_argument(
+        "--state",
+        type=path,
+        metavar="FILE",
+        help="compare with the state of earlier passes (default: with none)",
+    )
+    output(command, "text", "json")
+    settings(command)
+
+
+def _sync(commands: Commands) -> None:
+    command = add(
+        commands,
+        "sync",
+        "bring everything into sync once, then exit",
+        "Passes with the same --state continue each other: what is gone from the manifests is cleaned up, "
+        "and what is not due is not fetched. Exit code 1 if a resource failed, 2 if a manifest is invalid "
+        "(the valid ones are synced), 3 if the state or the output folder cannot be used.",
+        "syncret sync -f manifests/ --output-dir out",
+        "syncret sync -f manifests/ --output-dir out --state out.db -o json",
+    )
+    manifests(command)
+    output_dir(
+        command,
+        "where each Secret becomes a folder of files: DIR/<namespace>/<name>/<key> (default: no file is "
+        "written)",
+    )
+    command.add_argument(
+        "--state",
+        type=path,
+        metavar="FILE",
+        help="what survives from one pass to the next (default: nothing)",
+    )
+    output(command, "table", "json", "yaml")
+    show_values(command)
+    settings(command)
+
+
+def _run(commands: Commands) -> None:
+    command = add(
+        commands,
+        "run",
+        "run the daemon: keep everything in sync",
+        "Watches the manifests, refreshes what is due, retries what failed. SIGTERM and Ctrl-C finish the "
+        "work in progress and exit with 0, a second one ends at once; SIGHUP reads the settings again. Exit "
+        "code 2 if the settings are wrong, 3 if the state, the output folder, the address or the socket "
+        "cannot be used.",
+        "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
+        "syncret run --config /etc/syncret/syncret.yaml",
+    )
+    manifests(command, followed=True)
+    output_dir(
+        command,
+        f"where each Secret becomes a folder of files (setting outputDir, default: {DEFAULTS['outputDir']})",
+    )
+    command.add_argument(
+        "--state",
+        type=path,
+        metavar="FILE",
+        help=f"what survives a restart (setting stateFile, default: {DEFAULTS['stateFile']})",
+    )
+    command.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        help="address of /metrics, /healthz, /readyz and /status; port 0: any free port, empty: none "
+        f"(setting listen, default: {DEFAULTS['listen']})",
+    )
+    command.add_argument(
+        "--socket",
+        metavar="PATH",
+        help="the socket for status, explain and refresh; empty: none "
+        f"(setting socket, default: {DEFAULTS['socket']})",
+    )
+    settings(command)
+
+
+def _status(commands: Commands) -> None:
+    command = add(
+        commands,
+        "status",
+        "show the state of a running daemon, object by object",
+        "READY: whether the object is in order; AGE: for how long its value has been known to be good; NEXT: "
+        "when it is processed again. Exit code 1 if an object is not in order, 3 if no daemon answers.",
+        "syncret status",
+        "syncret status --failing -o json",
+    )
+    command.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only the objects of one namespace")
+    command.add_argument("--failing", action="store_true", help="only what is not in order")
+    ask(command)
+
+
+def _explain(commands: Commands) -> None:
+    command = add(
+        commands,
+        "explain",
+        "show where each key of an object comes from, and what is next",
+        "For each key: the store, the remote key and property, the entry of the spec, the steps that "
+        "changed it. Then the last error with its remedy, and when and why the next attempt is made. "
+        "Kinds have short names: es, ps, ss, css, ces, cps. Exit code 1 if the daemon has no such object, 3 "
+        "if no daemon answers.",
+        "syncret explain ExternalSecret/database",
+        "syncret explain es/database -n payments",
+    )
+    object_named(command)
+    ask(command)
+
+
+def _refresh(commands: Commands) -> None:
+    command = add(
+        commands,
+        "refresh",
+        "refresh an object now, in a running daemon",
+        "Use it when a value has just been rotated. For a ClusterExternalSecret, everything that it created "
+        "is refreshed. The request stands until it succeeds. What is created only once (refreshPolicy "
+        "CreatedOnce) is not created again. Exit code 1 if the daemon has no such object or would do "
+        "nothing, 3 if no daemon answers.",
+        "syncret refresh ExternalSecret/database",
+        "syncret refresh es/database -n payments",
+    )
+    object_named(command)
+    ask(command)
+
+
+def _simulate(commands: Commands) -> None:
+    command = add(
+        commands,
+        "simulate",
+        "run manifests through time in a simulated cluster",
+        "Use it to try policies, rotations and outages before they are real. Works offline: the clock, the "
+        "API server and the secret managers are simulated; the engine is the real one. A scenario has "
+        "apiVersion: syncret.dev/v1alpha1, kind: Scenario and spec.steps; a step may apply, patch and delete "
+        "objects and advance the clock. Exit code 0 if the scenarios ran, whatever the state of the objects, "
+        "2 if one is malformed; then none is run.",
+        "syncret simulate scenario.yaml",
+    )
+    command.add_argument("scenario", nargs="+", metavar="FILE", help="a file of scenarios (YAML or JSON)")
+    output(command, "json", "yaml")
+    show_values(command)
+
+
+def _template(commands: Commands) -> None:
+    command = add(
+        commands,
+        "template",
+        "render one Go template",
+        "Writes exactly what the template renders. Works offline. Exit code 1 if the template does not "
+        "parse or does not render (the message names line and column), 2 if a file cannot be read.",
+        "syncret template app.conf.tpl --data secret.yaml",
+        "syncret template --check app.conf.tpl",
+        "echo '{{ .user | upper }}' | syncret template --data values.json",
+    )
+    command.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="the template (default: -, standard input)"
+    )
+    command.add_argument(
+        "--data",
+        type=path,
+        metavar="FILE",
+        help="the value of `.`: YAML or JSON, or the manifest of a Secret or ConfigMap (default: no keys)",
+    )
+    command.add_argument(
+        "--missing-key",
+        choices=("error", "default", "zero"),
+        default="error",
+        help="what a missing key gives: an error (default), `<no value>`, or the zero value of its type",
+    )
+    command.add_argument(
+        "--delims",
+        type=delimiters,
+        default=("{{", "}}"),
+        metavar="L,R",
+        help="the delimiters (default: {{,}})",
+    )
+    command.add_argument(
+        "--functions",
+        choices=("all", "go"),
+        default="all",
+        help="all functions of an ExternalSecret's template (default), or only those of text/template",
+    )
+    command.add_argument("--check", action="store_true", help="parse only, print nothing")
+
+
+def _providers(commands: Commands) -> None:
+    command = add(
+        commands,
+        "providers",
+        "list secret managers and generators, and what each can do",
+        "`spec only` means that its manifests are validated and simulated, but syncret cannot connect to it.",
+        "syncret providers",
+    )
+    output(command, "text", "json")
+
+
+def _export(commands: Commands) -> None:
+    command = add(
+        commands,
+        "export",
+        "print schemas, CRDs, settings, completion, the man page",
+        "schema KIND       the schema of one kind, as JSON\n"
+        "crds              CustomResourceDefinitions of all kinds\n"
+        "settings          a settings file with every setting, its default and its meaning\n"
+        "completion SHELL  for bash, zsh or fish\n"
+        "man               the man page",
+        "syncret export settings > /etc/syncret/syncret.yaml",
+        "syncret export completion bash > /etc/bash_completion.d/syncret",
+        "syncret export man > /usr/share/man/man1/syncret.1",
+    )
+    command.add_argument(
+        "what", choices=("schema", "crds", "settings", "completion", "man"), help="what to print"
+    )
+    command.add_argument(
+        "name", nargs="?", metavar="KIND|SHELL", help="the kind of a schema, the shell of a completion"
+    )

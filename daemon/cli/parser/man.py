@@ -1,0 +1,87 @@
+"""The man page, made of the parser and the settings."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Final
+
+from syncret.config.settings import describe
+from syncret.daemon.cli.parser.arguments import DESCRIPTION, EPILOG
+from syncret.daemon.cli.parser.completion import Command, Word, commands_of
+from syncret.daemon.cli.parser.options import DEFAULTS
+
+FILES: Final = (
+    ("/etc/syncret/syncret.yaml", "The settings, where the service is told so with --config."),
+    (DEFAULTS["socket"], "The control socket of the service, mode 0600."),
+)
+
+
+def man(parser: ArgumentParser, version: str) -> str:
+    """The page, in the language of man pages."""
+    return "\n".join(_lines(parser, version)) + "\n"
+
+
+def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
+    yield f'.TH SYNCRET 1 "" "syncret {version}"'
+    yield from (".SH NAME", r"syncret \- keeps secrets in sync between secret managers and files")
+    yield from (".SH SYNOPSIS", r".B syncret", r".I COMMAND", r"[\fIOPTION\fR]...")
+    yield ".SH DESCRIPTION"
+    yield from _paragraphs(DESCRIPTION)
+    yield ".SH COMMANDS"
+    for command in commands_of(parser):
+        yield from _command(command)
+    yield ".SH SETTINGS"
+    yield from _paragraphs(
+        "Defaults < settings file (--config) < environment < command line (--set NAME=VALUE, other flags). A "
+        "duration is written as 1h30m or as a number of seconds, a file mode in octal and in quotes."
+    )
+    for setting in describe():
+        form = _text(f"{setting.form}, default {setting.default}")
+        yield from (".TP", f"\\fB{_text(setting.name)}\\fR ({form})")
+        yield from (_text(setting.meaning), ".br", f"Environment: \\fB{setting.variable}\\fR")
+    examples, _, codes = EPILOG.partition("exit codes:\n")
+    yield from (".SH EXIT STATUS", ".nf", *map(_text, codes.strip("\n").splitlines()), ".fi")
+    yield ".SH FILES"
+    for path, text in FILES:
+        yield from (".TP", f"\\fI{_text(path)}\\fR", _text(text))
+    shown = [line for line in examples.splitlines() if line.startswith("  ")]
+    yield from (".SH EXAMPLES", ".nf", *map(_text, shown), ".fi")
+    yield from (".SH SEE ALSO", r"\fBsystemd\fR(1), \fBsystemd\-creds\fR(1)")
+
+
+def _command(command: Command) -> Iterator[str]:
+    usage = " ".join(f"\\fI{_text(word.metavar)}\\fR" for word in command.arguments)
+    yield f".SS syncret {command.name} {usage}".rstrip()
+    yield from _paragraphs(command.description)
+    for word in command.arguments:
+        yield from (".TP", f"\\fI{_text(word.metavar)}\\fR", _text(_sentence(word.text)))
+    for flag in command.flags:
+        if "--help" not in flag.spellings:
+            yield from (".TP", _flag(flag), _text(_sentence(flag.text)))
+    yield from (".PP", ".nf", *(_text(f"  {example}") for example in command.examples), ".fi")
+
+
+def _flag(flag: Word) -> str:
+    names = ", ".join(f"\\fB{_text(spelling)}\\fR" for spelling in flag.spellings)
+    value = "|".join(flag.choices) or flag.metavar
+    return f"{names} \\fI{_text(value)}\\fR" if flag.takes_value else names
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Running text; what has two spaces in a row is a table and stays as it is."""
+    for number, paragraph in enumerate(text.strip().split("\n\n")):
+        if number:
+            yield ".PP"
+        if "  " in paragraph:
+            yield from (".nf", *map(_text, paragraph.splitlines()), ".fi")
+        else:
+            yield _text(" ".join(paragraph.split()))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _text(text: str) -> str:
+    """Text with what roff would take for its own made harmless."""
+    safe = text.replace("\\", r"\e").replace("-", r"\-")
+    return f"\\&{safe}" if safe.startswith((".", "'")) else safe

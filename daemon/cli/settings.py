@@ -1,0 +1,93 @@
+"""From a command line to settings, and from what can go wrong before the work begins to an exit code."""
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from syncret.config.errors import ConfigError, Problem
+from syncret.config.settings import Settings
+from syncret.config.settings_layers import Given, load_settings
+from syncret.config.visible import visible
+from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
+from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.filesystem.state.database import StateError
+from syncret.daemon.ops.bind_errors import CannotListen
+
+KNOWN: Final = (ConfigError, StateError, TargetUnavailable, CannotListen)
+
+FLAGS: Final = {
+    "manifests": ("-f", "manifests"),
+    "output_dir": ("--output-dir", "outputDir"),
+    "state": ("--state", "stateFile"),
+    "listen": ("--listen", "listen"),
+    "socket": ("--socket", "socket"),
+}
+ONE_SHOT: Final = (Given("default", "outputDir", ""), Given("default", "stateFile", ""))
+
+
+def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
+    """The settings in force. Raises ConfigError.
+
+    `one_shot` commands touch only what they are told to: without a flag, no output folder and no state.
+    """
+    file = getattr(options, "config", None)
+    flags = [*(ONE_SHOT if one_shot else ()), *flags_of(options)]
+    settings = load_settings(Path(file) if file else None, os.environ, flags)
+    if not settings.manifests:
+        raise ConfigError(
+            [Problem(path="manifests", message="there are none", hint="give them with -f PATH")]
+        )
+    return settings
+
+
+def flags_of(options: Namespace) -> Iterator[Given]:
+    """What the command line sets, the dedicated flags first."""
+    for attribute, (flag, name) in FLAGS.items():
+        value = getattr(options, attribute, None)
+        if value is not None:
+            yield Given(flag, name, value)
+    for pair in getattr(options, "set", ()):
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(
+                [Problem(path=f"--set {pair}", message="has no value", hint="write --set NAME=VALUE")]
+            )
+        yield Given(f"--set {name}", name, value)
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Run a command; what keeps it from its work becomes a message with a remedy, and an exit code."""
+    try:
+        return work()
+    except KNOWN as error:
+        return _told([error])
+    except BaseExceptionGroup as group:
+        known, rest = group.split(KNOWN)
+        if known is None or rest is not None:
+            raise
+        return _told(list(_leaves(known)))
+
+
+def _told(errors: Iterable[BaseException]) -> int:
+    code = INVALID
+    for error in errors:
+        if isinstance(error, ConfigError):
+            for problem in error.problems:
+                sys.stderr.write(visible(f"syncret: {problem}") + "\n")
+            continue
+        code = UNUSABLE
+        hint = getattr(error, "hint", "")
+        sys.stderr.write(visible(f"syncret: {error}" + (f" ({hint})" if hint else "")) + "\n")
+    return code
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        match error:
+            case BaseExceptionGroup():
+                yield from _leaves(error)
+            case _:
+                yield error

@@ -1,0 +1,1 @@
+"""What `syncret explain` says of an object."""

@@ -1,0 +1,214 @@
+"""Explains one object: where its keys come from, how old its value is, what is wrong, what happens next."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import msgspec
+
+from syncret.config.durations import DurationError, format_duration, parse_duration
+from syncret.config.meta import Document
+from syncret.config.resources.base import Resource
+from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
+from syncret.config.resources.external_secret import ExternalSecret
+from syncret.config.resources.push_secret import PushSecret
+from syncret.config.resources.secret_store import ClusterSecretStore, SecretStore
+from syncret.daemon.core.conditions import find, seconds, stamp
+from syncret.daemon.core.explain import key_origins
+from syncret.daemon.core.explain.key_origins import KeyStory
+
+MODELS: Final[Mapping[str, type[Resource]]] = {
+    "ExternalSecret": ExternalSecret,
+    "PushSecret": PushSecret,
+    "SecretStore": SecretStore,
+    "ClusterSecretStore": ClusterSecretStore,
+    "ClusterExternalSecret": ClusterExternalSecret,
+    "ClusterPushSecret": ClusterPushSecret,
+}
+"""The kinds that can be explained."""
+
+
+class Circumstances(NamedTuple):
+    """What the daemon knows of an object beyond its manifest and status."""
+
+    now: float
+    due: float | None = None
+    running: bool = False
+    failures: int = 0
+    error: tuple[float, str, str] | None = None
+    """When it failed, the message, and the hint."""
+    origins: Mapping[str, str] = {}
+    handled: bool = True
+    """False where another controller class looks after it."""
+    store_interval: float = 300.0
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The last error."""
+
+    at: str
+    message: str
+    hint: str = ""
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """When the object is looked at next, and why then; without a time only a change brings it up."""
+
+    at: str | None
+    in_seconds: float | None
+    why: str
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Everything that there is to say of an object. No value of a secret is in it."""
+
+    kind: str
+    namespace: str
+    name: str
+    ready: str
+    reason: str
+    message: str
+    good_since: str | None
+    age_seconds: float | None
+    target: str
+    keys: tuple[KeyStory, ...]
+    notes: tuple[str, ...]
+    last_error: Trouble | None
+    next: Attempt
+
+
+def explain(document: Document, around: Circumstances) -> Explanation:
+    """What there is to say of one object.
+
+    Raises KeyError for a kind that is not in MODELS, msgspec.ValidationError for a malformed object.
+    """
+    resource = msgspec.convert(document, MODELS[document["kind"]])
+    status = getattr(resource, "status", None)
+    verdict = find(getattr(status, "conditions", ()))
+    refreshed = seconds(getattr(status, "refresh_time", None) or "")
+    target, keys, notes = _told(resource, around)
+    error = around.error
+    due = None if around.running else around.due
+    return Explanation(
+        kind=resource.kind,
+        namespace=resource.metadata.namespace,
+        name=resource.metadata.name,
+        ready=verdict.status if verdict is not None else "Unknown",
+        reason=getattr(verdict, "reason", ""),
+        message=verdict.message if verdict is not None else "nothing has been tried yet",
+        good_since=stamp(refreshed) if refreshed is not None else None,
+        age_seconds=max(0.0, around.now - refreshed) if refreshed is not None else None,
+        target=target,
+        keys=keys,
+        notes=notes,
+        last_error=Trouble(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,
+        next=Attempt(
+            at=stamp(due) if due is not None else None,
+            in_seconds=max(0.0, due - around.now) if due is not None else None,
+            why=_why(resource, around, refreshed),
+        ),
+    )
+
+
+def _told(resource: Resource, around: Circumstances) -> tuple[str, tuple[KeyStory, ...], tuple[str, ...]]:
+    """Its target, the story of its keys, and notes."""
+    match resource:
+        case ExternalSecret():
+            return _external_secret(resource, around.origins)
+        case PushSecret():
+            pushed = resource.status.synced_push_secrets
+            notes = tuple(f"pushed to {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items())
+            return _source(resource), key_origins.of_push_secret(resource.spec), notes
+        case SecretStore():
+            provider = next(iter(resource.spec.provider), "")
+            can = (f"capabilities: {resource.status.capabilities}",) if resource.status.capabilities else ()
+            return f"provider {provider}", (), can
+        case ClusterExternalSecret() | ClusterPushSecret():
+            status = resource.status
+            made = ", ".join(status.provisioned_namespaces)
+            notes = (f"made in: {made}",) if made else ()
+            notes += tuple(f"failed in {each.namespace}: {each.reason}" for each in status.failed_namespaces)
+            return "one object in each namespace that it selects", (), notes
+        case _:
+            return "", (), ()
+
+
+def _external_secret(
+    resource: ExternalSecret, origins: Mapping[str, str]
+) -> tuple[str, tuple[KeyStory, ...], tuple[str, ...]]:
+    spec = resource.spec
+    notes: list[str] = []
+    kind = spec.target.manifest.kind if spec.target.manifest is not None else "Secret"
+    if spec.data_from and not origins:
+        notes.append("which keys spec.dataFrom gives is known after the next refresh by this process")
+    if spec.target.template is not None:
+        notes.append("spec.target.template makes the final keys of these")
+    target = f"{kind}/{spec.target.name or resource.metadata.name} ({spec.target.creation_policy})"
+    return target, key_origins.of_external_secret(spec, origins), tuple(notes)
+
+
+def _source(resource: PushSecret) -> str:
+    selector = resource.spec.selector
+    if selector.generator_ref is not None:
+        return f"from {selector.generator_ref.kind}/{selector.generator_ref.name}"
+    name = selector.secret.name if selector.secret is not None else ""
+    return f"from Secret/{name}" if name else "from every Secret that its labels select"
+
+
+def _why(resource: Resource, around: Circumstances, refreshed: float | None) -> str:
+    if resource.metadata.deletion_timestamp:
+        return "it is being deleted"
+    if not around.handled:
+        return "another controller class looks after it"
+    if around.running:
+        return "it is being worked on right now"
+    if around.failures and around.due is not None:
+        times = "failure" if around.failures == 1 else f"{around.failures} failures in a row"
+        return f"retry after {times}"
+    if around.due is not None and around.due <= around.now:
+        return "it is due, and waits for a worker"
+    if around.due is None:
+        return _only_on_change(resource, around)
+    return _by_time(resource, around, around.due, refreshed)
+
+
+def _only_on_change(resource: Resource, around: Circumstances) -> str:
+    if around.error is not None:
+        return "on a change only: another attempt would not help"
+    if isinstance(resource, ExternalSecret):
+        policy = resource.spec.refresh_policy
+        if policy == "CreatedOnce":
+            return "never again: refreshPolicy is CreatedOnce"
+        if policy == "OnChange":
+            return "when its spec, labels or annotations change: refreshPolicy is OnChange"
+        if not resource.status.conditions:
+            return "when its store is ready"
+    if isinstance(resource, ExternalSecret | PushSecret) and _interval(resource) == 0:
+        return "never by time: refreshInterval is 0"
+    return "when it, or something it refers to, changes"
+
+
+def _by_time(resource: Resource, around: Circumstances, due: float, refreshed: float | None) -> str:
+    interval = _interval(resource)
+    if interval is None:
+        return "planned by its last run"
+    if isinstance(resource, ExternalSecret | PushSecret):
+        every = f"refreshInterval {format_duration(interval)}"
+        latest = (refreshed if refreshed is not None else around.now) + interval
+        if isinstance(resource, ExternalSecret) and resource.spec.sync_windows and due > latest + 1:
+            return f"{every}, then the next time that syncWindows allow"
+        return f"{every}, moved ahead to the slot of its store and key" if due < latest - 1 else every
+    return f"probed every {format_duration(interval or around.store_interval)}"
+
+
+def _interval(resource: Resource) -> float | None:
+    """The interval of a resource in seconds; None if it has none, or a malformed one."""
+    try:
+        match resource:
+            case ExternalSecret() | PushSecret():
+                return parse_duration(resource.spec.refresh_interval)
+            case SecretStore():
+                return resource.spec.refresh_seconds()
+            case _:
+                return None
+    except DurationError:
+        return None

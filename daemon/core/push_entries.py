@@ -1,0 +1,245 @@
+"""What a PushSecret pushes to one store: entries of `data` and `dataTo`, with every conflict found first."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from syncret.config.resources.push_secret import (
+    PushConversion,
+    PushData,
+    PushDataTo,
+    PushMatch,
+    PushRemoteRef,
+    PushRewrite,
+    PushSecretSpec,
+    PushStoreRef,
+)
+from syncret.daemon.core import conversion as keys
+from syncret.daemon.core.assemble import Transform
+from syncret.daemon.core.selectors import matches
+from syncret.providers.contract import RemoteTarget, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp
+
+BUNDLE = "(bundle)"
+
+
+class Store(NamedTuple):
+    """What decides whether an entry is meant for a store: its name, and its labels as pairs."""
+
+    kind: str
+    name: str
+    labels: frozenset[tuple[str, str]] = frozenset()
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+class PushEntry(NamedTuple):
+    """One value on its way: from a key of the source (none: all of it, or a bundle) to a remote place."""
+
+    secret_key: str
+    target: RemoteTarget
+    metadata: Any
+    conversion: PushConversion
+    bundle: Mapping[str, bytes] | None = None
+
+    @property
+    def status_key(self) -> str:
+        """Under which name `status.syncedPushSecrets` keeps it."""
+        return "/".join(filter(None, self.target))
+
+    def as_data(self) -> PushData:
+        """The entry as the status keeps it: enough to delete it again."""
+        return PushData(
+            match=PushMatch(
+                secret_key=self.secret_key,
+                remote_ref=PushRemoteRef(remote_key=self.target.remote_key, property=self.target.property),
+            ),
+            metadata=self.metadata,
+            conversion_strategy=self.conversion,
+        )
+
+
+def check_store_refs(spec: PushSecretSpec) -> None:
+    """Every dataTo entry names a store that the PushSecret lists."""
+    named = {(ref.kind, ref.name) for ref in spec.secret_store_refs if ref.name}
+    for index, entry in enumerate(spec.data_to):
+        ref, place = entry.store_ref, f"dataTo[{index}]"
+        if ref is None:
+            raise Malformed("storeRef is required").at(place)
+        if not ref.name and ref.label_selector is None:
+            raise Malformed("storeRef must have name or labelSelector").at(place)
+        if ref.name and (ref.kind, ref.name) not in named:
+            raise Malformed(f'storeRef "{ref.name}" not found in secretStoreRefs').at(place)
+
+
+def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:
+    """Every dataTo entry that selects by label must match a store: a typo must not silently push nothing."""
+    for index, entry in enumerate(spec.data_to):
+        ref = entry.store_ref
+        if ref is not None and not ref.name and not any(_meant_for(ref, store) for store in stores):
+            raise Malformed("labelSelector does not match any store in secretStoreRefs").at(
+                f"dataTo[{index}]"
+            )
+
+
+def entries(
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, *, transform: Transform
+) -> tuple[PushEntry, ...]:
+    """Everything to push to `store`; raises Malformed, naming all that collide, before anything is pushed."""
+    expanded = _expand(spec, source, store, transform)
+    explicit = {_original_key(item, source) for item in spec.data}
+    merged = [entry for entry in expanded if entry.secret_key not in explicit]
+    merged += [
+        PushEntry(
+            item.match.secret_key,
+            RemoteTarget(item.match.remote_ref.remote_key, item.match.remote_ref.property),
+            item.metadata,
+            item.conversion_strategy,
+        )
+        for item in spec.data
+    ]
+    _check_unique(merged)
+    return tuple(merged)
+
+
+def payload(entry: PushEntry, source: Mapping[str, bytes]) -> SecretBytes:
+    """The value of an entry: one key's bytes, or all keys as one JSON object of strings. Raises Malformed."""
+    try:
+        data = keys.reverse_keys(entry.conversion, entry.bundle if entry.bundle is not None else source)
+    except Malformed as error:
+        raise error.within("could not apply conversion strategy to keys") from error
+    if not entry.secret_key:
+        text = {key: gojson.text(value) for key, value in data.items()}
+        return SecretBytes(gojson.marshal(text, escape_html=False).encode())
+    if entry.secret_key not in data:
+        raise Malformed(f"secret key {entry.secret_key} does not exist")
+    return SecretBytes(data[entry.secret_key])
+
+
+def _expand(
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, transform: Transform
+) -> list[PushEntry]:
+    found: list[PushEntry] = []
+    taken: dict[str, str] = {}
+    clashes: list[str] = []
+    meant = [
+        entry for entry in spec.data_to if entry.store_ref is not None and _meant_for(entry.store_ref, store)
+    ]
+    for index, entry in enumerate(meant):
+        place = f"failed to expand dataTo: dataTo[{index}]"
+        try:
+            for source_key, made in _expand_one(entry, source, transform):
+                remote = made.target.remote_key
+                if remote in taken:
+                    clashes.append(
+                        f'duplicate remote key "{remote}" from source key "{source_key}"'
+                        f" (conflicts with {taken[remote]})"
+                    )
+                taken.setdefault(remote, f"dataTo[{index}]:{source_key}")
+                found.append(made)
+        except Malformed as error:
+            raise error.at(place) from None
+        if clashes:
+            raise Malformed("; ".join(clashes)).at(place)
+    return found
+
+
+def _expand_one(
+    entry: PushDataTo, source: Mapping[str, bytes], transform: Transform
+) -> list[tuple[str, PushEntry]]:
+    """Converted source keys with the entry each becomes: one a key, or one for all of them (a bundle)."""
+    try:
+        converted = keys.reverse_keys(entry.conversion_strategy, source)
+    except Malformed as error:
+        raise error.within("conversion failed") from error
+    original = {keys.reverse(entry.conversion_strategy, key): key for key in source}
+    pattern = entry.match.regexp if entry.match is not None else ""
+    try:
+        wanted = regexp.compile(pattern) if pattern else None
+    except regexp.PatternError as error:
+        problem = f'failed to compile regexp pattern "{pattern}": {error.reason}'
+        raise Malformed(f"match failed: {problem}") from error
+    matched = [key for key in sorted(converted) if wanted is None or wanted.search(key)]
+    if not matched:
+        return []  # what would be done with them is not looked at, as with the operator
+    if entry.remote_key:
+        bundle = {key: converted[key] for key in matched}
+        target = RemoteTarget(entry.remote_key)
+        return [(BUNDLE, PushEntry("", target, entry.metadata, "None", bundle))]
+    made: list[tuple[str, PushEntry]] = []
+    for key, remote in _rewritten(entry.rewrite, matched, transform).items():
+        if not remote:
+            raise Malformed(f'empty remote key produced for source key "{key}"')
+        made.append((key, PushEntry(original[key], RemoteTarget(remote), entry.metadata, "None")))
+    return made
+
+
+def _rewritten(
+    operations: Sequence[PushRewrite], names: Sequence[str], transform: Transform
+) -> dict[str, str]:
+    renamed = {name: name for name in names}
+    for index, operation in enumerate(operations):
+        place = f"rewrite failed: rewrite[{index}]"
+        try:
+            apply = _compiled(operation, transform)
+        except Malformed as error:
+            raise error.within(place) from error
+        for name, current in renamed.items():
+            try:
+                renamed[name] = apply(current)
+            except Malformed as error:
+                raise error.within(f'{place} on key "{current}": template exec') from error
+    return renamed
+
+
+def _compiled(operation: PushRewrite, transform: Transform) -> Callable[[str], str]:
+    if operation.regexp is not None:
+        try:
+            pattern = regexp.compile(operation.regexp.source)
+        except regexp.PatternError as error:
+            problem = f'invalid regexp "{operation.regexp.source}": {error.reason}'
+            raise Malformed(problem) from error
+        target = operation.regexp.target
+        return lambda key: pattern.replace_all(key, target)
+    if operation.transform is not None:
+        try:
+            return transform(operation.transform.template)
+        except Malformed as error:
+            raise error.within("invalid template") from error
+    return lambda key: key
+
+
+def _meant_for(ref: PushStoreRef, store: Store) -> bool:
+    if ref.kind != store.kind:
+        return False
+    if ref.name:
+        return ref.name == store.name
+    return ref.label_selector is not None and matches(ref.label_selector, dict(store.labels))
+
+
+def _original_key(item: PushData, source: Mapping[str, bytes]) -> str:
+    """The key of the source behind an explicit entry, which may name it as it is after conversion."""
+    wanted = item.match.secret_key
+    if item.conversion_strategy == "None":
+        return wanted
+    return next((key for key in source if keys.reverse(item.conversion_strategy, key) == wanted), wanted)
+
+
+def _check_unique(merged: Sequence[PushEntry]) -> None:
+    seen: dict[RemoteTarget, list[str]] = {}
+    for entry in merged:
+        seen.setdefault(entry.target, []).append(entry.secret_key)
+    clashes: list[str] = []
+    for target, sources in seen.items():
+        if len(sources) > 1:
+            where = f' with property "{target.property}"' if target.property else ""
+            listed = " and ".join(f'"{key}"' for key in sources)
+            all_of_them = "both" if len(sources) == 2 else "all"  # noqa: PLR2004  # as it says
+            clashes.append(
+                f'duplicate remote key "{target.remote_key}"{where}: '
+                f"source keys {listed} {all_of_them} map to the same destination"
+            )
+    if clashes:
+        raise Malformed("failed to merge data entries: " + "; ".join(clashes))

@@ -1,0 +1,1 @@
+"""Template functions for keys, certificates, passwords and keystores."""

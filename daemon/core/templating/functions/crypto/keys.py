@@ -1,0 +1,267 @@
+"""Private keys: genPrivateKey, and reading PEM and DER. OpenSSL draws the randomness, not the context.
+
+Converts JSON Web Keys to PEM: jwkPublicKeyPem, jwkPrivateKeyPem.
+
+Decrypts with an RSA private key: rsaDecrypt.
+"""
+
+import base64
+import json
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
+from syncret.daemon.core.templating.functions.crypto import pem
+from syncret.daemon.core.templating.golang.errors import FunctionError
+from syncret.daemon.core.templating.golang.values import bytes_of, text_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
+
+    PrivateKey: TypeAlias = (
+        rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | dsa.DSAPrivateKey
+    )
+
+_BLOCK_KINDS: Final = frozenset({"PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY"})
+_RSA_BITS: Final = 4096
+_DSA_BITS: Final = 2048
+_EXPONENT: Final = 65537
+_CERTIFICATE_RSA_BITS: Final = 2048
+
+
+def gen_private_key(context: Context, kind: str) -> str:
+    """A key of rsa (4096 bits), dsa, ecdsa (P-256) or ed25519, as PEM."""
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519
+
+    if kind not in {"", "rsa", "dsa", "ecdsa", "ed25519"}:
+        return f"Unknown type {kind}"
+    context.budget.make_key()
+    match kind:
+        case "dsa":
+            return key_pem(dsa.generate_private_key(_DSA_BITS))
+        case "ecdsa":
+            return key_pem(ec.generate_private_key(ec.SECP256R1()))
+        case "ed25519":
+            return key_pem(ed25519.Ed25519PrivateKey.generate())
+        case _:
+            return key_pem(_new_rsa(_RSA_BITS))
+
+
+def new_certificate_key(context: Context) -> "PrivateKey":
+    """The key of a certificate for which none was given."""
+    context.budget.make_key()
+    return _new_rsa(_CERTIFICATE_RSA_BITS)
+
+
+def _new_rsa(bits: int) -> "rsa.RSAPrivateKey":
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    return rsa.generate_private_key(_EXPONENT, bits)
+
+
+def key_pem(key: "PrivateKey") -> str:
+    """The key in the form that is usual for its kind."""
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    name = _block_kind(key)
+    if name == "PRIVATE KEY":
+        return pem.encode(name, pkcs8(key))
+    return pem.encode(name, key.private_bytes(Encoding.DER, PrivateFormat.TraditionalOpenSSL, NoEncryption()))
+
+
+def _block_kind(key: "PrivateKey") -> str:
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, rsa
+
+    kinds = (
+        (rsa.RSAPrivateKey, "RSA PRIVATE KEY"),
+        (ec.EllipticCurvePrivateKey, "EC PRIVATE KEY"),
+        (dsa.DSAPrivateKey, "DSA PRIVATE KEY"),
+    )
+    return next((name for kind, name in kinds if isinstance(key, kind)), "PRIVATE KEY")
+
+
+def pkcs8(key: "PrivateKey") -> bytes:
+    """The key as PKCS#8 DER."""
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    return key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+
+
+def key_from_der(data: bytes) -> "PrivateKey":
+    """A key in any of the usual forms. Raises FunctionError."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
+    from cryptography.hazmat.primitives.serialization import load_der_private_key
+
+    key = None
+    with suppress(ValueError, TypeError, UnsupportedAlgorithm):
+        key = load_der_private_key(data, None)
+    kinds = (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
+    if isinstance(key, kinds):
+        return key
+    # Raised out here: the library's error may hold parts of the key.
+    raise FunctionError("unable to parse private key type")
+
+
+def key_from_pem(text: str) -> "PrivateKey":
+    """A key of a PEM block that is named as one. Raises FunctionError."""
+    block, _ = pem.decode(bytes_of(text))
+    if block is None:
+        raise FunctionError("no PEM data in input")
+    if block.kind not in _BLOCK_KINDS:
+        raise FunctionError("the PEM block is not a private key")
+    key = key_from_der(block.data)
+    if block.kind not in {"PRIVATE KEY", _block_kind(key)}:
+        raise FunctionError("the private key is not what its PEM block says")
+    return key
+
+
+if TYPE_CHECKING:
+    JwkPrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+    PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey
+
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+_DECODER: Final = json.JSONDecoder()
+_SPACE: Final = " \t\r\n"
+_TO_STANDARD: Final = str.maketrans("-_", "+/")
+
+
+def jwk_public_key_pem(text: str) -> str:
+    """Refuses a private key."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    fields = _fields(text)
+    if "d" in fields:
+        raise FunctionError("the key is not a public key")
+    key = _checked(fields, private=False)
+    public = cast("PublicKey", key)
+    return pem.encode("PUBLIC KEY", public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
+
+
+def jwk_private_key_pem(text: str) -> str:
+    """Refuses a public key."""
+    fields = _fields(text)
+    if "d" not in fields:
+        raise FunctionError("the key is not a private key")
+    return pem.encode("PRIVATE KEY", pkcs8(cast("JwkPrivateKey", _checked(fields, private=True))))
+
+
+def _fields(text: str) -> dict[str, object]:
+    try:
+        fields, _ = _DECODER.raw_decode(text.lstrip(_SPACE))  # what follows is not looked at
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise FunctionError("the text is no JSON web key")
+    return cast("dict[str, object]", fields)
+
+
+def _checked(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    try:
+        return _key(fields, private=private)
+    except (ValueError, UnsupportedAlgorithm):
+        # The library's error may hold parts of the key.
+        raise FunctionError("the JSON web key holds no valid key") from None
+
+
+def _key(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
+    match fields.get("kty"):
+        case "RSA":
+            return _rsa(fields, private=private)
+        case "EC":
+            return _ec(fields, private=private)
+        case "OKP" if fields.get("crv") == "Ed25519":
+            return _ed25519(fields, private=private)
+        case _:
+            raise FunctionError("keys of this type have no PEM form")
+
+
+def _bytes(fields: dict[str, object], name: str) -> bytes:
+    value = fields.get(name)
+    if not isinstance(value, str) or not value or not _BASE64.fullmatch(value):
+        raise FunctionError(f"the JSON web key has no usable {name}")
+    digits = value.rstrip("=").translate(_TO_STANDARD)
+    return base64.b64decode(digits + "=" * (-len(digits) % 4))
+
+
+def _number(fields: dict[str, object], name: str) -> int:
+    return int.from_bytes(_bytes(fields, name), "big")
+
+
+def _rsa(fields: dict[str, object], *, private: bool) -> "rsa.RSAPrivateKey | rsa.RSAPublicKey":
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    public = rsa.RSAPublicNumbers(_number(fields, "e"), _number(fields, "n"))
+    if not private:
+        return public.public_key()
+    d, p, q = (_number(fields, name) for name in "dpq")
+    exponents = rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q)
+    return rsa.RSAPrivateNumbers(p, q, d, *exponents, public).private_key()
+
+
+def _ec(
+    fields: dict[str, object], *, private: bool
+) -> "ec.EllipticCurvePrivateKey | ec.EllipticCurvePublicKey":
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    curves: dict[str, type[ec.SECP256R1 | ec.SECP384R1 | ec.SECP521R1]] = {
+        "P-256": ec.SECP256R1,
+        "P-384": ec.SECP384R1,
+        "P-521": ec.SECP521R1,
+    }
+    curve = curves.get(str(fields.get("crv")))
+    if curve is None:
+        raise FunctionError("the JSON web key has no usable crv")
+    public = ec.EllipticCurvePublicNumbers(_number(fields, "x"), _number(fields, "y"), curve())
+    if not private:
+        return public.public_key()
+    return ec.EllipticCurvePrivateNumbers(_number(fields, "d"), public).private_key()
+
+
+def _ed25519(
+    fields: dict[str, object], *, private: bool
+) -> "ed25519.Ed25519PrivateKey | ed25519.Ed25519PublicKey":
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
+    public = _bytes(fields, "x")
+    if not private:
+        return ed25519.Ed25519PublicKey.from_public_bytes(public)
+    return ed25519.Ed25519PrivateKey.from_private_bytes(_bytes(fields, "d"))
+
+
+def rsa_decrypt(scheme: str, digest: str, text: str, private_key: str) -> str:
+    """RSA-OAEP with SHA1, SHA256 or SHA512; the scheme None hands the text on. Unknown digests are SHA256."""
+    if scheme == "None":
+        return text
+    if scheme != "RSA-OAEP":
+        raise FunctionError("the decryption scheme is not supported")
+    block, _ = pem.decode(bytes_of(private_key))
+    if block is None:
+        raise FunctionError("failed to decode PEM block")
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+    key = key_from_der(block.data)
+    if not isinstance(key, rsa.RSAPrivateKey):
+        raise FunctionError("could not parse RSA private key")
+    algorithm = {"SHA1": hashes.SHA1, "SHA512": hashes.SHA512}.get(digest, hashes.SHA256)()
+    try:
+        decrypted = key.decrypt(
+            bytes_of(text), padding.OAEP(padding.MGF1(algorithm), algorithm=algorithm, label=None)
+        )
+    except ValueError:
+        raise FunctionError("error decrypting data with RSA") from None
+    return text_of(decrypted)
+
+
+FUNCTIONS: Final[FunctionTable] = table(
+    {
+        "genPrivateKey": gen_private_key,
+        "jwkPrivateKeyPem": jwk_private_key_pem,
+        "jwkPublicKeyPem": jwk_public_key_pem,
+        "rsaDecrypt": rsa_decrypt,
+    }
+)

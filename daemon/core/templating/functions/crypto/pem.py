@@ -1,0 +1,124 @@
+"""PEM as Go reads and writes it, and filterPEM."""
+
+import base64
+from dataclasses import dataclass, field
+from typing import Final
+
+from syncret.daemon.core.templating.functions.contract import FunctionTable, table
+from syncret.daemon.core.templating.functions.text.encoding import BadEncoding, decode_base64
+from syncret.daemon.core.templating.golang.errors import FunctionError
+from syncret.daemon.core.templating.golang.values import bytes_of, text_of
+
+_BEGIN: Final = b"-----BEGIN "
+_END: Final = b"\n-----END "
+_DASHES: Final = b"-----"
+_LINE: Final = 64
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block; `data` is its DER."""
+
+    kind: str
+    data: bytes
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+    def text(self) -> str:
+        """The block as PEM."""
+        if any(":" in name for name in self.headers):
+            raise FunctionError("a header of the PEM block holds a colon")
+        body = base64.b64encode(self.data).decode()
+        lines = [f"-----BEGIN {self.kind}-----"]
+        if self.headers:
+            # The type of the processing comes first, the rest in order.
+            names = sorted(self.headers, key=lambda name: (name != "Proc-Type", bytes_of(name)))
+            lines += [*(f"{name}: {self.headers[name]}" for name in names), ""]
+        lines += (body[start : start + _LINE] for start in range(0, len(body), _LINE))
+        return "\n".join([*lines, f"-----END {self.kind}-----\n"])
+
+
+def encode(kind: str, data: bytes) -> str:
+    return Block(kind, data).text()
+
+
+def decode(data: bytes) -> tuple[Block | None, bytes]:
+    """The first block, and what comes after it; without one, None and all the data."""
+    rest = data
+    while True:
+        end = rest.find(_END)
+        if end < 0:
+            return None, data
+        begin = rest.rfind(_BEGIN, 0, end)
+        if begin < 0 or (begin > 0 and rest[begin - 1 : begin] != b"\n"):
+            rest = rest[end + len(_END) :]
+            continue
+        found = _block(rest, begin, end)
+        if found is not None:
+            return found
+        rest = rest[end + len(_END) :]
+
+
+def _block(data: bytes, begin: int, end: int) -> tuple[Block, bytes] | None:
+    """The block that begins here and whose body ends at `end`, with the line break before its last line."""
+    opening, at = _line(data, begin + len(_BEGIN))
+    if not opening.endswith(_DASHES):
+        return None
+    kind = opening.removesuffix(_DASHES)
+    headers: dict[str, str] = {}
+    while True:
+        if at >= len(data):
+            return None
+        line, following = _line(data, at)
+        name, colon, value = line.partition(b":")
+        if not colon:
+            break
+        headers[text_of(name.strip())] = text_of(value.strip())
+        at = following
+    if headers and at > end:
+        return None
+    closing, after = _line(data, end + len(_END))
+    if closing != kind + _DASHES:
+        return None
+    try:
+        body = decode_base64(text_of(data[at : max(at, end)].translate(None, b" \t")))
+    except BadEncoding:
+        return None
+    return Block(text_of(kind), body, headers), data[after:]
+
+
+def _line(data: bytes, start: int) -> tuple[bytes, int]:
+    """A line without its end and the spaces before that, and where the next one begins."""
+    end = data.find(b"\n", start)
+    after = len(data) if end < 0 else end + 1
+    line = data[start : len(data) if end < 0 else end]
+    if end >= 0:
+        line = line.removesuffix(b"\r")
+    return line.rstrip(b" \t"), after
+
+
+def blocks(data: bytes) -> tuple[list[Block], bytes]:
+    """Every block, and what is left after the last."""
+    found: list[Block] = []
+    block, rest = decode(data)
+    while block is not None:
+        found.append(block)
+        block, rest = decode(rest)
+    return found, rest
+
+
+def without_junk(text: str) -> bytes:
+    """From the first block on; the text as it is if there is none."""
+    data = bytes_of(text)
+    return data[max(data.find(b"-----BEGIN"), 0) :]
+
+
+def filter_pem(kind: str, text: str) -> str:
+    """The blocks of one kind, whatever the case it is written in."""
+    found, rest = blocks(without_junk(text))
+    wanted = [block for block in found if block.kind.casefold() == kind.casefold()]
+    if not wanted and rest:
+        raise FunctionError("error filtering pem: found junk")
+    return "".join(block.text() for block in wanted)
+
+
+FUNCTIONS: Final[FunctionTable] = table({"filterPEM": filter_pem})

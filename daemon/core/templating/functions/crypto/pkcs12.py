@@ -1,0 +1,157 @@
+"""PKCS#12: keys and certificates out of a file, and files made of PEM."""
+
+import base64
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
+from syncret.daemon.core.templating.functions.crypto import pem
+from syncret.daemon.core.templating.functions.crypto.chains import (
+    certificates_pem,
+    der,
+    ordered_chain,
+    parse_certificate,
+)
+from syncret.daemon.core.templating.functions.crypto.keys import key_from_der, pkcs8
+from syncret.daemon.core.templating.functions.crypto.pkcs12_file import Writer
+from syncret.daemon.core.templating.functions.text.layout import has_stray_bytes
+from syncret.daemon.core.templating.golang.errors import FunctionError
+from syncret.daemon.core.templating.golang.values import bytes_of
+
+if TYPE_CHECKING:
+    from cryptography import x509
+
+    from syncret.daemon.core.templating.functions.crypto.keys import PrivateKey
+
+_LAST_OF_BMP: Final = "\uffff"
+_WRITING: Final = 20_000
+_READING: Final = 20_000
+"""Units of work: a key is derived of the password in thousands of rounds, twice or more.
+
+A file may ask for billions. How many cannot be told before it is read: a key's own rounds may stand inside of
+what the password encrypts. `templateTimeout` ends the wait for such a file, not the thread that reads it.
+"""
+
+
+def _opened(context: Context, password: str, data: str) -> "tuple[PrivateKey, list[x509.Certificate]]":
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
+    from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+
+    _check_password(password)
+    context.budget.charge(_READING)
+    store = None
+    with suppress(ValueError, UnsupportedAlgorithm):
+        store = load_pkcs12(bytes_of(data), password.encode())
+    # Raised out here, so that nothing of the library's error travels along.
+    kinds = (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
+    if store is None or not isinstance(store.key, kinds):
+        raise FunctionError("unable to decode pkcs12 with password")
+    # A certificate that does not belong to the key is among the additional ones.
+    own = [] if store.cert is None else [store.cert]
+    certificates = [each.certificate for each in (*own, *store.additional_certs)]
+    if not certificates:
+        raise FunctionError("unable to decode pkcs12 with password")
+    return store.key, certificates
+
+
+def _check_password(password: str) -> None:
+    if has_stray_bytes(password) or any(char > _LAST_OF_BMP for char in password):
+        raise FunctionError("the password has characters that PKCS#12 cannot hold")
+
+
+def pkcs12key(context: Context, data: str) -> str:
+    return pkcs12key_pass(context, "", data)
+
+
+def pkcs12key_pass(context: Context, password: str, data: str) -> str:
+    key, _ = _opened(context, password, data)
+    return pem.encode("PRIVATE KEY", pkcs8(key))
+
+
+def pkcs12cert(context: Context, data: str) -> str:
+    return pkcs12cert_pass(context, "", data)
+
+
+def pkcs12cert_pass(context: Context, password: str, data: str) -> str:
+    """From the leaf to the root; in the order of the file if they are not one chain."""
+    _, certificates = _opened(context, password, data)
+    text = certificates_pem(certificates)
+    try:
+        return certificates_pem(ordered_chain(text.encode()))
+    except FunctionError:
+        return text
+
+
+def _first_block(text: bytes) -> tuple[pem.Block, bytes]:
+    block, rest = pem.decode(text)
+    if block is None:
+        raise FunctionError("failed to decode PEM block")
+    return block, rest
+
+
+def _all_certificates(data: bytes) -> "list[x509.Certificate]":
+    """Anything between or after the blocks is an error."""
+    certificates: list[x509.Certificate] = []
+    while data:
+        block, data = _first_block(data)
+        certificates.append(parse_certificate(block.data))
+    return certificates
+
+
+def _packed(context: Context, certificates: "list[x509.Certificate]", key: str, password: str) -> str:
+    _check_password(password)
+    context.budget.charge(_WRITING)
+    private = key_from_der(_first_block(bytes_of(key))[0].data)
+    data = Writer(context, password).key_store(pkcs8(private), [der(each) for each in certificates])
+    return base64.b64encode(data).decode()
+
+
+def pem_to_pkcs12(context: Context, certificate: str, key: str) -> str:
+    return pem_to_pkcs12_pass(context, certificate, key, "")
+
+
+def pem_to_pkcs12_pass(context: Context, certificate: str, key: str, password: str) -> str:
+    """Only the first certificate goes in."""
+    block, _ = _first_block(bytes_of(certificate))
+    return _packed(context, [parse_certificate(block.data)], key, password)
+
+
+def full_pem_to_pkcs12(context: Context, certificates: str, key: str) -> str:
+    return full_pem_to_pkcs12_pass(context, certificates, key, "")
+
+
+def full_pem_to_pkcs12_pass(context: Context, certificates: str, key: str, password: str) -> str:
+    block, rest = _first_block(bytes_of(certificates))
+    chain = [parse_certificate(block.data), *_all_certificates(rest)]
+    return _packed(context, chain, key, password)
+
+
+def pem_truststore_to_pkcs12(context: Context, certificates: str) -> str:
+    return pem_truststore_to_pkcs12_pass(context, certificates, "")
+
+
+def pem_truststore_to_pkcs12_pass(context: Context, certificates: str, password: str) -> str:
+    _check_password(password)
+    context.budget.charge(_WRITING)
+    entries = [
+        (certificate.subject.rfc4514_string(), der(certificate))
+        for certificate in _all_certificates(bytes_of(certificates))
+    ]
+    return base64.b64encode(Writer(context, password).trust_store(entries)).decode()
+
+
+FUNCTIONS: Final[FunctionTable] = table(
+    {
+        "fullPemToPkcs12": full_pem_to_pkcs12,
+        "fullPemToPkcs12Pass": full_pem_to_pkcs12_pass,
+        "pemToPkcs12": pem_to_pkcs12,
+        "pemToPkcs12Pass": pem_to_pkcs12_pass,
+        "pemTruststoreToPKCS12": pem_truststore_to_pkcs12,
+        "pemTruststoreToPKCS12Pass": pem_truststore_to_pkcs12_pass,
+        "pkcs12cert": pkcs12cert,
+        "pkcs12certPass": pkcs12cert_pass,
+        "pkcs12key": pkcs12key,
+        "pkcs12keyPass": pkcs12key_pass,
+    }
+)

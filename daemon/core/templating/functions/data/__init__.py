@@ -1,0 +1,1 @@
+"""Template functions for numbers, lists, dicts, JSON, YAML and URLs."""

@@ -1,0 +1,278 @@
+"""YAML as Kubernetes reads it into JSON: version 1.1, where a bare `n` or `on` is a boolean, as a key too.
+
+What a plain scalar means in the YAML that Kubernetes reads: version 1.1, with Go's numbers.
+"""
+
+import math
+import re
+from typing import Final, cast
+
+import yaml
+from yaml.reader import ReaderError
+from yaml.scanner import ScannerError
+
+from syncret.config.text.yaml import check_depth
+from syncret.config.text.yaml_nodes import Fault, float_key
+from syncret.daemon.core.templating.functions.data.casts import parse_float, parse_literal
+from syncret.daemon.core.templating.functions.text.encoding import BadEncoding, decode_base64
+from syncret.daemon.core.templating.functions.text.layout import has_stray_bytes, runes
+from syncret.daemon.core.templating.functions.time.instants import UTC
+from syncret.daemon.core.templating.functions.time.parsing import parse_time
+from syncret.daemon.core.templating.golang.budget import Budget
+from syncret.daemon.core.templating.golang.values import Value, text_of
+
+_WORDS: Final[dict[str, Value]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+}
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_BASE60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_LEAST: Final = -(1 << 63)
+_MOST: Final = (1 << 64) - 1
+_YEAR: Final = re.compile(r"[0-9]{4}-")
+_TIMESTAMPS: Final = (
+    "2006-1-2T15:4:5.999999999Z07:00",
+    "2006-1-2t15:4:5.999999999Z07:00",
+    "2006-1-2 15:4:5.999999999",
+    "2006-1-2",
+)
+
+
+def resolve(text: str) -> Value:
+    """Nil, a boolean, a number, or the text itself."""
+    if text in _WORDS:
+        return _WORDS[text]
+    first = text[0]
+    if first == ".":
+        number = parse_float(text)
+        return text if number is None else number
+    if first not in "+-0123456789" or is_timestamp(text):
+        return text
+    return _number(text)
+
+
+def _number(text: str) -> Value:
+    plain = text.replace("_", "")
+    whole = parse_literal(plain)
+    if whole is not None and _LEAST <= whole <= _MOST and (whole < 1 << 63 or plain[0] != "+"):
+        return whole
+    if _FLOAT.fullmatch(plain):
+        number = parse_float(plain)
+        return text if number is None else number
+    return text
+
+
+def is_timestamp(text: str) -> bool:
+    """A date, with a time or without; YAML has a type for it that JSON has not."""
+    return bool(_YEAR.match(text)) and any(
+        parse_time(layout, text, UTC) is not None for layout in _TIMESTAMPS
+    )
+
+
+def can_be_plain(text: str) -> bool:
+    """Whether a string keeps its meaning without quotes."""
+    if _BASE60.fullmatch(text) or is_timestamp(text):
+        return False
+    meaning = resolve(text)
+    return isinstance(meaning, str)
+
+
+_TAG: Final = "tag:yaml.org,2002:"
+_PLAIN: Final = ""
+_MERGE: Final = "<<"
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "bool": (bool,),
+    "float": (float,),
+    "int": (int,),
+    "null": (type(None),),
+}
+_SLASH: Final = re.compile(r'"(?:[^\\]|\\[^/])*\\/')
+"""A quoted text with an escape that JSON knows, and the original's parser does not."""
+
+_UNKNOWN_ESCAPE: Final = "found unknown escape character"
+_MOST_LEVELS: Final = 100
+_NODE_SIZE: Final = 60
+_CHARACTER_SIZE: Final = 2
+_SHARE: Final = 8
+"""Work for one scalar, each time an alias repeats it: a unit per 256 characters."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """Tells plain scalars from others and leaves their meaning to us."""
+
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: tuple[bool, bool]) -> str:  # noqa: ARG002 (the signature is PyYAML's)
+        return _PLAIN if kind is yaml.ScalarNode and implicit[0] else f"{_TAG}str"
+
+
+class YamlError(ValueError):
+    """The text is no YAML, or none that JSON can hold. The message holds nothing of it."""
+
+
+def load(budget: Budget, text: str, *, exact: bool = False) -> Value:
+    """The first document: maps with text for keys, lists, text, numbers, booleans, nil. Raises YamlError.
+
+    What follows it is not looked at. Numbers are floats, and finite, as JSON has them; where `exact`, they
+    are ints where YAML says so, and any float.
+    """
+    if has_stray_bytes(text):
+        raise YamlError("error converting YAML to JSON: yaml: invalid UTF-8")
+    budget.allocate(_CHARACTER_SIZE * len(text))
+    node, read = _composed(budget, text)
+    return None if node is None else _Builder(budget, read, exact=exact).document(node)
+
+
+def _composed(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
+    """The document's node, and the text in which its marks count. Raises YamlError."""
+    while True:
+        budget.charge(len(text))
+        node, problem, place = _attempted(text)
+        if not problem:
+            return node, text
+        if text[place : place + 2] != "\\'":
+            # Raised out here: the parser's own error holds the text.
+            raise YamlError(f"error converting YAML to JSON: {problem}")
+        text = text[:place] + text[place + 1 :]  # the original takes the escape for an apostrophe
+
+
+def _attempted(text: str) -> tuple[yaml.Node | None, str, int]:
+    """The node; or what is wrong, and the place of an escape that is."""
+    try:
+        check_depth(text, _MOST_LEVELS)
+        loader = _Loader(text)
+        try:
+            return (loader.get_node() if loader.check_node() else None), "", 0
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark if error.problem == _UNKNOWN_ESCAPE else None
+        return None, f"yaml: {_line_of(error)}{error.problem}", mark.index if mark is not None else len(text)
+    except Fault:
+        problem = "yaml: nested too deeply"
+    except ReaderError:
+        problem = "yaml: control characters are not allowed"
+    except (yaml.YAMLError, RecursionError, ValueError):
+        problem = "yaml: the document cannot be read"
+    return None, problem, len(text)
+
+
+def _line_of(error: yaml.MarkedYAMLError) -> str:
+    """The line as the original tells it: none for the first, and one less for what is found by its parser."""
+    scanned = isinstance(error, ScannerError)
+    for mark in (error.problem_mark, error.context_mark):
+        if mark is not None and mark.line:
+            return f"line {mark.line + scanned}: "
+    return ""
+
+
+class _Builder:
+    def __init__(self, budget: Budget, text: str, *, exact: bool) -> None:
+        self._budget = budget
+        self._exact = exact
+        self._slashed = text if "\\/" in text else ""
+        self._met_endless = False
+
+    def document(self, node: yaml.Node) -> Value:
+        """The value of the whole document."""
+        value = self.value(node, 0)
+        if self._met_endless and _holds_endless(value):  # one whose key came again does not count
+            raise YamlError("error converting YAML to JSON: json: unsupported value")
+        return value
+
+    def value(self, node: yaml.Node, level: int) -> Value:
+        if level > _MOST_LEVELS:
+            raise YamlError("error converting YAML to JSON: yaml: nested too deeply")
+        self._budget.allocate(_NODE_SIZE)
+        if isinstance(node, yaml.MappingNode):
+            return self._entries(node, level)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(cast("yaml.Node", member), level + 1) for member in node.value]
+        if isinstance(node, yaml.ScalarNode):
+            self._budget.charge(len(node.value) >> _SHARE)
+            return self._as_json(self._scalar(node))
+        raise YamlError("error converting YAML to JSON: yaml: a node of an unknown kind")
+
+    def _scalar(self, node: yaml.ScalarNode) -> Value:
+        written = self._slashed[node.start_mark.index : node.end_mark.index] if self._slashed else ""
+        if node.style == '"':
+            self._budget.charge(len(written))
+            if _SLASH.match(written):
+                raise YamlError(f"error converting YAML to JSON: yaml: {_UNKNOWN_ESCAPE}")
+        return _scalar(node)
+
+    def _as_json(self, value: Value) -> Value:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and not self._exact:
+            self._met_endless |= not math.isfinite(value)
+            return float(value)
+        return value
+
+    def _entries(self, node: yaml.MappingNode, level: int) -> dict[str, Value]:
+        entries: dict[str, Value] = {}
+        for key, value in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
+            if isinstance(key, yaml.ScalarNode) and key.value == _MERGE and key.tag == _PLAIN:
+                entries |= self._merged(value, level + 1)  # what stands later counts, here too
+                continue
+            if not isinstance(key, yaml.ScalarNode):
+                raise YamlError("error converting YAML to JSON: yaml: invalid map key")
+            name = _key(self._scalar(key))
+            entries[name] = self.value(value, level + 1)
+        return entries
+
+    def _merged(self, node: yaml.Node, level: int) -> dict[str, Value]:
+        if isinstance(node, yaml.MappingNode):
+            return self._entries(node, level)
+        if isinstance(node, yaml.SequenceNode) and level <= _MOST_LEVELS:
+            merged: dict[str, Value] = {}
+            for member in cast("list[yaml.Node]", node.value):
+                if isinstance(member, yaml.MappingNode):
+                    merged = self._entries(member, level + 1) | merged
+                    continue
+                break
+            else:
+                return merged
+        raise YamlError(
+            "error converting YAML to JSON: yaml: map merge requires map or sequence of maps as the value"
+        )
+
+
+def _scalar(node: yaml.ScalarNode) -> Value:
+    """The value of a scalar: its tag decides, or else its form."""
+    text = node.value
+    if node.tag == _PLAIN:
+        return resolve(text)
+    explicit = node.tag.removeprefix(_TAG)
+    if explicit == "binary":
+        try:
+            return runes(text_of(decode_base64(text)))
+        except BadEncoding:
+            raise YamlError(
+                "error converting YAML to JSON: yaml: !!binary value contains invalid base64 data"
+            ) from None
+    if explicit not in _KINDS:
+        return text
+    value = resolve(text)
+    if explicit == "float" and type(value) is int:
+        value = float(value)
+    if type(value) not in _KINDS[explicit]:
+        raise YamlError(f"error converting YAML to JSON: yaml: cannot decode a scalar as a !!{explicit}")
+    return value
+
+
+def _holds_endless(value: Value) -> bool:
+    """Whether there is a number in it that JSON does not have."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, dict):
+        return any(map(_holds_endless, cast("dict[str, Value]", value).values()))
+    return isinstance(value, list) and any(map(_holds_endless, cast("list[Value]", value)))
+
+
+def _key(value: Value) -> str:
+    if value is None:
+        raise YamlError("error converting YAML to JSON: unsupported map key")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return float_key(value) if isinstance(value, float) else str(value)

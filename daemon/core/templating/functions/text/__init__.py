@@ -1,0 +1,1 @@
+"""Template functions for strings."""

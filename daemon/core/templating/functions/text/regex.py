@@ -1,0 +1,135 @@
+"""Regular expressions of RE2: which matches count, where texts split and what `$1` stands for are Go's rules.
+
+A stray byte is the replacement character to an expression, and is itself in what is found.
+"""
+
+from typing import Final
+
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
+from syncret.daemon.core.templating.functions.text.layout import normal, runes, size_of
+from syncret.daemon.core.templating.golang import types
+from syncret.daemon.core.templating.golang.errors import FunctionError
+from syncret.daemon.core.templating.golang.values import TypedList, strings
+from syncret.providers.kit.golang import regexp
+
+_SPECIAL: Final = frozenset(r"\.+*?()|[]{}^$")
+_MATCH_COST: Final = 10
+_MATCH_SIZE: Final = 16
+
+
+def _compiled(expression: str) -> regexp.Pattern:
+    try:
+        return regexp.compile(expression)
+    except regexp.PatternError:
+        pass
+    # Raised out here: the error holds a part of the expression, and must not travel along as the context.
+    raise FunctionError("the regular expression is malformed")
+
+
+def _spans(context: Context, expression: str, text: str, limit: int) -> list[tuple[int, int]]:
+    """Where the matches are, at most `limit` of them if that is not negative."""
+    pattern = _compiled(expression)
+    found: list[tuple[int, int]] = []
+    if limit == 0:
+        return found
+    for span in pattern.spans(runes(text)):
+        context.budget.charge(_MATCH_COST)
+        context.budget.allocate(_MATCH_SIZE)
+        found.append(span)
+        if len(found) == limit:
+            break
+    return found
+
+
+def regex_match(expression: str, text: str) -> bool:
+    """A malformed expression matches nothing."""
+    try:
+        return must_regex_match(expression, text)
+    except FunctionError:
+        return False
+
+
+def must_regex_match(expression: str, text: str) -> bool:
+    return _compiled(expression).search(runes(text))
+
+
+def regex_find(context: Context, expression: str, text: str) -> str:
+    text = normal(text)
+    return next((text[start:end] for start, end in _spans(context, expression, text, 1)), "")
+
+
+def regex_find_all(context: Context, expression: str, text: str, limit: int) -> TypedList:
+    text = normal(text)
+    spans = _spans(context, expression, text, limit)
+    return strings(text[start:end] for start, end in spans) if spans else _nil_strings()
+
+
+def _nil_strings() -> TypedList:
+    return TypedList(types.STRINGS, is_nil=True)
+
+
+def regex_split(context: Context, expression: str, text: str, limit: int) -> TypedList:
+    pattern_is_empty = not expression
+    text = normal(text)
+    spans = _spans(context, expression, text, limit)
+    if limit == 0:
+        return _nil_strings()
+    if not text and not pattern_is_empty:
+        return strings([""])
+    parts: list[str] = []
+    done = end = 0
+    for start, after in spans:
+        if len(parts) == limit - 1:
+            break
+        end = start
+        if after:
+            parts.append(text[done:start])
+        done = after
+    if end != len(text):
+        parts.append(text[done:])
+    return strings(parts)
+
+
+def regex_replace_all(context: Context, expression: str, text: str, replacement: str) -> str:
+    pattern = _compiled(expression)
+    text, replacement = normal(text), normal(replacement)
+    spans = _spans(context, expression, text, -1)
+    matched = sum(end - start for start, end in spans)
+    references = replacement.count("$")
+    context.budget.allocate(size_of(text) + len(spans) * size_of(replacement) + references * matched)
+    return pattern.replace_all(text, replacement) if spans else text
+
+
+def regex_replace_all_literal(context: Context, expression: str, text: str, replacement: str) -> str:
+    text = normal(text)
+    spans = _spans(context, expression, text, -1)
+    context.budget.allocate(size_of(text) + len(spans) * size_of(replacement))
+    pieces: list[str] = []
+    done = 0
+    for start, end in spans:
+        pieces += (text[done:start], replacement)
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def regex_quote_meta(text: str) -> str:
+    return "".join(f"\\{char}" if char in _SPECIAL else char for char in text)
+
+
+FUNCTIONS: Final[FunctionTable] = table(
+    {
+        "mustRegexFind": regex_find,
+        "mustRegexFindAll": regex_find_all,
+        "mustRegexMatch": must_regex_match,
+        "mustRegexReplaceAll": regex_replace_all,
+        "mustRegexReplaceAllLiteral": regex_replace_all_literal,
+        "mustRegexSplit": regex_split,
+        "regexFind": regex_find,
+        "regexFindAll": regex_find_all,
+        "regexMatch": regex_match,
+        "regexQuoteMeta": regex_quote_meta,
+        "regexReplaceAll": regex_replace_all,
+        "regexReplaceAllLiteral": regex_replace_all_literal,
+        "regexSplit": regex_split,
+    }
+)

@@ -1,0 +1,1 @@
+"""Template functions for dates, and Go's time type."""

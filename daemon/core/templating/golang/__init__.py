@@ -1,0 +1,1 @@
+"""Go's text/template: the language, without any function that is not Go's own."""

@@ -1,0 +1,1 @@
+"""The work queue: which object runs next, and when."""

@@ -1,0 +1,231 @@
+"""What is remembered of each object beyond its status: origins of keys, the failure, wishes of operators.
+
+What is worth telling about an object as it happens.
+
+Which Secrets carry the label of an ExternalSecret that owns them, whatever their names.
+
+What most reconciles ask about a store: whose it is, who may use it, and whether it is ready.
+
+What every reconciler works with. Nothing of it is global: a test builds its own world.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from sys import intern
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+from msgspec import Struct, field
+
+from syncret.config.meta import GroupKind, Metadata, NullIsEmpty, ObjectRef
+from syncret.config.resources.secret_store import SecretStoreStatus, StoreCondition
+from syncret.daemon.core.ownership import CREATED_BY
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.templates import Templates
+from syncret.daemon.homes.contract import Change, ChangeKind, Status, Stored, Target
+from syncret.providers.contract import Generator
+
+
+class Events(Protocol):
+    """Hears events. Their messages carry names of keys and places, never values."""
+
+    def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
+        """One thing that happened."""
+        ...
+
+
+class Unheard:
+    """Nobody listens."""
+
+    def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None: ...
+
+
+SECRET: Final = GroupKind("", "Secret")
+
+
+class _Labelled(msgspec.Struct):
+    labels: NullIsEmpty[dict[str, str]] = {}
+
+
+class _Head(msgspec.Struct):
+    metadata: _Labelled
+
+
+class Owned:
+    """An index over events. It may name a Secret that has lost the label since: whoever asks looks again.
+
+    Keys are short numbers made of the label: a home may hold tens of thousands of Secrets.
+    """
+
+    def __init__(self) -> None:
+        self._refs: dict[int, tuple[ObjectRef, ...]] = {}
+
+    def notice(self, change: Change) -> None:
+        """Take in a change of the home."""
+        if change.stored is None or change.stored.ref.group_kind != SECRET:
+            return
+        label = change.stored.as_type(_Head).metadata.labels.get(CREATED_BY)
+        if label is None:
+            return
+        key, ref = hash(label), change.stored.ref
+        known = self._refs.get(key, ())
+        if change.kind is ChangeKind.DELETED:
+            left = tuple(each for each in known if each != ref)
+            if left:
+                self._refs[key] = left
+            else:
+                self._refs.pop(key, None)
+        elif ref not in known:
+            self._refs[key] = (*known, ref)
+
+    def by(self, label: str) -> tuple[ObjectRef, ...]:
+        """The Secrets that carry this label, as far as is known."""
+        return self._refs.get(hash(label), ())
+
+
+class _Spec(msgspec.Struct, frozen=True):
+    controller: str = ""
+    conditions: tuple[StoreCondition, ...] = ()
+
+
+class StoreHead(msgspec.Struct, frozen=True):
+    """A store without its provider's spec, which may be large."""
+
+    metadata: Metadata
+    spec: _Spec
+    status: SecretStoreStatus = SecretStoreStatus()
+
+
+class StoreHeads:
+    """Reads the head of each version of a store once, however many objects ask."""
+
+    def __init__(self) -> None:
+        self._known: dict[ObjectRef, tuple[Stored, StoreHead]] = {}
+
+    def of(self, stored: Stored) -> StoreHead:
+        """The head of this version."""
+        known = self._known.get(stored.ref)
+        if known is not None and known[0] is stored:
+            return known[1]
+        head = stored.as_type(StoreHead)
+        self._known[stored.ref] = (stored, head)
+        return head
+
+    def forget(self, ref: ObjectRef) -> None:
+        """The store is gone."""
+        self._known.pop(ref, None)
+
+
+class Failure(NamedTuple):
+    """The last thing that went wrong, and when. The text names keys and places, never values."""
+
+    at: float
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class Facts:
+    """Kept in memory alone: a restart loses it, the next refresh brings it back."""
+
+    def __init__(self) -> None:
+        self._origins: dict[ObjectRef, Mapping[str, str]] = {}
+        self._failures: dict[ObjectRef, Failure] = {}
+        self._wishes: dict[ObjectRef, int] = {}
+        self._decided: set[ObjectRef] = set()
+
+    def succeeded(self, ref: ObjectRef, origins: Mapping[str, str] | None = None) -> None:
+        """Nothing is in the way of the object; `origins` says which entry of the spec gave each key."""
+        self._failures.pop(ref, None)
+        if origins:
+            self._origins[ref] = _held(tuple(origins.items()))
+
+    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+        """The object is not in order."""
+        self._failures[ref] = failure
+
+    def forget(self, ref: ObjectRef) -> None:
+        """The object is gone."""
+        self._origins.pop(ref, None)
+        self._failures.pop(ref, None)
+        self._wishes.pop(ref, None)
+        self._decided.discard(ref)
+
+    def origins(self, ref: ObjectRef) -> Mapping[str, str]:
+        """Which entry of the spec gave each key, as far as it was seen by this process."""
+        return self._origins.get(ref, {})
+
+    def failure(self, ref: ObjectRef) -> Failure | None:
+        """What stands in the way now, if anything."""
+        return self._failures.get(ref)
+
+    def decide(self, ref: ObjectRef) -> bool:
+        """A run has come to an end with the object, whatever it was. Whether it is the first in this life."""
+        first = ref not in self._decided
+        self._decided.add(ref)
+        return first
+
+    def decided(self, ref: ObjectRef) -> bool:
+        """Whether a run of this life has come to an end with the object."""
+        return ref in self._decided
+
+    def wish(self, ref: ObjectRef) -> None:
+        """An operator wants the object to be done now, due or not."""
+        self._wishes[ref] = self._wishes.get(ref, 0) + 1
+
+    def wished(self, ref: ObjectRef) -> int:
+        """The number of the newest wish that stands; 0: none."""
+        return self._wishes.get(ref, 0)
+
+    def granted(self, ref: ObjectRef, wish: int) -> None:
+        """A run that began with this wish has ended well. A wish that came meanwhile still stands."""
+        if self._wishes.get(ref) == wish:
+            del self._wishes[ref]
+
+
+@lru_cache(maxsize=1024)
+def _held(origins: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """A table of origins; thousands of objects that look alike have one in common."""
+    return {intern(key): intern(place) for key, place in origins}
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What the operator decides for all resources."""
+
+    controller_class: str = "default"
+    allow_generic_targets: bool = False
+    store_interval: float = 300.0
+    spread: bool = True
+    generator_grace: float = 120.0
+    in_cluster: bool = True
+    """Whether objects that are nobody's output may be marked. On a host each write makes files of them."""
+
+
+class World(Struct, frozen=True, kw_only=True):
+    """The engine's side of a reconciler."""
+
+    inventory: Inventory
+    target: Target
+    status: Status
+    sessions: Sessions
+    generator: Callable[[str], Generator[Any]]
+    """The generator of a kind. Raises UnknownName."""
+    clock: Clock
+    events: Events
+    wrote: Callable[[ObjectRef, str, ObjectRef], None]
+    """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
+    wake: Callable[[ObjectRef], object]
+    """Runs an object that waits for what no event would tell it."""
+    templates: Templates
+    options: Options = field(default_factory=Options)
+    facts: Facts = field(default_factory=Facts)
+    heads: StoreHeads = field(default_factory=StoreHeads)
+    owned: Owned = field(default_factory=Owned)
+
+    def handles(self, controller: str | None) -> bool:
+        """Whether a store or generator of that class is this daemon's."""
+        return not controller or controller == self.options.controller_class

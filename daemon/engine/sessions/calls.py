@@ -1,0 +1,202 @@
+"""The one path of every provider call: token bucket, injected fault, time limit, retry, report.
+
+Notices when a whole store stops answering, and lets one call at a time find out when it answers again.
+
+Backoff of objects alone would have ten thousand of them try a dead server each on its own. One entry that
+fails among others that succeed is no outage: a success in between starts the count anew.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct, field
+
+from syncret.config.meta import ObjectRef
+from syncret.config.settings import Settings
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
+from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
+from syncret.daemon.engine.sessions.tasks import Tasks, Turns
+from syncret.providers.contract import Render
+from syncret.providers.errors import SyncError, Throttled, Unavailable
+from syncret.providers.kit.limits import Limiter
+from syncret.providers.kit.retry import RetryPolicy, retried
+
+THRESHOLD: Final = 5
+"""Calls in a row without an answer that make an outage."""
+
+
+class Outage:
+    """The state of one store: how many calls in a row had no answer, and when the next may be tried."""
+
+    def __init__(self, first: float, longest: float) -> None:
+        self._first = first
+        self._longest = longest
+        self._failures = 0
+        self._pause = first
+        self._closed_at = 0.0
+        self._until = 0.0
+
+    def check(self, now: float) -> None:
+        """Let a call pass: any while all is well, one after each pause in an outage. Raises Unavailable."""
+        if self._failures < THRESHOLD:
+            return
+        left = self._until - now
+        if left > 0:
+            raise Unavailable(
+                f"the secret manager has not answered {self._failures} times in a row; "
+                f"the next call is in {left:.0f} s"
+            )
+        self._until = now + self._pause
+
+    def failed(self, now: float, begin: float) -> None:
+        """A call that began then had no answer."""
+        self._failures += 1
+        if self._failures < THRESHOLD or begin < self._closed_at:
+            return  # what was under way when the pause began says nothing new
+        self._closed_at = now
+        self._until = now + self._pause
+        self._pause = min(self._longest, self._pause * 2)
+
+    def succeeded(self) -> None:
+        """A call had an answer, whatever it was; or what is called is not the same any more."""
+        self._failures = 0
+        self._pause = self._first
+        self._closed_at = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Outage failures={self._failures}>" if self._failures else "<Outage none>"
+
+
+T = TypeVar("T")
+
+ONCE: Final = RetryPolicy(attempts=1)
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """What all sessions share."""
+
+    settings: Settings
+    observer: Observer
+    clock: Clock
+    tasks: Tasks
+    render: Render
+    issue: Issue = no_issuer
+    faults: Faults | None = None
+
+
+class CallRequest(Struct, frozen=True):
+    """What is called, and on behalf of which namespace."""
+
+    operation: Operation
+    item: Item
+    namespace: str
+    once: bool = False
+    """Whether no answer ends the call: what may have reached the server would be done twice."""
+    no_answer: str = ""
+    """How the error of the time limit begins, if not as usual."""
+
+
+class StoreMemory(Struct):
+    """What is kept of one store beyond its sessions: its bucket, its provider's memory, its turns."""
+
+    limiter: Limiter
+    keep: dict[str, Any]
+    turns: Turns = field(default_factory=Turns)
+    in_flight: int = 0
+    """Calls that wait for an answer."""
+
+
+class Calls(Struct, frozen=True, kw_only=True):
+    """Makes calls to the provider of one store, or those of one generator."""
+
+    store: ObjectRef
+    provider: str
+    retry: RetryPolicy
+    memory: StoreMemory
+    around: Surroundings
+    outage: Outage
+
+    async def make(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
+        """The function's result. Raises SyncError, and while the store is silent at once."""
+
+        async def attempt() -> T:
+            return await self._attempt(request, function)
+
+        store, observer = self.store, self.around.observer
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        self.outage.check(begin)
+        try:
+            return await retried(
+                attempt,
+                ONCE if request.once else self.retry,
+                on_retry=lambda retry: observer.retried(store, retry),
+            )
+        except Unavailable:
+            self.outage.failed(loop.time(), begin)
+            raise
+
+    def shared(self, keys: int) -> None:
+        """So many keys joined a read that was under way."""
+        self.around.observer.shared(self.store, keys)
+
+    async def _attempt(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
+        waited = await self.memory.limiter.take()
+        if waited:
+            self.around.observer.waited(self.store, waited)
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+
+        def tell(failure: SyncError | None) -> None:
+            self.around.observer.called(
+                Call(
+                    store=self.store,
+                    provider=self.provider,
+                    namespace=request.namespace,
+                    operation=request.operation,
+                    item=request.item,
+                    seconds=loop.time() - begin,
+                    failure=failure,
+                )
+            )
+
+        try:
+            result = await self._within_limits(request, function)
+        except Unavailable as error:
+            tell(error)
+            raise
+        except Throttled as error:
+            tell(error)
+            self.outage.succeeded()
+            delay = self.memory.limiter.throttled(error.retry_after)
+            self.around.observer.throttled(self.store, delay)
+            raise Throttled(error.message, retry_after=delay, hint=error.hint) from None
+        except SyncError as error:
+            tell(error)
+            self.outage.succeeded()
+            raise
+        self.outage.succeeded()
+        self.memory.limiter.succeeded()
+        tell(None)
+        return result
+
+    async def _within_limits(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
+        operation = request.operation
+        text = self.around.faults(operation, self.store) if self.around.faults is not None else None
+        if text is not None:
+            raise SyncError(text)
+        limit = self.around.settings.call_timeout
+        timer = asyncio.timeout(limit or None)
+        self.memory.in_flight += 1
+        try:
+            async with timer:
+                return await function()
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            begin = request.no_answer or f"{operation}: the secret manager gave no answer"
+            raise Unavailable(f"{begin} within {limit:g} s") from None
+        finally:
+            self.memory.in_flight -= 1

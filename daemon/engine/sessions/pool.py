@@ -1,0 +1,190 @@
+"""Hands out sessions: one client for each store identity, one token bucket and one memory for each store."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from math import inf
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+from weakref import WeakSet
+
+from syncret.config.catalog import Scope
+from syncret.config.meta import ObjectRef
+from syncret.config.settings import Settings
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.observer import Faults, Observer, Silent
+from syncret.daemon.engine.sessions.calls import Calls, StoreMemory, Surroundings
+from syncret.daemon.engine.sessions.credentials import ABSENT, HomeCredentials, Issue, no_issuer
+from syncret.daemon.engine.sessions.generator_calls import GeneratorCalls
+from syncret.daemon.engine.sessions.session import Session
+from syncret.daemon.engine.sessions.store_client import Channel
+from syncret.daemon.engine.sessions.store_config import Identity, StorePlan, credentials_of, plan_of
+from syncret.daemon.engine.sessions.tasks import Tasks
+from syncret.daemon.engine.templates import requests
+from syncret.daemon.homes.contract import Change, ChangeKind, Stored, Target
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.errors import SyncError
+from syncret.providers.kit.limits import Limiter, LimiterStats
+from syncret.providers.registry import Registry
+
+Substitute: TypeAlias = Callable[[ObjectRef, Provider[Any]], Provider[Any]]
+"""The provider to use for a store in the place of the one it names; a simulation reaches nothing else."""
+
+
+class Sessions:
+    """All sessions of a daemon. Leaving the block closes every client, under the deadline of the drain."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        target: Target,
+        settings: Settings,
+        *,
+        clock: Clock,
+        observer: Observer | None = None,
+        faults: Faults | None = None,
+        substitute: Substitute | None = None,
+        issue: Issue = no_issuer,
+    ) -> None:
+        self._registry = registry
+        self._target = target
+        self._settings = settings
+        self._substitute = substitute
+        self._tasks = Tasks()
+        self._around = Surroundings(
+            settings=settings,
+            observer=observer or Silent(),
+            clock=clock,
+            tasks=self._tasks,
+            render=requests(clock.now),
+            issue=issue,
+            faults=faults,
+        )
+        self._plans: dict[ObjectRef, tuple[str, StorePlan | SyncError]] = {}
+        self._memories: dict[ObjectRef, StoreMemory] = {}
+        self._keep: dict[ObjectRef, dict[str, Any]] = {}
+        self._channels: dict[tuple[ObjectRef, str], Channel] = {}
+        self._every_channel: WeakSet[Channel] = WeakSet()
+        self._readers: dict[ObjectRef, WeakSet[Channel]] = {}
+        self._generators = GeneratorCalls(self._around)
+        self._drained_by = inf
+
+    def session(self, store: Stored, namespace: str) -> Session:
+        """The session of this version of a store, for objects of a namespace. Only its use raises."""
+        plan = self._plan(store)
+        if isinstance(plan, SyncError):
+            return Session(plan, namespace)
+        identity = Identity(plan.store, plan.uid, plan.generation, namespace if plan.by_namespace else "")
+        key = identity.store, identity.namespace
+        channel = self._channels.get(key)
+        if channel is None or channel.identity != identity:
+            if channel is not None:
+                channel.retire()
+            channel = self._channels[key] = self._channel(plan, identity)
+        return Session(channel, namespace)
+
+    def references(self, store: Stored) -> Iterator[ObjectRef]:
+        """The Secrets, ConfigMaps and accounts that a store needs; a change of one makes it worth a look."""
+        plan = self._plan(store)
+        if not isinstance(plan, SyncError):
+            yield from credentials_of(plan)
+
+    def context(self, generator: ObjectRef, namespace: str) -> OpenContext:
+        """What a generator that draws for a namespace may use."""
+        scope = Scope(cluster=False, namespace=namespace)
+        return OpenContext(
+            store=generator,
+            scope=scope,
+            credentials=HomeCredentials(self._target, scope, issue=self._around.issue),
+            now=self._around.clock.now,
+            render=self._around.render,
+            keep={},
+        )
+
+    def generator_calls(self, generator: ObjectRef, kind: str) -> Calls:
+        """The path of a generator's calls; `kind` is what a ClusterGenerator holds, otherwise its own."""
+        return self._generators.of(generator, kind)
+
+    def notice(self, change: Change) -> None:
+        """Take in a change of the home: other credentials need another client, a store that goes ends."""
+        if change.stored is None:
+            return
+        ref = change.stored.ref
+        self._generators.changed(ref)
+        gone = change.kind is ChangeKind.DELETED
+        for channel in self._readers.get(ref, ()):
+            channel.notice(ref, ABSENT if gone else change.stored.resource_version)
+        if gone and ref in self._plans:
+            del self._plans[ref]
+            self._memories.pop(ref, None)
+            for key in [key for key in self._channels if key[0] == ref]:
+                self._channels.pop(key).retire()
+
+    def limits(self) -> Iterator[tuple[ObjectRef, LimiterStats]]:
+        """The state of the token bucket of every store and generator."""
+        for ref, memory in self._every_memory():
+            yield ref, memory.limiter.stats()
+
+    def in_flight(self) -> Iterator[tuple[ObjectRef, int]]:
+        """How many calls of every store and generator wait for an answer."""
+        for ref, memory in self._every_memory():
+            yield ref, memory.in_flight
+
+    def _every_memory(self) -> Iterator[tuple[ObjectRef, StoreMemory]]:
+        yield from self._memories.items()
+        yield from self._generators.memories()
+
+    def drain(self) -> None:
+        """The drain begins: what is under way has the drain timeout from now on, not from the block's end."""
+        now = asyncio.get_running_loop().time()
+        self._drained_by = min(self._drained_by, now + self._settings.drain_timeout)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for channel in self._every_channel:
+            channel.retire()
+        self._channels.clear()
+        self.drain()
+        await self._tasks.close(self._drained_by - asyncio.get_running_loop().time())
+
+    def _plan(self, stored: Stored) -> StorePlan | SyncError:
+        known = self._plans.get(stored.ref)
+        if known is not None and known[0] == stored.resource_version:
+            return known[1]
+
+        def provider(name: str) -> Provider[Any]:
+            found = self._registry.provider(name)
+            return found if self._substitute is None else self._substitute(stored.ref, found)
+
+        plan: StorePlan | SyncError
+        try:
+            plan = plan_of(stored, provider, self._settings)
+        except SyncError as error:
+            plan = error
+        else:
+            if stored.ref in self._memories:
+                self._memories[stored.ref].limiter.configure(plan.rate, plan.burst)
+        self._plans[stored.ref] = stored.resource_version, plan
+        return plan
+
+    def _channel(self, plan: StorePlan, identity: Identity) -> Channel:
+        memory = self._memories.get(plan.store)
+        if memory is None:
+            keep = self._keep.setdefault(plan.store, {})
+            memory = self._memories[plan.store] = StoreMemory(Limiter(plan.rate, plan.burst), keep)
+
+        def on_read(ref: ObjectRef) -> None:
+            self._readers.setdefault(ref, WeakSet()).add(channel)
+
+        channel = Channel(
+            plan, identity, target=self._target, memory=memory, around=self._around, on_read=on_read
+        )
+        self._every_channel.add(channel)
+        return channel
+
+    def __repr__(self) -> str:
+        open_ = sum(channel.open for channel in self._channels.values())
+        return f"<Sessions stores={len(self._plans)} channels={len(self._channels)} open={open_}>"

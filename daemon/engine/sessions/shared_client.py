@@ -1,0 +1,145 @@
+"""Keeps one client open: opened for the first caller, lent to many, closed by the task that opened it."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from types import TracebackType
+from typing import Any, Final, TypeAlias
+
+from syncret.daemon.engine.sessions.calls import Surroundings
+from syncret.providers.contract import Client
+from syncret.providers.errors import Unavailable
+
+CLOSE_WITHIN: Final = 5.0
+"""Seconds for the good-bye: revoking a token must not hold up a stop."""
+
+Open: TypeAlias = Callable[[], AbstractAsyncContextManager[Client]]
+
+
+class LentClient:
+    """One client with the count of those who use it.
+
+    It is closed when it is retired and the last user has left, or when nobody used it for long. Opening and
+    closing happen in one task of its own: a context manager may hold what belongs to a task, and a caller who
+    gives up while the client is being opened does not spoil it for the others.
+    """
+
+    def __init__(
+        self,
+        open_client: Open,
+        around: Surroundings,
+        *,
+        name: str,
+        on_open: Callable[[Exception | None], None],
+        on_close: Callable[[str], None],
+    ) -> None:
+        self._open_client = open_client
+        self._around = around
+        self._on_open = on_open
+        self._on_close = on_close
+        self._loop = asyncio.get_running_loop()
+        self._ready: asyncio.Future[Client] = self._loop.create_future()
+        self._users = 0
+        self._left = self._loop.time()
+        self._stir = asyncio.Event()
+        self.retired = False
+        self._task = around.tasks.start(self._live(), name=f"client {name}")
+
+    @property
+    def opened(self) -> bool:
+        """Whether there is a client now."""
+        return self._ready.done() and self._ready.exception() is None and not self._task.done()
+
+    async def _client(self) -> Client:
+        """The client, once it is open."""
+        if not self._ready.done():
+            either: set[asyncio.Future[Any]] = {self._ready, self._task}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if self._ready.done() and (self._ready.exception() is not None or not self._task.done()):
+            return self._ready.result()
+        raise Unavailable("the client was closed in the meantime")
+
+    async def __aenter__(self) -> Client:
+        """The client, kept open until the block is left. Raises what opening raised."""
+        self._users += 1
+        try:
+            return await self._client()
+        except BaseException:  # nobody uses it then, and raised again
+            self._leave()
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        self._users -= 1
+        self._left = self._loop.time()
+        if not self._users:
+            self._stir.set()
+
+    def retire(self) -> None:
+        """Lend it no more; it closes when the last user has left."""
+        self.retired = True
+        self._stir.set()
+
+    async def _live(self) -> None:
+        stack = AsyncExitStack()
+        try:
+            client = await self._opened(stack)
+            self._ready.set_result(client)
+            self._on_open(None)
+            await self._until_unused()
+        except asyncio.CancelledError:
+            if not self._ready.done():
+                self._fail(Unavailable("the daemon is stopping"))
+            raise
+        except Exception as error:  # noqa: BLE001  # handed to whoever waits for the client, whatever it is
+            self._fail(error)
+        finally:
+            self.retired = True
+            await self._close(stack)
+
+    async def _opened(self, stack: AsyncExitStack) -> Client:
+        limit = self._around.settings.call_timeout
+        timer = asyncio.timeout(limit or None)
+        try:
+            async with timer:
+                return await stack.enter_async_context(self._open_client())
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise Unavailable(f"the secret manager could not be connected to within {limit:g} s") from None
+
+    async def _until_unused(self) -> None:
+        idle = self._around.settings.idle_close
+        while not (self.retired and not self._users):
+            wait: float | None = None
+            if not (self.retired or self._users):
+                wait = self._left + idle - self._loop.time()
+                if wait <= 0:
+                    return
+            self._stir.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._stir.wait()
+
+    async def _close(self, stack: AsyncExitStack) -> None:
+        failed = ""
+        try:
+            async with asyncio.timeout(CLOSE_WITHIN):
+                await stack.aclose()
+        except Exception as error:  # noqa: BLE001  # a failed good-bye is told, and is no reason to stop
+            failed = type(error).__name__
+        if self.opened:
+            self._on_close(failed)
+
+    def _fail(self, error: Exception) -> None:
+        self._ready.set_exception(error)
+        self._on_open(error)
+        self._ready.exception()  # seen: when every waiter has given up, it must not end in asyncio's log
+
+    def __repr__(self) -> str:
+        state = "retired" if self.retired else "open" if self.opened else "opening"
+        return f"<LentClient {state} users={self._users}>"

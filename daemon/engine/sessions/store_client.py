@@ -1,0 +1,214 @@
+"""Serves one identity of a store: opens a client when one is needed, shares it, replaces it when stale.
+
+The calls under way on one client, which others may join: reads of a key, and equal searches.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from syncret.config.catalog import Scope
+from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.sessions.calls import CallRequest, Calls, Outage, StoreMemory, Surroundings
+from syncret.daemon.engine.sessions.credentials import HomeCredentials
+from syncret.daemon.engine.sessions.read_batching import Payloads, Reads
+from syncret.daemon.engine.sessions.shared_client import LentClient
+from syncret.daemon.engine.sessions.store_config import Identity, StorePlan
+from syncret.daemon.engine.sessions.tasks import join
+from syncret.daemon.homes.contract import Target
+from syncret.providers.contract import (
+    Client,
+    Finder,
+    FindQuery,
+    Keyed,
+    OpenContext,
+    Reader,
+    RemoteKey,
+    RemoteRef,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed, SyncError, Throttled
+
+
+class Line:
+    """A client, what it was opened with, and what is under way on it."""
+
+    def __init__(
+        self, lent: LentClient, credentials: HomeCredentials, calls: Calls, *, batch_size: int
+    ) -> None:
+        self.lent = lent
+        self.credentials = credentials
+        self._calls = calls
+        self._tasks = calls.around.tasks
+        self._name = str(calls.store)
+        self._reader: Reader | None = None
+        self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
+        """What has to be fetched for a ref; known once `reader` was asked for."""
+        self._searches: dict[FindQuery, asyncio.Task[SecretMap | None]] = {}
+        self.reads = Reads(
+            self._fetch,
+            size=batch_size,
+            window=calls.around.settings.batch_window,
+            tasks=self._tasks,
+            name=self._name,
+        )
+
+    def reader(self, client: Client) -> Reader:
+        """The client as one that reads; looked at once, since every read asks. Raises Malformed."""
+        if self._reader is None:
+            if not isinstance(client, Reader):
+                raise Malformed(f"provider {self._calls.provider} cannot read")
+            self._reader = client
+            if isinstance(client, Keyed):
+                self.key_of = client.remote_key
+        return self._reader
+
+    async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
+        """All entries that match; one call for all who search for the same at the same time."""
+        task = self._searches.get(query)
+        if task is None:
+            work = self._search(client, query, namespace)
+            task = self._searches[query] = self._tasks.start(work, name=f"find {self._name}")
+        else:
+            self._calls.shared(1)
+        return await join(task)
+
+    async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
+        try:
+            async with self.lent:
+                request = CallRequest("find", query, namespace)
+                return await self._calls.make(request, lambda: client.find(query))
+        finally:
+            del self._searches[query]
+
+    async def _fetch(self, keys: Sequence[RemoteKey], namespace: str) -> Payloads:
+        async with self.lent as client:
+            reader = self.reader(client)
+            request = CallRequest("read", tuple(keys), namespace)
+            return await self._calls.make(request, lambda: reader.fetch(keys))
+
+
+class Channel:
+    """The client of one store identity, at most one at a time, and all calls that go through it."""
+
+    def __init__(
+        self,
+        plan: StorePlan,
+        identity: Identity,
+        *,
+        target: Target,
+        memory: StoreMemory,
+        around: Surroundings,
+        on_read: Callable[[ObjectRef], None],
+    ) -> None:
+        self.plan = plan
+        self.identity = identity
+        outage = Outage(around.settings.retry_min, around.settings.retry_max)
+        self.calls = Calls(
+            store=plan.store,
+            provider=plan.provider.name,
+            retry=plan.retry,
+            memory=memory,
+            around=around,
+            outage=outage,
+        )
+        self._target = target
+        self._memory = memory
+        self._around = around
+        self._on_read = on_read
+        self._line: Line | None = None
+        self._failure: SyncError | None = None
+        self._failures = 0
+        self._retry_at = 0.0
+
+    def line(self) -> Line:
+        """The line to call on; `lent` of it is the client. Raises SyncError while none can be opened."""
+        self._respect_failure()
+        line = self._line
+        if line is None or line.lent.retired:
+            line = self._line = self._start()
+        return line
+
+    @property
+    def open(self) -> bool:
+        """Whether a client is open."""
+        return self._line is not None and self._line.lent.opened
+
+    def turn(self, remote_key: str) -> AbstractAsyncContextManager[None]:
+        """One writer at a time for each entry: two who change properties of one must not undo each other."""
+        return self._memory.turns.take(remote_key)
+
+    def notice(self, ref: ObjectRef, version: str) -> None:
+        """An object has this version now: a client that was opened with another one is stale."""
+        if self._line is not None and self._line.credentials.versions.get(ref, version) != version:
+            self.retire()
+
+    def retire(self) -> None:
+        """Close the client once its users have left; the next caller opens another at once."""
+        if self._line is not None:
+            self._line.lent.retire()
+            self._line = None
+        self._failure = None
+        self._failures = 0
+        self.calls.outage.succeeded()
+
+    def _start(self) -> Line:
+        store = self.plan.store
+        namespace = store.namespace or self.identity.namespace
+        scope = Scope(cluster=not store.namespace, namespace=namespace)
+        credentials = HomeCredentials(self._target, scope, on_read=self._on_read, issue=self._around.issue)
+        context = OpenContext(
+            store=store,
+            scope=scope,
+            credentials=credentials,
+            now=self._around.clock.now,
+            render=self._around.render,
+            keep=self._memory.keep,
+        )
+        lent = LentClient(
+            lambda: self._open(context),
+            self._around,
+            name=str(store),
+            on_open=self._opened,
+            on_close=lambda error: self._around.observer.closed(store, error),
+        )
+        return Line(lent, credentials, self.calls, batch_size=self.plan.provider.batch_size)
+
+    def _open(self, context: OpenContext) -> AbstractAsyncContextManager[Client]:
+        provider = self.plan.provider
+        if provider.open is None:
+            raise Malformed(f"provider {provider.name} is known, but this build cannot reach it")
+        return provider.open(self.plan.spec, context)
+
+    def _opened(self, error: Exception | None) -> None:
+        """Remember a failed login, so that a hundred objects do not try a hundred wrong passwords."""
+        if error is not None and not isinstance(error, SyncError):
+            return
+        self._around.observer.opened(self.plan.store, error)
+        if error is None:
+            self._failure, self._failures = None, 0
+            return
+        if isinstance(error, Malformed):
+            return  # nothing was sent, and nothing is gained by waiting
+        settings = self._around.settings
+        pause = min(settings.retry_max, settings.retry_min * 2 ** min(self._failures, 20))
+        if isinstance(error, Throttled):
+            pause = max(pause, self._memory.limiter.throttled(error.retry_after))
+        self._failure = error
+        self._failures += 1
+        self._retry_at = asyncio.get_running_loop().time() + pause
+
+    def _respect_failure(self) -> None:
+        error = self._failure
+        if error is None:
+            return
+        left = self._retry_at - asyncio.get_running_loop().time()
+        if left <= 0:
+            return
+        if isinstance(error, Throttled):
+            raise Throttled(error.message, retry_after=left, hint=error.hint)
+        raise type(error)(error.message, hint=error.hint)
+
+    def __repr__(self) -> str:
+        state = "idle" if self._line is None else repr(self._line.lent)
+        return f"<Channel {self.identity.store} {state}>"

@@ -1,0 +1,176 @@
+"""Reads a store's manifest as far as a session needs it: its provider, and what tells two sessions apart."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+import msgspec
+
+from syncret.config.durations import DurationError, parse_duration
+from syncret.config.fields import CAProvider, Model, SecretKeySelector, ServiceAccountSelector
+from syncret.config.meta import Metadata, ObjectRef
+from syncret.config.settings import Settings
+from syncret.daemon.engine.reconciler import ANY
+from syncret.daemon.homes.contract import Stored
+from syncret.providers.contract import Provider
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.retry import RetryPolicy
+from syncret.providers.registry import BrokenEntry, UnknownName
+
+RATE = "syncret.dev/requests-per-second"
+BURST = "syncret.dev/burst"
+
+_Selector: TypeAlias = SecretKeySelector | ServiceAccountSelector | CAProvider
+
+LONGEST_PAUSE: Final = 30.0
+"""Between two tries of one call, whatever a store wishes: a waiting call holds the place of another."""
+
+
+class Identity(NamedTuple):
+    """What a session stands for. Two stores never share one, even where they reach the same server.
+
+    `namespace` is that of the caller where the store takes its credentials from there or tells its server,
+    else empty.
+    """
+
+    store: ObjectRef
+    uid: str
+    generation: int
+    namespace: str = ""
+
+
+class StorePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How one version of one store is served."""
+
+    store: ObjectRef
+    uid: str
+    generation: int
+    provider: Provider[Any]
+    spec: Model
+    referent: bool
+    by_namespace: bool
+    """Whether each namespace needs a client of its own."""
+    rate: float
+    burst: float
+    retry: RetryPolicy
+
+
+class _RetrySettings(msgspec.Struct, rename="camel"):
+    max_retries: int | None = None
+    retry_interval: str | None = None
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    provider: dict[str, msgspec.Raw] = {}
+    retry_settings: _RetrySettings | None = None
+
+
+class _Store(msgspec.Struct):
+    metadata: Metadata
+    spec: _Spec
+
+
+def plan_of(stored: Stored, find: Callable[[str], Provider[Any]], settings: Settings) -> StorePlan:
+    """Read the manifest; `find` is the registry's. Raises Malformed with what is wrong with it."""
+    try:
+        store = stored.as_type(_Store)
+    except msgspec.ValidationError:
+        raise _unfit(stored) from None
+    if len(store.spec.provider) != 1:
+        raise _unfit(stored)
+    [(name, raw)] = store.spec.provider.items()
+    try:
+        provider = find(name)
+    except UnknownName as error:
+        raise Malformed(error.message, hint=error.hint) from None
+    except BrokenEntry as error:
+        raise Malformed(str(error)) from None
+    try:
+        spec = msgspec.json.decode(raw, type=provider.spec.model)
+    except msgspec.ValidationError:
+        raise _unfit(stored) from None
+    annotations = store.metadata.annotations
+    referent = not stored.ref.namespace and is_referent(spec)
+    return StorePlan(
+        store=stored.ref,
+        uid=stored.uid,
+        generation=store.metadata.generation,
+        provider=provider,
+        spec=spec,
+        referent=referent,
+        by_namespace=referent or (not stored.ref.namespace and provider.by_namespace(spec)),
+        rate=_number(annotations, RATE, settings.requests_per_second),
+        burst=_number(annotations, BURST, settings.burst),
+        retry=_retry(store.spec.retry_settings, settings),
+    )
+
+
+def is_referent(spec: Model) -> bool:
+    """Whether a spec leaves a namespace to its caller: some reference in it has none."""
+    return any(not selector.namespace for selector in _selectors(spec))
+
+
+def credentials_of(plan: StorePlan) -> Iterator[ObjectRef]:
+    """The objects that a store takes its credentials from; of any namespace where its callers' count."""
+    for selector in _selectors(plan.spec):
+        kind = "Secret"
+        if isinstance(selector, ServiceAccountSelector):
+            kind = "ServiceAccount"
+        elif isinstance(selector, CAProvider):
+            kind = selector.type
+        yield ObjectRef("", kind, plan.store.namespace or selector.namespace or ANY, selector.name)
+
+
+def _selectors(part: object) -> Iterator[_Selector]:
+    match part:
+        case SecretKeySelector() | ServiceAccountSelector() | CAProvider():
+            if part.name:
+                yield part
+        case msgspec.Struct():
+            for name in part.__struct_fields__:
+                yield from _selectors(getattr(part, name))
+        case tuple() | list():
+            for each in cast("Iterable[object]", part):
+                yield from _selectors(each)
+        case dict():
+            for each in cast("Mapping[object, object]", part).values():
+                yield from _selectors(each)
+        case _:
+            return
+
+
+def _unfit(stored: Stored) -> Malformed:
+    return Malformed(
+        f'{stored.ref.kind} "{stored.ref.name}": spec.provider does not fit its schema',
+        hint="`syncret validate` says where",
+    )
+
+
+def _number(annotations: dict[str, str], name: str, default: float) -> float:
+    text = annotations.get(name)
+    if text is None:
+        return default
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not number > 0:
+        raise Malformed(
+            f"annotation {name} must be a number above 0", hint='write it in quotes, such as "10"'
+        )
+    return number
+
+
+def _retry(wanted: _RetrySettings | None, settings: Settings) -> RetryPolicy:
+    attempts = settings.call_attempts
+    if wanted is None:
+        return RetryPolicy(attempts=attempts, jitter=settings.spread)
+    if wanted.max_retries is not None:
+        attempts = max(1, 1 + wanted.max_retries)
+    if wanted.retry_interval is None:
+        return RetryPolicy(attempts=attempts, jitter=settings.spread)
+    try:
+        pause = min(LONGEST_PAUSE, parse_duration(wanted.retry_interval))
+    except DurationError as error:
+        raise Malformed(f"spec.retrySettings.retryInterval: {error}", hint="write 1m or 10s") from None
+    return RetryPolicy(attempts=attempts, first=pause, longest=pause, jitter=False)

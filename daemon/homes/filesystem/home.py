@@ -1,0 +1,294 @@
+"""The host home: a simulated cluster whose wanted objects come from folders and whose written ones are files.
+
+All semantics (versions, conflicts, admission, owners, finalizers) are those of `MemoryCluster`. What is added
+here: where objects come from (`wanted`), where Secrets and other written objects go (`outputs`), and what
+survives the process (`state`).
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, contextmanager
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from syncret.config.catalog import Catalog
+from syncret.config.errors import Problem
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.daemon.homes.contract import Changes, Stored, TargetUnavailable
+from syncret.daemon.homes.filesystem.manifests.apply import Wanted, former_life
+from syncret.daemon.homes.filesystem.manifests.events import looks
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Snapshot
+from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, Reader
+from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
+from syncret.daemon.homes.filesystem.output.content import Outputs
+from syncret.daemon.homes.filesystem.output.group_commit import Hands
+from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputTree
+from syncret.daemon.homes.filesystem.output.writer import Writer
+from syncret.daemon.homes.filesystem.state.database import Remembered, damaged, read_state
+from syncret.daemon.homes.filesystem.state.journal import OnRemoved, StateJournal
+from syncret.daemon.homes.filesystem.state.writer import State
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.plugins import Admission
+
+Result = TypeVar("Result")
+
+_SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
+
+
+class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a host home reads and writes. Without output folder or state file, that part is in memory."""
+
+    manifests: Sequence[str]
+    output_dir: str | None = None
+    state_file: str | None = None
+    output: OutputSettings = msgspec.field(default_factory=OutputSettings)
+    credentials: str | None = None
+    """Systemd's `$CREDENTIALS_DIRECTORY`."""
+    rescan: float = 45.0
+    debounce: float = 0.1
+    dry: bool = False
+    """Start from the state and the files that are there, and write neither."""
+    once: bool = False
+    """The manifests are read once and not followed."""
+
+
+class HostHome:
+    """Implements `Backend`. Use it as an async context, and let a task `run()` it to follow the folders."""
+
+    def __init__(
+        self,
+        settings: HostSettings,
+        *,
+        catalog: Catalog,
+        admission: Admission,
+        now: Callable[[], float],
+        on_problems: Callable[[Sequence[FileProblem]], None],
+        on_removed: OnRemoved | None = None,
+    ) -> None:
+        """`on_problems` is given all problems of all files whenever they are not the same as before.
+
+        `on_removed` hears of written objects that go, for whatever reason: in a dry home, that would go.
+        """
+        self._settings = msgspec.structs.replace(
+            settings, manifests=[str(Path(path).absolute()) for path in settings.manifests]
+        )
+        self._catalog = catalog
+        self._admission = admission
+        self._now = now
+        self._on_problems = on_problems
+        self._on_removed = on_removed
+        self._problems: Sequence[FileProblem] = []
+        self._failed = False
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Take over the former life, and apply the folders. Raises StateError and TargetUnavailable."""
+        async with AsyncExitStack() as stack:
+            self._state, remembered = self._open_state(stack)
+            tree = self._open_tree(stack)
+            self._outputs = Outputs(tree, writes=not self._settings.dry)
+            self._journal = StateJournal(self._state, self._outputs, self._on_removed)
+            self._cluster = MemoryCluster(
+                now=self._now, admission=self._admission, journal=self._journal, vault=self._outputs
+            )
+            waits = tree is not None and self._settings.output.fsync
+            hands = stack.enter_context(Hands(self._outputs.work)) if waits else None
+            self._writer = Writer(self._cluster, self._outputs, self._journal, hands)
+            self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer)
+            with self._trusting_state():
+                former = former_life(remembered.rows)
+            self._salt = remembered.salt
+            del remembered
+            self._folders = ManifestFolders(
+                self._settings.manifests,
+                Reader(self._catalog, self._salt),
+                skip=self._settings.output_dir,
+                remembered=former.files,
+                once=self._settings.once,
+                former=bool(former.objects),
+            )
+            await asyncio.to_thread(self._folders.refresh)
+            snapshot = self._snapshot()
+            self._forget_credentials(snapshot)
+            with self._trusting_state():
+                self._wanted.restore(former.objects, snapshot)
+            await self._apply(snapshot)
+            await self._journal.settled()
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Write what is left, and give files and locks free."""
+        await self._stack.aclose()
+
+    @property
+    def swaps(self) -> bool:
+        """Whether a set of files is replaced at once; where not, readers may find a mixture: say so."""
+        return self._outputs.swaps
+
+    # ------------------------------------------------------------------------------------------------ folders
+    async def run(self) -> None:
+        """Follow the folders, and see to the written files, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(), name="home: follow the manifests")
+            group.create_task(self._inspect(), name="home: inspect the written files")
+
+    async def _follow(self) -> None:
+        settings = self._settings
+        async with aclosing(
+            looks(settings.manifests, rescan=settings.rescan, debounce=settings.debounce)
+        ) as times:
+            async for touched in times:
+                await self.look(touched)
+
+    async def look(self, touched: Collection[str] = ()) -> None:
+        """Look at the folders now, and apply what changed; all of it is durable then.
+
+        What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
+        """
+        touched = {*touched, *self._journal.stale}
+        self._journal.stale.clear()
+        changed = await asyncio.to_thread(self._folders.refresh, touched)
+        if not (changed or self._failed or self._settings.credentials):
+            return
+        snapshot = self._snapshot()
+        if self._wanted.gone(snapshot):
+            await asyncio.sleep(self._settings.debounce)
+            await asyncio.to_thread(self._folders.refresh, touched)
+            snapshot = self._snapshot()
+        self._forget_credentials(snapshot)
+        await self._apply(snapshot)
+
+    async def _inspect(self) -> None:
+        pause = max(self._settings.rescan, 1.0)
+        await asyncio.sleep(min(pause, _SOON))
+        while True:
+            cost = await self.inspect()
+            # Ten thousand objects are thirty thousand `stat`s: looking must stay a thousandth of the time.
+            await asyncio.sleep(max(pause, 1000 * cost))
+
+    async def inspect(self) -> float:
+        """Look for written files that somebody touched: mend their modes, and tell whoever wrote them.
+
+        Returns the processor time that looking took. Raises StateError where the state file itself is gone,
+        and TargetUnavailable where the output folder was replaced by what cannot be written to.
+        """
+        if self._state is not None:
+            self._state.check()
+        touched, cost = await asyncio.to_thread(_timed, self._outputs.drifted)
+        for ref in touched:
+            await self._writer.settle(ref)
+        return cost
+
+    def _snapshot(self) -> Snapshot:
+        snapshot = self._folders.snapshot()
+        folder = self._settings.credentials
+        return snapshot if folder is None else snapshot.joined(folder, *read_credentials(folder, self._salt))
+
+    def _forget_credentials(self, snapshot: Snapshot) -> None:
+        folder = self._settings.credentials
+        self._journal.forgotten = {ref for ref, one in snapshot.manifests.items() if one.file == folder}
+
+    async def _apply(self, snapshot: Snapshot) -> None:
+        failures = await self._wanted.apply(snapshot)
+        self._failed = bool(failures)
+        problems = [*snapshot.problems, *failures]
+        self._wanted.remember(self._folders)
+        self._folders.release(self._wanted.applied(snapshot))
+        try:
+            await self._journal.settled()
+        except TargetUnavailable as error:  # tried again at the next look
+            self._failed = True
+            problem = Problem(path="", message=str(error), hint=error.hint)
+            problems.append(FileProblem(self._settings.state_file or "", problem))
+        if problems != self._problems:
+            self._problems = problems
+            self._on_problems(problems)
+
+    def _open_state(self, stack: AsyncExitStack) -> tuple[State | None, Remembered]:
+        path = self._settings.state_file
+        if path is None:
+            return None, Remembered()
+        if self._settings.dry:
+            return None, read_state(path)
+        state = State(path, fsync=self._settings.output.fsync)
+        stack.push_async_callback(state.aclose)
+        return state, state.remembered()
+
+    @contextmanager
+    def _trusting_state(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except (msgspec.DecodeError, ValueError) as error:
+            raise damaged(self._settings.state_file or "") from error
+
+    def _open_tree(self, stack: AsyncExitStack) -> OutputTree | None:
+        path, dry = self._settings.output_dir, self._settings.dry
+        if path is None or (dry and not Path(path).exists()):
+            return None
+        if any(Path(one).resolve() == Path(path).resolve() for one in self._settings.manifests):
+            raise TargetUnavailable(
+                f"{path}: manifests are read from this folder, so nothing can be written to it",
+                hint="choose an output folder of its own",
+            )
+        tree = OutputTree(path, self._settings.output, read_only=dry)
+        stack.callback(tree.close)
+        return tree
+
+    # ------------------------------------------------------------------------------------------------ backend
+    def kinds(self) -> Collection[GroupKind]:
+        """As `Backend` says: any kind."""
+        return self._cluster.kinds()
+
+    def watch(self) -> Changes:
+        """As `Source` says."""
+        return self._cluster.watch()
+
+    async def get(self, ref: ObjectRef) -> Stored | None:
+        """As `Target` says; the data of a written Secret is what its files hold now."""
+        return await self._cluster.get(ref)
+
+    def untouched(self, ref: ObjectRef) -> bool:
+        """As `Target` says, by a look at the files from outside."""
+        return self._outputs.untouched(ref)
+
+    async def list(
+        self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[Stored]:
+        """As `Target` says."""
+        return await self._cluster.list(group_kind, namespace=namespace, selector=selector)
+
+    async def create(self, document: Document, *, manager: str = "") -> Stored:
+        """As `Target` says; the files are there when it returns."""
+        return await self._writer.write(partial(self._cluster.prepare_create, document, manager=manager))
+
+    async def update(self, document: Document, *, manager: str = "") -> Stored:
+        """As `Target` says; a Secret of a manifest that is updated becomes files, too."""
+        return await self._writer.write(partial(self._cluster.prepare_update, document, manager=manager))
+
+    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+        """As `Target` says."""
+        return await self._writer.write(partial(self._cluster.prepare_finalizers, stored, finalizers))
+
+    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
+        """As `Target` says; the files are gone when it returns."""
+        await self._writer.delete(ref, uid=uid)
+
+    async def report(self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str) -> Stored | None:
+        """As `Status` says; it is on the disk when this returns."""
+        stored = await self._cluster.report(ref, status, uid=uid)
+        await self._journal.settled()
+        return stored
+
+
+def _timed(look: Callable[[], Result]) -> tuple[Result, float]:
+    begin = time.thread_time()
+    return look(), time.thread_time() - begin

@@ -1,0 +1,1 @@
+"""The manifests of a host: folders found, watched, read and applied."""

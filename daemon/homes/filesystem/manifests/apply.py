@@ -1,0 +1,277 @@
+"""Makes the cluster match the manifests: at the start beside what is remembered, later change by change.
+
+A Secret that a manifest defines stays in memory. Once a controller merges keys into it, it is an output: all
+its keys are files from then on. When its manifest changes, the keys that the manifest gave before are
+replaced, and the keys that controllers merged stay.
+
+What a former life left in the state file: objects, and manifest files that need not be read again.
+
+A file is taken at its word where it looks as it did (device, inode, size, times) and every object that it
+gave is remembered as coming from it, with the very digest that it had: parsing ten thousand manifests is a
+third of a restart, a `stat` of each file is nothing.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from sys import intern
+from typing import NamedTuple
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.homes.contract import BackendError, Invalid, NotFound, TargetUnavailable
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Said, Snapshot
+from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, Manifest
+from syncret.daemon.homes.filesystem.output.content import Outputs
+from syncret.daemon.homes.filesystem.output.writer import Writer
+from syncret.daemon.homes.filesystem.state.journal import StateJournal
+from syncret.daemon.homes.filesystem.state.rows import (
+    Applied,
+    FileRecord,
+    Record,
+    holds_no_value,
+    is_file,
+    put_back,
+    stored_of,
+    unpack,
+)
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.requests import encode
+
+
+class FormerLife(NamedTuple):
+    """Objects to be put back (the list is emptied by whoever does), and what manifest files said."""
+
+    objects: list[tuple[ObjectRef, Record]]
+    files: Mapping[str, Said]
+
+
+def former_life(rows: Iterable[tuple[ObjectRef, bytes]]) -> FormerLife:
+    """Read the rows of a state file. Raises msgspec.DecodeError for one that none of us wrote."""
+    objects: list[tuple[ObjectRef, Record]] = []
+    files: dict[str, FileRecord] = {}
+    for ref, row in rows:
+        if is_file(ref):
+            files[ref.name] = msgspec.json.decode(row, type=FileRecord)
+        else:
+            objects.append((ref, unpack(row)))
+    known = {ref: (ref, record) for ref, record in objects} if files else {}
+    trusted: dict[str, Said] = {}
+    for file, said in files.items():
+        trusted[file] = said.signature, _manifests(intern(file), said, known)
+    return FormerLife(objects, trusted)
+
+
+def _manifests(
+    file: str, said: FileRecord, known: Mapping[ObjectRef, tuple[ObjectRef, Record]]
+) -> Sequence[Manifest] | None:
+    """What the file said; None where an object is not as the file gave it, or not remembered whole."""
+    manifests: list[Manifest] = []
+    for name, line, digest in said.objects:
+        ref, record = known.get(name, (name, None))
+        if record is None or record.hollow or record.output or record.applied is None:
+            return None
+        if (record.applied.file, record.applied.digest) != (file, digest):
+            return None
+        manifests.append(Manifest(ref, file, line, record.applied.digest))
+    return manifests
+
+
+_BREATH = 100  # so many manifests are applied before others may run
+
+
+class Wanted:
+    """Applies snapshots of the manifests. The digests in the journal tell what is applied already."""
+
+    def __init__(
+        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, writer: Writer
+    ) -> None:
+        self._cluster = cluster
+        self._outputs = outputs
+        self._journal = journal
+        self._writer = writer
+        self._version = 0
+
+    # ------------------------------------------------------------------------------------------ a former life
+    def restore(self, objects: list[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
+        """Put back what is remembered, before anybody watches: identities, status and finalizers live on.
+
+        The list is emptied: what was read from the state file gives way to what is put back, one by one.
+        """
+        hollow: list[tuple[ObjectRef, Record]] = []
+        while objects:
+            ref, record = objects.pop()
+            if record.hollow:
+                hollow.append((ref, record))
+            else:
+                self._restore_one(ref, record, snapshot)
+        self._version = max([self._cluster.version, *(record.version for _, record in hollow)])
+        for ref, record in hollow:
+            self._restore_one(ref, record, snapshot)
+
+    def _restore_one(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> None:
+        data = self._remembered(ref, record, snapshot)
+        if data is not None:
+            if record.applied is not None:
+                self._journal.applied[ref] = record.applied
+            self._cluster.restore(stored_of(ref, data))
+
+    def remember(self, folders: ManifestFolders) -> None:
+        """Note files that need not be read at the next start, if they have not changed until then.
+
+        Only those all of whose objects are in force as they stand there and hold no value: what is remembered
+        of such an object is the whole of it.
+        """
+        for file, signature, manifests in folders.to_remember():
+            applied = self._journal.applied
+            in_force = all(
+                holds_no_value(one.ref.group_kind)
+                and (known := applied.get(one.ref)) is not None
+                and (known.file, known.digest) == (file, one.digest)
+                for one in manifests
+            )
+            said = [(one.ref, one.line, one.digest) for one in manifests]
+            record = None if signature is None or not in_force else FileRecord(signature, said)
+            self._journal.remember_file(file, record)
+
+    def _remembered(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> bytes | None:
+        """The object as it shall stand again; None where it cannot, and forgotten if it is gone."""
+        if ref in self._journal.forgotten:
+            self._journal.forget(ref)
+            return None
+        recognised = record.look is not None and self._outputs.recognises(ref, record.look)
+        if recognised or (record.output and self._outputs.exists(ref)):
+            return self._outputs.adopted(ref, bytes(record.document))
+        if not record.hollow and not record.output:
+            return bytes(record.document)
+        manifest = snapshot.manifests.get(ref)
+        if manifest is None or record.applied is None:
+            if record.applied is None or snapshot.is_gone(ref, record.applied.file):
+                self._journal.forget(ref)
+            return None
+        whole = self._refilled(msgspec.json.decode(record.document), manifest, record.applied)
+        return None if whole is None else encode(whole)
+
+    def _refilled(self, document: Document, manifest: Manifest, applied: Applied) -> Document | None:
+        """A manifest's object with the content given now, and with new numbers if that changed."""
+        given = manifest.document
+        if given is None:
+            return None
+        try:
+            whole = put_back(document, self._cluster.prepare_create(given).document)
+        except Invalid:  # told when it is applied
+            return None
+        if manifest.digest != applied.digest:
+            self._version += 1
+            metadata: Document = {**document["metadata"], "resourceVersion": str(self._version)}
+            if "generation" in metadata:
+                metadata["generation"] += 1
+            whole["metadata"] = metadata
+        return whole
+
+    # ----------------------------------------------------------------------------------------- what is wanted
+    async def apply(self, snapshot: Snapshot) -> Sequence[FileProblem]:
+        """Apply what changed, delete what is gone; what failed is told, and tried at the next look."""
+        problems: list[FileProblem] = []
+        for number, (ref, manifest) in enumerate(snapshot.manifests.items(), 1):
+            if number % _BREATH == 0:
+                await asyncio.sleep(0)
+            try:
+                await self._apply_one(ref, manifest)
+            except BackendError as error:
+                problems += _told(manifest, error)
+        for ref in self.gone(snapshot):
+            try:
+                await self._delete_one(ref)
+            except BackendError as error:
+                file = self._journal.applied[ref].file
+                problems.append(FileProblem(file, Problem(path="", message=f"{ref}: not deleted: {error}")))
+        return problems
+
+    def applied(self, snapshot: Snapshot) -> Collection[Manifest]:
+        """The manifests that are in force as they stand there."""
+        known = self._journal.applied
+        return [
+            manifest
+            for ref, manifest in snapshot.manifests.items()
+            if manifest.content is not None and ref in known and known[ref].digest == manifest.digest
+        ]
+
+    def gone(self, snapshot: Snapshot) -> Collection[ObjectRef]:
+        """Objects that came from manifests and are wanted no more."""
+        applied = self._journal.applied
+        return [ref for ref, known in applied.items() if snapshot.is_gone(ref, known.file)]
+
+    async def _apply_one(self, ref: ObjectRef, manifest: Manifest) -> None:
+        before = self._journal.applied.get(ref)
+        if before is not None and before.digest == manifest.digest:
+            if before.file != manifest.file:
+                self._journal.applied[ref] = msgspec.structs.replace(before, file=manifest.file)
+                await self._record(ref)
+            return
+        given = manifest.document
+        if given is None:  # it was applied, and its object was removed since: its file is stale
+            return
+        if not self._outputs.takes(ref.group_kind):  # between judging and commit nothing is awaited
+            await self._put(ref, manifest, given, before)
+            return
+        async with self._writer.lock(ref):
+            await self._put(ref, manifest, given, before)
+
+    async def _put(self, ref: ObjectRef, manifest: Manifest, given: Document, before: Applied | None) -> None:
+        draft = self._cluster.prepare_apply(given)
+        keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
+        now = Applied(file=manifest.file, digest=manifest.digest, keys=keys)
+        if ref in self._outputs:
+            merged = await self._merged(ref, draft.document, before.keys if before else ())
+            draft = self._cluster.prepare_apply(merged)
+        self._journal.applied[ref] = now
+        try:
+            if ref in self._outputs:
+                await self._writer.put(draft)
+            else:
+                self._cluster.commit(draft)
+        except BackendError:
+            self._restore_applied(ref, before)
+            raise
+        if not draft.changed:
+            await self._record(ref)
+
+    async def _merged(self, ref: ObjectRef, document: Document, given: Collection[str]) -> Document:
+        """The manifest's new version with the keys that are there and were not given by its last one."""
+        standing = await self._cluster.get(ref)
+        data: Document = standing.document.get("data", {}) if standing is not None else {}
+        kept = {key: value for key, value in data.items() if key not in given}
+        return {**document, "data": {**kept, **document.get("data", {})}}
+
+    async def _record(self, ref: ObjectRef) -> None:
+        stored = await self._cluster.get(ref)
+        if stored is not None:
+            self._journal.saved(stored)
+
+    async def _delete_one(self, ref: ObjectRef) -> None:
+        before = self._journal.applied.pop(ref)
+        try:
+            await self._writer.delete(ref)
+        except NotFound:
+            self._journal.forget(ref)
+        except BackendError:
+            self._restore_applied(ref, before)
+            raise
+
+    def _restore_applied(self, ref: ObjectRef, before: Applied | None) -> None:
+        if before is None:
+            self._journal.applied.pop(ref, None)
+        else:
+            self._journal.applied[ref] = before
+
+
+def _told(manifest: Manifest, error: BackendError) -> Iterable[FileProblem]:
+    """A refusal as problems of the file: admission's own, or the disk's."""
+    found = error.problems if isinstance(error, Invalid) else ()
+    problems: Sequence[Problem] = [problem for problem in found if problem.fatal]  # Reader tells the rest
+    if not problems:
+        hint = error.hint if isinstance(error, TargetUnavailable) else ""
+        problems = [Problem(path="", message=str(error), hint=hint)]
+    return [FileProblem(manifest.file, problem) for problem in manifest.located(problems)]

@@ -1,0 +1,295 @@
+"""What folders of manifests say right now, judged file by file against what they said before.
+
+A file that cannot be read, or a document in it that is wrong, changes nothing: what that file said last stays
+in force until it can be read again, or until it no longer says it. So does everything below a path that has
+vanished: an unmounted disk or a checkout in progress must not look like the wish to delete every secret.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from msgspec import Struct, structs
+
+from syncret.config.errors import Problem
+from syncret.config.manifests.loader import (
+    NO_MANIFESTS,
+    name_problem,
+    read_bounded,
+    shown_name,
+    special_problem,
+    unreadable,
+)
+from syncret.config.meta import ObjectRef
+from syncret.config.text.yaml import LIMITS
+from syncret.daemon.homes.filesystem.manifests.discovery import Found, Remedies, followed, identity_of, walk
+from syncret.daemon.homes.filesystem.manifests.reader import FileContent, FileProblem, Manifest, Reader, twice
+
+_RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
+
+
+class Snapshot(Struct, frozen=True):
+    """What all files say together.
+
+    `troubled` are files and folders that could not be read whole: what came from them (or from below them)
+    before is not gone. `refused` are objects whose newest version is wrong.
+    """
+
+    manifests: Mapping[ObjectRef, Manifest]
+    problems: Sequence[FileProblem]
+    troubled: Collection[str]
+    refused: Collection[ObjectRef]
+
+    def joined(
+        self, folder: str, manifests: Sequence[Manifest], problems: Sequence[FileProblem]
+    ) -> "Snapshot":
+        """This, and what another folder gives; that one's stays in force where both give an object."""
+        theirs = {manifest.ref: manifest for manifest in manifests}
+        both = [
+            FileProblem(mine.file, twice(ref, mine.line, theirs[ref]))
+            for ref, mine in self.manifests.items()
+            if ref in theirs
+        ]
+        unread = any(problem.file == folder for problem in problems)
+        return Snapshot(
+            {**self.manifests, **theirs},
+            [*self.problems, *problems, *both],
+            [*self.troubled, folder] if unread else self.troubled,
+            self.refused,
+        )
+
+    def is_gone(self, ref: ObjectRef, file: str) -> bool:
+        """Whether an object that came from this file is wanted no more."""
+        if ref in self.manifests or ref in self.refused:
+            return False
+        return not any(file == path or file.startswith(path.rstrip("/") + "/") for path in self.troubled)
+
+
+Signature: TypeAlias = tuple[int, ...]
+"""What tells that a file did not change: device, inode, size, times of content and inode."""
+
+Said: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
+"""What a file with that signature said; None where that is not known any more."""
+
+
+@dataclass(slots=True)
+class _Known:
+    signature: Signature | None
+    content: FileContent
+    last_good: dict[ObjectRef, Manifest]
+    remembered: bool = False
+
+
+class ManifestFolders:
+    """Reads manifests, and only those again that changed. Blocking: call it in a thread."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        reader: Reader,
+        *,
+        skip: str | None = None,
+        remembered: Mapping[str, Said] | None = None,
+        once: bool = False,
+        former: bool = False,
+    ) -> None:
+        """`skip` is a folder that is never looked into: written files may look like manifests.
+
+        `remembered` is what files said in a former life: one that has the same signature is not read again.
+        `former`: there was one, and what it knew is in force.
+        `once`: for a single look, so that a path may be a pipe. Who looks again and again would wait for it.
+        """
+        self._paths = paths
+        self._skip = skip
+        self._reader = reader
+        self._trusted = dict(remembered or {})
+        self._remembered = set(self._trusted)
+        self._remedies = Remedies(once=once, former=former)
+        self._known: dict[str, _Known] = {}
+        self._devices = {path: _devices_below(path, self._trusted) for path in paths}
+        self._incumbent: dict[ObjectRef, str] = {}
+        self._changed = True
+        self._problems: list[FileProblem] = []
+
+    def scan(self, touched: Collection[str] = ()) -> Snapshot:
+        """Look at everything, and tell what it says now."""
+        self.refresh(touched)
+        return self.snapshot()
+
+    def refresh(self, touched: Collection[str] = ()) -> bool:
+        """Look at everything; files in `touched` are read even where their times did not move.
+
+        Whether anything is not as it was at the last snapshot.
+        """
+        problems: list[FileProblem] = []
+        files: dict[str, os.stat_result] = {}
+        for path in self._paths:
+            found = self._found(path)
+            if isinstance(found, Problem):
+                problems.append(FileProblem(shown_name(path), found))
+                continue
+            if not found and self._remedies.once:  # who keeps looking may well wait for some
+                problems.append(FileProblem(shown_name(path), NO_MANIFESTS))
+            for file, status in found.items():
+                judged = self._judged(file, status, named=file == path)
+                if isinstance(judged, Problem):
+                    problems.append(FileProblem(shown_name(file), judged))
+                else:
+                    files[file] = judged
+        vanished = [file for file in self._known if file not in files]
+        for file in vanished:
+            if not _below(file, _troubled(problems)):
+                del self._known[file]
+                self._changed = True
+        for file, status in files.items():
+            self._refresh(file, status, forced=file in touched)
+        self._trusted.clear()
+        self._changed = self._changed or problems != self._problems
+        self._problems = problems
+        return self._changed
+
+    def snapshot(self) -> Snapshot:
+        """What all files said when they were looked at last."""
+        self._changed = False
+        problems = list(self._problems)
+        troubled = _troubled(problems)
+        claims: dict[ObjectRef, list[Manifest]] = {}
+        refused: set[ObjectRef] = set()
+        for file in sorted(self._known):
+            known = self._known[file]
+            problems += (FileProblem(file, problem) for problem in known.content.problems)
+            refused.update(known.content.refused)
+            if known.content.torn:
+                troubled.append(file)
+            for ref, manifest in known.last_good.items():
+                claims.setdefault(ref, []).append(manifest)
+        manifests: dict[ObjectRef, Manifest] = {}
+        for ref, claimants in claims.items():
+            if len(claimants) == 1:
+                manifests[ref] = claimants[0]
+                continue
+            winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
+            manifests[ref] = winner
+            problems += (
+                FileProblem(one.file, twice(ref, one.line, winner)) for one in claimants if one is not winner
+            )
+        self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
+        return Snapshot(manifests, problems, troubled, refused)
+
+    def release(self, applied: Collection[Manifest]) -> None:
+        """Let go of documents that were applied: names and digests are enough to tell what changes."""
+        for manifest in applied:
+            known = self._known.get(manifest.file)
+            if known is not None and known.last_good.get(manifest.ref) is manifest:
+                known.last_good[manifest.ref] = structs.replace(manifest, content=None)
+                if known.content.manifests:
+                    known.content = structs.replace(known.content, manifests=())
+
+    def to_remember(self) -> Iterator[tuple[str, Signature | None, Collection[Manifest]]]:
+        """Files that were read since the last call, whole and without a problem, and what they say.
+
+        Files that are remembered and gone come without a signature.
+        """
+        troubled = _troubled(self._problems)
+        for file in self._remembered - self._known.keys():
+            if not _below(file, troubled):
+                self._remembered.discard(file)
+                yield file, None, ()
+        for file, known in self._known.items():
+            if known.remembered or known.signature is None:
+                continue
+            known.remembered = True
+            content = known.content
+            if not (content.problems or content.refused or content.torn):
+                self._remembered.add(file)
+                yield file, known.signature, known.last_good.values()
+
+    def _found(self, path: str) -> dict[str, Found] | Problem:
+        """The manifest files at a path given by the operator, or why there are none to be trusted."""
+        try:
+            root = Path(path).stat()
+            if not stat.S_ISDIR(root.st_mode):
+                return (
+                    {path: root}
+                    if self._remedies.once or stat.S_ISREG(root.st_mode)
+                    else followed(root.st_mode)
+                )
+            files = dict(walk(path, {identity_of(root)} | self._skipped()))
+        except OSError as error:
+            return self._remedies.of_path(unreadable(error))
+        if not files and self._devices[path] and root.st_dev not in self._devices[path]:
+            return Problem(
+                path="",
+                message="another, empty file system is mounted here now",
+                hint="what it said last stays in force until it is back or this path is removed",
+            )
+        self._devices[path] = frozenset([root.st_dev])
+        return files
+
+    def _judged(self, file: str, status: Found, *, named: bool) -> os.stat_result | Problem:
+        """What was found, if it can be read."""
+        if isinstance(status, OSError):
+            return self._remedies.of_file(unreadable(status, named=False))
+        if not (named or stat.S_ISREG(status.st_mode)):
+            return self._remedies.of_file(special_problem(status.st_mode))
+        return name_problem(file) or status
+
+    def _skipped(self) -> set[tuple[int, int]]:
+        try:
+            return {identity_of(Path(self._skip).stat())} if self._skip is not None else set()
+        except OSError:
+            return set()
+
+    def _refresh(self, file: str, status: os.stat_result, *, forced: bool) -> None:
+        known = self._known.get(file)
+        signature: Signature | None = (
+            status.st_dev,
+            status.st_ino,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+        )
+        if known is not None and known.signature == signature and not forced:
+            return
+        self._changed = True
+        former = self._trusted.get(file)
+        if former is not None and former[0] == signature and former[1] is not None and not forced:
+            manifests = {manifest.ref: manifest for manifest in former[1]}
+            self._known[file] = _Known(signature, FileContent(), manifests, remembered=True)
+            return
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or abs(time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)) < _RACY_NS
+        ):
+            signature = None
+        last_good = known.last_good if known is not None else {}
+        content = self._read(file)
+        good = {manifest.ref: manifest for manifest in content.manifests}
+        for ref, manifest in last_good.items():
+            if ref not in good and (content.torn or ref in content.refused):
+                good[ref] = manifest
+        self._known[file] = _Known(signature, content, good)
+
+    def _read(self, file: str) -> FileContent:
+        try:
+            return self._reader.read(file, read_bounded(file, LIMITS.file + 1))
+        except OSError as error:
+            return FileContent(problems=[self._remedies.of_file(unreadable(error))], torn=True)
+
+
+def _troubled(problems: Sequence[FileProblem]) -> list[str]:
+    """Files and folders that may say more than could be read."""
+    return [each.file for each in problems if each.problem.fatal]
+
+
+def _devices_below(folder: str, said: Mapping[str, Said]) -> frozenset[int]:
+    """The file systems on which the manifests below a folder were in a former life."""
+    return frozenset(signature[0] for file, (signature, _) in said.items() if _below(file, [folder]))
+
+
+def _below(file: str, folders: Collection[str]) -> bool:
+    return any(file == folder or file.startswith(folder.rstrip("/") + "/") for folder in folders)

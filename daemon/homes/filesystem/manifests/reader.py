@@ -1,0 +1,148 @@
+"""Reads one file as manifests: which objects it defines, which are wrong, and which cannot even be named."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from syncret.config.catalog import Catalog
+from syncret.config.errors import Problem
+from syncret.config.manifests.documents import LoadedDocument, load_bytes
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
+from syncret.config.resources.kinds import Kinds
+from syncret.config.schema.admission import DEFAULT_NAMESPACE, Judge
+
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class FileProblem(NamedTuple):
+    """One problem, and the file it is in; `problem.line` is the line."""
+
+    file: str
+    problem: Problem
+
+    @property
+    def place(self) -> str:
+        """The file, with the line if there is one."""
+        return f"{self.file}:{self.problem.line}" if self.problem.line else self.file
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}"
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """One document that names an object: where it stands, and a digest that tells whether it changed.
+
+    `content` is the document itself; it is let go once it was applied.
+    """
+
+    ref: ObjectRef
+    file: str
+    line: int
+    digest: str
+    content: "Content | None" = None
+
+    @property
+    def document(self) -> Document | None:
+        """The object as written, with its namespace."""
+        if self.content is None:
+            return None
+        document: Document = msgspec.json.decode(self.content.data)
+        if not self.ref.namespace:
+            return document
+        return {**document, "metadata": {**document["metadata"], "namespace": self.ref.namespace}}
+
+    def located(self, problems: Sequence[Problem]) -> Sequence[Problem]:
+        """Problems of the document with their lines filled in, while the document is there."""
+        return problems if self.content is None else self.content.place.located(problems)
+
+
+class Content(NamedTuple):
+    """A document, encoded: a tenth of the size that it has as objects, and ten thousand may wait at once."""
+
+    data: bytes
+    place: LoadedDocument
+    """Where it stands; its own document is left out."""
+
+    def __repr__(self) -> str:
+        return "<Content>"  # it may be a Secret
+
+
+class FileContent(msgspec.Struct, frozen=True):
+    """What one file says. `refused` names documents that are wrong; `torn`: some have not even a name."""
+
+    manifests: Sequence[Manifest] = ()
+    problems: Sequence[Problem] = ()
+    refused: Collection[ObjectRef] = ()
+    torn: bool = False
+
+
+class Reader:
+    """Reads files by the kinds of a catalog. Refuses for names only: the rest is for admission.
+
+    Admission is asked for what changed. Warnings stand as long as the document does, so they are found here.
+    """
+
+    def __init__(self, catalog: Catalog, salt: bytes = b"") -> None:
+        """`salt` goes into the digests, so that nobody who reads one can try values of a Secret."""
+        self._salt = salt
+        self._kinds = Kinds(catalog)
+        self._judge = Judge(catalog)
+
+    def read(self, file: str, data: bytes) -> FileContent:
+        """What the bytes of a file say. Never raises for what an author wrote."""
+        manifests: dict[ObjectRef, Manifest] = {}
+        problems: list[Problem] = []
+        refused: set[ObjectRef] = set()
+        torn = False
+        for loaded in load_bytes(file, data):
+            if loaded.problems:
+                problems += loaded.located(loaded.problems)
+            named = self._named(loaded.document)
+            if not isinstance(named, ObjectRef):
+                problems += loaded.located(named)
+                torn = True
+            elif any(problem.fatal for problem in loaded.problems):
+                refused.add(named)
+            elif named in manifests:
+                problems.append(twice(named, loaded.line, manifests[named]))
+            else:
+                content = Content(
+                    msgspec.json.encode(loaded.document), msgspec.structs.replace(loaded, document=None)
+                )
+                digest = digest_of(_ENCODER.encode(loaded.document), self._salt)
+                manifests[named] = Manifest(named, file, loaded.line, digest, content)
+                mended = self._judge.mended(loaded.document)
+                if mended:
+                    problems += loaded.located(mended)
+        return FileContent(list(manifests.values()), problems, refused, torn)
+
+    def _named(self, document: Document | None) -> ObjectRef | Sequence[Problem]:
+        """Which object a document is, or why that cannot be told."""
+        if document is None:
+            return ()
+        kind = self._kinds.find(
+            GroupKind(str(document.get("apiVersion")).rpartition("/")[0], str(document.get("kind")))
+        )
+        metadata = document.get("metadata")
+        if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
+            judged = self._judge.judge(document)
+            return (judged.foreign,) if judged.foreign is not None else judged.problems
+        namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
+        return shared(kind.group, kind.kind, str(namespace), metadata["name"])
+
+
+def twice(ref: ObjectRef, line: int, first: Manifest) -> Problem:
+    """An object that is defined in two places; the first stays in force."""
+    return Problem(
+        path="metadata.name",
+        message=f"{ref} is already defined at {first.file}:{first.line}, which stays in force",
+        hint="remove one of them, or give it another name",
+        line=line,
+    )
+
+
+def digest_of(content: bytes, salt: bytes) -> str:
+    """The digest of a manifest's content."""
+    return hashlib.blake2b(content, key=salt, digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""The outputs of a host: files written, compared and repaired."""

@@ -1,0 +1,225 @@
+"""Keeps what controllers write in files, and nowhere else: the vault of the simulated cluster.
+
+The cluster keeps the face of a written object (its metadata); its content is in the files, and is read from
+there whenever somebody asks for the object. So an edited or deleted file is what a controller observes, and
+repairs.
+"""
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.daemon.core.secret import is_intact
+from syncret.daemon.homes.contract import BackendError, Invalid, Stored, TargetUnavailable
+from syncret.daemon.homes.filesystem.output.drift import Drift, Look, Written
+from syncret.daemon.homes.filesystem.output.files import CannotTell
+from syncret.daemon.homes.filesystem.output.group_commit import Batch, Job, Steps, side_by_side
+from syncret.daemon.homes.filesystem.output.root import OutputTree
+from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
+from syncret.daemon.homes.filesystem.output.yaml_file import ManifestTarget
+from syncret.daemon.homes.filesystem.state.rows import face, is_ours
+
+_SECRET: Final = GroupKind("", "Secret")
+_SHOWN: Final = ("name", "namespace", "labels", "annotations")
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Outputs:
+    """The written objects, by name. Implements `Vault`; writes come between judging and commit."""
+
+    def __init__(self, tree: OutputTree | None, *, writes: bool = True) -> None:
+        """Where nothing may be written, or there is no tree, all content stays in memory."""
+        self._tree = tree
+        self._writes = writes
+        self._secrets = SecretFolder(tree) if tree is not None else None
+        self._manifests = ManifestTarget(tree) if tree is not None else None
+        self._drift = Drift(tree) if tree is not None else None
+        self._refs: set[ObjectRef] = set()
+        self._rehearsed: set[ObjectRef] = set()
+
+    @property
+    def swaps(self) -> bool:
+        """Whether the set of a Secret's files is replaced at once."""
+        return self._secrets is None or self._secrets.swaps
+
+    def __contains__(self, ref: ObjectRef) -> bool:
+        return ref in self._refs
+
+    def was_written(self, ref: ObjectRef) -> bool:
+        """Whether there are files of this object, although they may be left alone in this life."""
+        return ref in self._refs or ref in self._rehearsed
+
+    def takes(self, kind: GroupKind) -> bool:
+        """Whether objects of this kind become files when a controller writes them."""
+        return self._writes and self._secrets is not None and not is_ours(kind)
+
+    def enter(self, ref: ObjectRef) -> None:
+        """From now on the content of this object is in the files."""
+        self._refs.add(ref)
+
+    def leave(self, ref: ObjectRef) -> None:
+        """The content of this object is not in the files, or no longer."""
+        self._refs.discard(ref)
+        if self._drift is not None:
+            self._drift.forget(ref)
+
+    def exists(self, ref: ObjectRef) -> bool:
+        """Whether there are files for this object, as far as can be told."""
+        if self._secrets is None or self._manifests is None:
+            return False
+        try:
+            return (self._secrets if ref.group_kind == _SECRET else self._manifests).exists(ref)
+        except TargetUnavailable:  # whoever writes is told
+            return True
+
+    def load(self, ref: ObjectRef) -> Document | None:
+        """The content that the files hold: some members of the document; None where there are no files."""
+        if self._secrets is None or self._manifests is None:
+            return None
+        if ref.group_kind != _SECRET:
+            document = self._manifests.load(ref)
+            self._note_first(ref)
+            return document
+        data = self._secrets.load(ref)
+        self._note_first(ref, data or ())
+        if data is None:
+            return None
+        return {"data": {key: b64encode(data[key]).decode() for key in sorted(data)}} if data else {}
+
+    def work(self, jobs: Sequence[Job]) -> list[BackendError | None]:
+        """Do what `writing` and `settling` gave; for each, what kept it from being done. Blocking."""
+        if self._tree is None:
+            return [None] * len(jobs)
+        with Batch(self._tree) as batch:
+            return side_by_side([job(batch) for job in jobs])
+
+    def writing(self, ref: ObjectRef, document: Document) -> Job:
+        """Make the files hold the content of this document. Raises Invalid and TargetUnavailable."""
+        return partial(self._write, ref, document)
+
+    def settling(self, ref: ObjectRef) -> Job:
+        """Give files that somebody touched their modes and owners again, whatever they hold now.
+
+        Raises TargetUnavailable.
+        """
+        return partial(self._settle, ref)
+
+    def _write(self, ref: ObjectRef, document: Document, batch: Batch) -> Steps[None]:
+        if self._secrets is None or self._manifests is None:
+            return
+        if ref.group_kind == _SECRET:
+            values = _values(ref, document)
+            written = yield from self._secrets.write(ref, values, batch)
+            self._note(ref, written, sound=is_intact(document, values))
+            return
+        metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
+        content = {key: value for key, value in document.items() if key != "status"}
+        self._note(ref, self._manifests.write(ref, {**content, "metadata": metadata}))
+
+    def _settle(self, ref: ObjectRef, batch: Batch) -> Steps[None]:
+        if self._manifests is None or self._drift is None:
+            return
+        content = self.load(ref)
+        if content is None:
+            self._drift.note_found(ref, [""])
+        elif ref.group_kind == _SECRET:
+            yield from self._write(ref, content, batch)
+        else:
+            self._note(ref, self._manifests.write(ref, content))
+
+    def drifted(self) -> Sequence[ObjectRef]:
+        """Written objects whose files somebody touched since they were written, or first read in this life.
+
+        Blocking. Raises TargetUnavailable where something else stands in the place of the output folder.
+        """
+        if self._tree is None or self._drift is None:
+            return []
+        self._tree.follow()
+        return self._drift.found()
+
+    def look(self, ref: ObjectRef) -> Look | None:
+        """How a Secret's files look, if that is worth remembering: only if they are sound."""
+        look = self._drift.look(ref) if self._drift is not None else None
+        return look if look is not None and look.sound else None
+
+    def untouched(self, ref: ObjectRef) -> bool:
+        """Whether the files of a Secret are as they were written, with the data that its data-hash names."""
+        return self._drift is not None and self._drift.untouched(ref)
+
+    def doubt(self, ref: ObjectRef) -> None:
+        """What was written last did not come to stand: its files may hold other data than it names."""
+        if self._drift is not None:
+            self._drift.doubt(ref)
+
+    def recognises(self, ref: ObjectRef, look: Look) -> bool:
+        """Whether files of a former life look as they were left: then there is no need to read them."""
+        return self._drift is not None and self.takes(ref.group_kind) and self._drift.recognise(ref, look)
+
+    def adopted(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
+        """The object of a former life whose content is in files: as the cluster is to hold it.
+
+        None where the files cannot be read.
+        """
+        if self.takes(ref.group_kind):
+            self.enter(ref)
+            return sealed
+        self._rehearsed.add(ref)
+        document: Document = msgspec.json.decode(sealed)
+        try:
+            return _ENCODER.encode({**(self.load(ref) or {}), **document})
+        except TargetUnavailable:
+            return None
+
+    def remove(self, ref: ObjectRef) -> None:
+        """Take the files away. Raises TargetUnavailable."""
+        if self._secrets is None or self._manifests is None:
+            return
+        if ref.group_kind == _SECRET:
+            self._secrets.remove(ref)
+        else:
+            self._manifests.remove(ref)
+        self.leave(ref)
+
+    def seal(self, stored: Stored, document: Document) -> Stored:
+        """The version without what is in the files."""
+        if stored.ref not in self._refs:
+            return stored
+        return msgspec.structs.replace(stored, data=_ENCODER.encode(face(document)))
+
+    def unseal(self, stored: Stored) -> Stored:
+        """The version with what the files hold now; without, where they are gone or somebody else's.
+
+        Whoever then tries to write is told what is wrong with them. Raises CannotTell.
+        """
+        if stored.ref not in self._refs:
+            return stored
+        try:
+            content = self.load(stored.ref)
+        except CannotTell:
+            raise
+        except TargetUnavailable:
+            return stored
+        if not content:
+            return stored
+        return msgspec.structs.replace(stored, data=_ENCODER.encode({**content, **stored.document}))
+
+    def _note_first(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
+        """What a former life wrote is meant to look as it is found first."""
+        if self._drift is not None and ref in self._refs and ref not in self._drift:
+            self._drift.note_found(ref, ["", *keys])
+
+    def _note(self, ref: ObjectRef, written: Written, *, sound: bool = False) -> None:
+        if self._drift is not None:
+            self._drift.note(ref, written.faces, sound=sound)
+
+
+def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:
+    try:
+        return {key: b64decode(value, validate=True) for key, value in document.get("data", {}).items()}
+    except (binascii.Error, TypeError, ValueError):
+        raise Invalid(f"{ref}: a value in data is not base64") from None

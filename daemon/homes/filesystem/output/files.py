@@ -1,0 +1,158 @@
+"""Turns errors of the file system into messages that say what to do about them.
+
+The one system call that Python lacks: swapping two names at once (`renameat2` with RENAME_EXCHANGE).
+
+What is in the folder of a Secret, whoever put it there.
+"""
+
+import ctypes
+import errno
+import os
+import stat
+from collections.abc import Callable
+
+from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.filesystem.output.names import TEMPORARY
+
+_RENAME_EXCHANGE = 2
+_LACKING = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+def _bound() -> Callable[[int, bytes, int, bytes, int], int] | None:
+    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is None:  # a C library older than the call
+        return None
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    function.restype = ctypes.c_int
+    bound: Callable[[int, bytes, int, bytes, int], int] = function
+    return bound
+
+
+_renameat2 = _bound()
+
+
+def listed(fd: int) -> list[str]:
+    """The names in an open folder."""
+    return os.listdir(fd)
+
+
+def write_all(fd: int, content: bytes) -> None:
+    """Write every byte; the kernel may take fewer at a time."""
+    written = os.write(fd, content)
+    while written < len(content):
+        written += os.write(fd, memoryview(content)[written:])
+
+
+def exchange(folder: int, one: str, other: str) -> bool:
+    """Swap two names inside an open folder; False where the kernel or the file system cannot.
+
+    Both names exist before and after, and no reader ever finds either of them missing.
+    """
+    if _renameat2 is None:
+        return False
+    if _renameat2(folder, os.fsencode(one), folder, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _LACKING:
+        return False
+    raise OSError(code, os.strerror(code), one, None, other)
+
+
+class CannotTell(TargetUnavailable):
+    """What is there cannot be told at the moment: that must not look as if nothing were there."""
+
+
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE})
+_REMEDIES = {
+    errno.ENOSPC: (
+        "no space is left on the file system",
+        "free some space; the last complete set stays in place",
+    ),
+    errno.EDQUOT: ("the disk quota is used up", "raise the quota; the last complete set stays in place"),
+    errno.EFBIG: (
+        "a file would be larger than this process may write",
+        "raise the limit (LimitFSIZE=, ulimit -f)",
+    ),
+    errno.EROFS: ("the file system is read-only", "mount it writable, or choose another output folder"),
+    errno.EACCES: ("permission denied", "let the user that syncret runs as write there"),
+    errno.EPERM: ("not permitted", "let the user that syncret runs as write there and give files away"),
+    errno.ELOOP: ("there is a symbolic link where a folder should be", "remove the link"),
+    errno.ENOTDIR: ("something that is not a folder is in the way", "move it away"),
+    errno.EISDIR: ("there is a folder where a file should be", "move it away"),
+    errno.ENAMETOOLONG: ("the name is too long for this file system", "choose a shorter name"),
+    errno.EMFILE: ("too many files are open", "raise the limit (LimitNOFILE=, ulimit -n)"),
+    errno.ENFILE: ("too many files are open on this machine", "raise the limit (sysctl fs.file-max)"),
+    errno.EIO: ("the disk failed", "look at the kernel's log, and check the disk"),
+}
+
+
+def unavailable(error: OSError, path: str) -> TargetUnavailable:
+    """The error of a system call, with what to do about it."""
+    message, hint = _REMEDIES.get(
+        error.errno or 0, (os.strerror(error.errno or errno.EIO), "check the output folder")
+    )
+    return (CannotTell if is_passing(error) else TargetUnavailable)(f"{path}: {message}", hint=hint)
+
+
+def is_passing(error: OSError) -> bool:
+    """Whether an error says nothing about the file: the process, the machine or the disk is in trouble."""
+    return error.errno in _PASSING
+
+
+def foreign(path: str, owner: int) -> TargetUnavailable:
+    """The folder belongs to somebody else, who could change what is in it."""
+    return TargetUnavailable(
+        f"{path}: the folder belongs to another user (uid {owner})",
+        hint=f"give it to the user that syncret runs as (chown {os.geteuid()}), or choose another folder",
+    )
+
+
+_READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO that somebody put there must not hang us
+_MAX_BYTES = 4 << 20  # of one file: more than any Secret may hold, so a longer one is not ours anyway
+
+
+def names_in(folder: int, path: str) -> set[str]:
+    """All names in a folder that may be replaced or removed: one that holds folders was not made by us."""
+    with os.scandir(folder) as entries:
+        names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    if any(names.values()):
+        raise TargetUnavailable(
+            f"{path}: the folder holds other folders, so syncret did not make it",
+            hint="move it away, or choose another output folder",
+        )
+    return set(names)
+
+
+def files_in(folder: int) -> dict[str, tuple[os.stat_result, bytes]]:
+    """The regular files of a folder; links, devices and pipes are passed over, never followed.
+
+    Raises OSError where it cannot be told what is there.
+    """
+    files: dict[str, tuple[os.stat_result, bytes]] = {}
+    for name in listed(folder):
+        if name.startswith(TEMPORARY):
+            continue
+        try:
+            fd = os.open(name, _READ_FILE, dir_fd=folder)
+        except OSError as error:
+            if is_passing(error):
+                raise
+            continue  # a link, a socket, or gone since: as good as no file
+        try:
+            status = os.fstat(fd)
+            if stat.S_ISREG(status.st_mode):
+                files[name] = (status, _read(fd, status.st_size))
+        finally:
+            os.close(fd)
+    return files
+
+
+def _read(fd: int, size: int) -> bytes:
+    content = os.read(fd, min(size, _MAX_BYTES) + 1)
+    while (
+        0 < len(content) < size
+        and len(content) < _MAX_BYTES
+        and (more := os.read(fd, size - len(content) + 1))
+    ):
+        content += more
+    return content

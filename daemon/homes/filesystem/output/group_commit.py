@@ -1,0 +1,175 @@
+"""Runs several writes in step with each other, so that they wait for the disk together.
+
+A careful write waits for the disk: for its files before they get their name, then for the name. One wait of
+the file system's journal serves all that was written by then, so thirty writes in step wait as long as one.
+
+A few threads that take waiting jobs in batches.
+
+A thread for each write would wait for the disk as often as there are writes, and most of what it did besides
+would be taking turns with the event loop. The threads are nobody else's: a disk that hangs must not take
+those of the loop, in which names of servers are looked up.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from types import TracebackType
+from typing import Final, Generic, Self, TypeAlias, TypeVar
+
+from syncret.daemon.homes.contract import BackendError
+from syncret.daemon.homes.filesystem.output.root import OutputTree
+
+J = TypeVar("J")
+
+Outcome: TypeAlias = Exception | None
+
+THREADS: Final = 4
+MOST: Final = 32
+"""Jobs of one batch."""
+
+
+class Hands(Generic[J]):
+    """Does jobs in threads. What is asked for while all threads are busy makes their next batches."""
+
+    def __init__(self, work: Callable[[Sequence[J]], Sequence[Outcome]]) -> None:
+        """`work` does the jobs of one batch, and tells for each what it failed with."""
+        self._work = work
+        self._waiting: deque[tuple[J, asyncio.Future[None]]] = deque()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="write")
+        self._free = THREADS
+        self._scheduled = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._threads.shutdown(wait=False)
+
+    async def do(self, job: J) -> None:
+        """Return when the job is done; raises what it failed with. Whoever is cancelled waits for it, too."""
+        done = asyncio.get_running_loop().create_future()
+        self._waiting.append((job, done))
+        if self._free and not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._start)
+        try:
+            await asyncio.shield(done)
+        except asyncio.CancelledError:
+            await asyncio.wait([done])
+            done.exception()  # nobody is left to be told
+            raise
+
+    def _start(self) -> None:
+        """Share what waits among the threads that are free."""
+        self._scheduled = False
+        loop = asyncio.get_running_loop()
+        while self._waiting and self._free:
+            size = min(MOST, -(-len(self._waiting) // self._free))
+            batch = [self._waiting.popleft() for _ in range(size)]
+            self._free -= 1
+            running = loop.run_in_executor(self._threads, self._work, [job for job, _ in batch])
+            running.add_done_callback(partial(self._ended, [done for _, done in batch]))
+
+    def _ended(
+        self, batch: Sequence[asyncio.Future[None]], running: asyncio.Future[Sequence[Outcome]]
+    ) -> None:
+        self._free += 1
+        bug = running.exception()
+        for done, failure in zip(batch, [bug] * len(batch) if bug else running.result(), strict=True):
+            if failure is None:
+                done.set_result(None)
+            else:
+                done.set_exception(failure)
+        self._start()
+
+
+T = TypeVar("T")
+
+Steps: TypeAlias = Generator[None, None, T]
+"""A write, which pauses wherever it is about to wait for the disk."""
+
+_OPEN: Final = 64  # files of a batch that may wait for the disk: a process may open 1,024 on many hosts
+
+
+class Batch:
+    """What the writes of a batch share: the folders of their namespaces, open as long as they run."""
+
+    def __init__(self, tree: OutputTree) -> None:
+        self._tree = tree
+        self._folders: dict[str, int] = {}
+        self._renamed: set[str] = set()
+        self._failed: dict[str, OSError] = {}
+        self._room = _OPEN
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for folder in self._folders.values():
+            os.close(folder)
+
+    def folder(self, namespace: str) -> int:
+        """The open folder of a namespace, made where it is missing. Raises OSError and TargetUnavailable."""
+        folder = self._folders.get(namespace)
+        if folder is None:
+            folder = self._folders[namespace] = self._tree.open_namespace(namespace, create=True)
+        return folder
+
+    def renamed(self, namespace: str) -> None:
+        """A name in this namespace has changed: `sync` has to see to it."""
+        self._renamed.add(namespace)
+
+    def sync(self, namespace: str) -> None:
+        """Wait until the names that changed are on the disk, once for all who ask. Raises OSError."""
+        if namespace in self._renamed:
+            self._renamed.discard(namespace)
+            try:
+                os.fsync(self._folders[namespace])
+            except OSError as error:  # the kernel tells of a lost write once, but it is lost for all
+                self._failed[namespace] = error
+        if namespace in self._failed:
+            raise self._failed[namespace]
+
+    def may_wait(self, fd: int) -> bool:
+        """Whether a written file may stay open until it is waited for; the disk begins to write it then."""
+        if self._room == 0:
+            return False
+        self._room -= 1
+        with suppress(OSError):  # a hint, which a file system may not know
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        return True
+
+
+Job: TypeAlias = Callable[[Batch], Steps[None]]
+"""A write that joins the batch that it is given."""
+
+
+def side_by_side(writes: Sequence[Steps[T]]) -> list[T | BackendError]:
+    """Take each write to its next pause, then each to the one after, until all are over.
+
+    A write that the home refuses leaves the others alone: its error stands in the place of its result.
+    """
+    outcomes: dict[int, T | BackendError] = {}
+    try:
+        while len(outcomes) < len(writes):
+            for place, write in enumerate(writes):
+                if place in outcomes:
+                    continue
+                try:
+                    next(write)
+                except StopIteration as end:
+                    outcomes[place] = end.value
+                except BackendError as error:
+                    outcomes[place] = error
+    finally:
+        for write in writes:
+            write.close()
+    return [outcomes[place] for place in range(len(writes))]

@@ -1,0 +1,284 @@
+"""The output folder: opened safely, locked, and with one folder in it for each namespace.
+
+Everything below the output folder is reached through open folders (`openat`) without following links, so that
+a symbolic link that somebody puts underneath cannot lead a write, a read or a removal anywhere else.
+"""
+
+import errno
+import fcntl
+import itertools
+import os
+import stat
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.filesystem.manifests.discovery import identity_of
+from syncret.daemon.homes.filesystem.output.files import exchange, foreign, listed, unavailable
+from syncret.daemon.homes.filesystem.output.names import TEMPORARY
+
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+CREATE_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+
+class OutputSettings(Struct, frozen=True, kw_only=True):
+    """How files are made. Owner and group are left as they come where they are None."""
+
+    folder_mode: int = 0o700
+    file_mode: int = 0o600
+    uid: int | None = None
+    gid: int | None = None
+    fsync: bool = True
+    exchange: bool = True
+    """Whether whole folders may be swapped; False is for file systems that claim to and fail."""
+
+
+@contextmanager
+def _if_allowed(name: str, parent: int) -> Generator[int | None, None, None]:
+    """An open folder; None where we may not open it (a `lost+found`), for then nothing in it is ours."""
+    try:
+        fd = os.open(name, OPEN_FOLDER, dir_fd=parent)
+    except PermissionError:
+        yield None
+        return
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+class OutputTree:
+    """The output folder, held open and locked for as long as this object is in use.
+
+    Safe to use from several threads, as long as each object has one writer at a time.
+    """
+
+    def __init__(self, path: str, settings: OutputSettings, *, read_only: bool = False) -> None:
+        """Open the folder, and make it where it is missing. Raises TargetUnavailable.
+
+        One that is read only is neither made nor locked nor swept, and has to be there.
+        """
+        self.path = str(Path(path).absolute())
+        self.settings = settings
+        self._serial = itertools.count()
+        self._reopening = threading.Lock()
+        self._prefix = f"{TEMPORARY}{os.getpid():x}-"
+        self._trusted = {0, os.geteuid(), settings.uid}
+        self.owners = {os.geteuid(), settings.uid}
+        """Whose folders may be replaced or removed."""
+        self._root = self._open_root(make=not read_only)
+        self.swaps = False
+        if read_only:
+            return
+        try:
+            self._lock()
+            self.swaps = settings.exchange and self._probe()
+            self._sweep()
+        except OSError as error:
+            os.close(self._root)
+            raise unavailable(error, self.path) from error
+        except TargetUnavailable:
+            os.close(self._root)
+            raise
+
+    def close(self) -> None:
+        """Let go of the folder and its lock."""
+        os.close(self._root)
+
+    def follow(self) -> None:
+        """Go on in the folder that stands at the path now: ours may have been moved away, or mounted over.
+
+        Raises TargetUnavailable where that cannot be written to.
+        """
+        try:
+            there = identity_of(Path(self.path).lstat())
+        except FileNotFoundError:
+            there = None
+        except OSError:  # whoever writes is told
+            return
+        with self._reopening:
+            ours = os.fstat(self._root)
+            removed = ours.st_nlink == 0  # whoever writes next makes it anew
+            if not removed and identity_of(ours) != there:
+                self._take_root()
+
+    def temporary(self) -> str:
+        """A hidden name that nothing else has."""
+        return f"{self._prefix}{next(self._serial):x}"
+
+    def own(self, fd: int, mode: int) -> None:
+        """Give an open file or folder its owner, group and mode: before it gets its name."""
+        settings = self.settings
+        if settings.uid is not None or settings.gid is not None:
+            os.fchown(
+                fd, -1 if settings.uid is None else settings.uid, -1 if settings.gid is None else settings.gid
+            )
+        os.fchmod(fd, mode)
+
+    def owned(self, status: os.stat_result, mode: int) -> bool:
+        """Whether owner, group and mode are as wanted."""
+        settings = self.settings
+        return (
+            stat.S_IMODE(status.st_mode) == mode
+            and (settings.uid is None or status.st_uid == settings.uid)
+            and (settings.gid is None or status.st_gid == settings.gid)
+        )
+
+    def open_namespace(self, name: str, *, create: bool) -> int:
+        """An open folder for one namespace; the caller closes it.
+
+        Raises FileNotFoundError where there is none and none is to be made, and TargetUnavailable where what
+        stands there is not ours.
+        """
+        try:
+            fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
+        except FileNotFoundError:
+            if not create:
+                raise
+            self._make_namespace(name)
+            fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
+        return self._trusting(fd, f"{self.path}/{name}", mend=create)
+
+    def holds(self, namespace: str, name: str, sort: Callable[[int], bool]) -> bool:
+        """Whether something of ours, and of that sort, stands under a name; nothing is opened."""
+        try:
+            fd = self.open_namespace(namespace, create=False)
+            try:
+                status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            finally:
+                os.close(fd)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise unavailable(error, f"{self.path}/{namespace}/{name}") from error
+        return sort(status.st_mode) and status.st_uid in self.owners
+
+    def status(self, path: str) -> os.stat_result | None:
+        """What stands at a path below the output folder; None where nothing does, or nobody may look."""
+        try:
+            return os.stat(path, dir_fd=self._root, follow_symlinks=False)
+        except OSError:
+            return None
+
+    def _make_namespace(self, name: str) -> None:
+        try:
+            os.mkdir(name, 0o700, dir_fd=self._root)
+        except FileExistsError:  # another thread made it
+            return
+        except FileNotFoundError:  # the output folder itself was removed under us
+            self._reopen_root()
+            os.mkdir(name, 0o700, dir_fd=self._root)
+        if self.settings.fsync:
+            os.fsync(self._root)
+
+    def _reopen_root(self) -> None:
+        with self._reopening:
+            if os.fstat(self._root).st_nlink == 0:
+                self._take_root()
+
+    def _take_root(self) -> None:
+        root = self._open_root(make=True)
+        os.dup2(root, self._root, inheritable=False)  # other threads may be using the number
+        os.close(root)
+        self._lock()
+
+    def _open_root(self, *, make: bool) -> int:
+        path = Path(self.path)
+        try:
+            fresh = make and not os.path.lexists(path)
+            if fresh:
+                path.mkdir(self.settings.folder_mode, parents=True)
+            return self._trusting(os.open(self.path, OPEN_FOLDER), self.path, mend=fresh)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG and path.is_symlink():
+                raise TargetUnavailable(
+                    f"{self.path}: the output folder is a symbolic link",
+                    hint=f"name the folder that it leads to: {path.resolve()}",
+                ) from error
+            raise unavailable(error, self.path) from error
+
+    def _trusting(self, fd: int, path: str, *, mend: bool) -> int:
+        """An open folder, unless it is somebody else's: then it is closed, and TargetUnavailable raised.
+
+        `mend` gives one of ours the owner and mode of the settings: it is new, or they have changed since.
+        """
+        try:
+            status = os.fstat(fd)
+            if mend and status.st_uid in self.owners and not self.owned(status, self.settings.folder_mode):
+                self.own(fd, self.settings.folder_mode)
+        except OSError:
+            os.close(fd)
+            raise
+        if status.st_uid not in self._trusted:
+            os.close(fd)
+            raise foreign(path, status.st_uid)
+        return fd
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise TargetUnavailable(
+                f"{self.path}: another syncret writes to this folder",
+                hint="stop it, or give each its own output folder",
+            ) from error
+        except OSError:
+            # Some network file systems cannot lock a folder. The lock only guards against a mistake of the
+            # operator, so its absence is no reason to refuse the folder.
+            return
+
+    def _probe(self) -> bool:
+        """Whether this file system can swap two folders; tried once, on two empty ones."""
+        one, other = self.temporary(), self.temporary()
+        made: list[str] = []
+        try:
+            for name in (one, other):
+                os.mkdir(name, 0o700, dir_fd=self._root)
+                made.append(name)
+            return exchange(self._root, one, other)
+        finally:
+            for name in made:
+                os.rmdir(name, dir_fd=self._root)
+
+    def _sweep(self) -> None:
+        """Remove what a crash left behind. Nobody else writes here: the lock is ours."""
+        with os.scandir(self._root) as entries:
+            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for name in folders:
+            if name.startswith(TEMPORARY):
+                self.discard(self._root, name)
+                continue
+            with _if_allowed(name, self._root) as fd:
+                if fd is not None and os.fstat(fd).st_uid in self._trusted:
+                    self._sweep_namespace(fd)
+
+    def _sweep_namespace(self, namespace: int) -> None:
+        with os.scandir(namespace) as entries:
+            names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        for name, is_folder in names:
+            if name.startswith(TEMPORARY):
+                self.discard(namespace, name)
+            elif is_folder and not self.swaps:  # only file-by-file writing leaves temporary files in there
+                with _if_allowed(name, namespace) as fd:
+                    for inner in listed(fd) if fd is not None else ():
+                        if inner.startswith(TEMPORARY):
+                            os.unlink(inner, dir_fd=fd)
+
+    @staticmethod
+    def discard(parent: int, name: str) -> None:
+        """Remove a temporary file, or a temporary folder and the files in it: never anything deeper."""
+        try:
+            fd = os.open(name, OPEN_FOLDER, dir_fd=parent)
+        except NotADirectoryError:
+            os.unlink(name, dir_fd=parent)
+            return
+        try:
+            for inner in listed(fd):
+                os.unlink(inner, dir_fd=fd)
+        finally:
+            os.close(fd)
+        os.rmdir(name, dir_fd=parent)

@@ -1,0 +1,295 @@
+"""Each Secret is a folder, `<output>/<namespace>/<name>/`; its keys are files, and they change all at once.
+
+A new set is built in a hidden folder beside the old one. Owner, group and mode are right before a name
+appears; files whose content did not change are the same files (hard links: same inode, same mtime); then the
+two folders swap names in one system call and the old one is removed. A reader finds the whole old set or the
+whole new one, and a crash leaves one of them, plus a hidden folder that the next start sweeps away.
+
+On a file system that cannot swap folders (`swaps` is False) each file is replaced at once, the set is not.
+
+A write is a row of steps (see `batch`): built; on the disk; under its name; the name on the disk.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.filesystem.output.drift import Face, Written, face
+from syncret.daemon.homes.filesystem.output.files import (
+    exchange,
+    files_in,
+    foreign,
+    listed,
+    names_in,
+    unavailable,
+    write_all,
+)
+from syncret.daemon.homes.filesystem.output.group_commit import Batch, Steps
+from syncret.daemon.homes.filesystem.output.names import check_keys, folder_of, is_key, secret_name
+from syncret.daemon.homes.filesystem.output.root import (
+    CREATE_FILE,
+    OPEN_FOLDER,
+    OutputTree,
+)
+
+_TRIES = 100
+
+
+class SecretFolder:
+    """Writes, reads and removes the folders of Secrets. One writer at a time for each Secret."""
+
+    def __init__(self, tree: OutputTree) -> None:
+        self.tree = tree
+        self._settings = tree.settings
+        self._swaps = tree.swaps
+
+    @property
+    def swaps(self) -> bool:
+        """Whether whole sets are swapped at once; where not, say so in the log."""
+        return self._swaps
+
+    def write(self, ref: ObjectRef, data: Mapping[str, bytes], batch: Batch) -> Steps[Written]:
+        """Make the folder hold exactly this; where it already does, modes and owners too, nothing changes.
+
+        Raises Invalid for a key that cannot be a file and TargetUnavailable where the disk refuses; the old
+        set then stands as it was.
+        """
+        check_keys(ref, data.keys())
+        name = secret_name(ref)
+        try:
+            place = _Place(batch, folder_of(ref), name)
+            old = _opened(name, place.folder)
+            if old is None:
+                return Written(changed=True, faces=(yield from self._create(place, data)))
+            try:
+                return (yield from self._replace(place, old, data, self._path(ref)))
+            finally:
+                os.close(old)
+        except OSError as error:
+            raise unavailable(error, self._path(ref)) from error
+
+    def exists(self, ref: ObjectRef) -> bool:
+        """Whether there is a folder of ours under that name."""
+        return self.tree.holds(folder_of(ref), secret_name(ref), stat.S_ISDIR)
+
+    def load(self, ref: ObjectRef) -> dict[str, bytes] | None:
+        """What the folder holds now, or None where there is none. What cannot be a key is passed over."""
+        name = secret_name(ref)
+        try:
+            namespace = self.tree.open_namespace(folder_of(ref), create=False)
+            try:
+                for _ in range(_TRIES):
+                    data, whole = self._load(namespace, name, self._path(ref))
+                    if whole:
+                        return data
+            finally:
+                os.close(namespace)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise unavailable(error, self._path(ref)) from error
+        raise TargetUnavailable(
+            f"{self._path(ref)}: the folder is being replaced all the time",
+            hint="find the program that does it",
+        )
+
+    def remove(self, ref: ObjectRef) -> bool:
+        """Take the whole set away at once; False where there is none."""
+        name = secret_name(ref)
+        try:
+            namespace = self.tree.open_namespace(folder_of(ref), create=False)
+            try:
+                folder = os.open(name, OPEN_FOLDER, dir_fd=namespace)
+                try:
+                    self._check_ours(folder, self._path(ref))
+                    names_in(folder, self._path(ref))
+                finally:
+                    os.close(folder)
+                hidden = self.tree.temporary()
+                os.rename(name, hidden, src_dir_fd=namespace, dst_dir_fd=namespace)
+                self.tree.discard(namespace, hidden)
+                if self._settings.fsync:
+                    os.fsync(namespace)
+            finally:
+                os.close(namespace)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise unavailable(error, self._path(ref)) from error
+        return True
+
+    def _path(self, ref: ObjectRef) -> str:
+        return f"{self.tree.path}/{ref.namespace}/{ref.name}"
+
+    def _load(self, namespace: int, name: str, path: str) -> tuple[dict[str, bytes], bool]:
+        """The data, and whether the folder stood under its name all the while: a swap removes the old one."""
+        folder = os.open(name, OPEN_FOLDER, dir_fd=namespace)
+        try:
+            opened = self._check_ours(folder, path)
+            data = {key: content for key, (_, content) in files_in(folder).items() if is_key(key)}
+        finally:
+            os.close(folder)
+        found = os.stat(name, dir_fd=namespace, follow_symlinks=False)
+        return data, (found.st_ino, found.st_dev) == (opened.st_ino, opened.st_dev)
+
+    def _check_ours(self, folder: int, path: str) -> os.stat_result:
+        status = os.fstat(folder)
+        if status.st_uid not in self.tree.owners:
+            raise foreign(path, status.st_uid)
+        return status
+
+    def _create(self, place: "_Place", data: Mapping[str, bytes]) -> Steps[dict[str, Face]]:
+        hidden = self.tree.temporary()
+        os.mkdir(hidden, 0o700, dir_fd=place.folder)
+        try:
+            faces = yield from self._fill(place, hidden, data, -1, {})
+            os.rename(hidden, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+        except BaseException:  # tidied up after, and raised again
+            self.tree.discard(place.folder, hidden)
+            raise
+        yield from self._named(place)
+        return faces
+
+    def _named(self, place: "_Place") -> Steps[None]:
+        """The set has its name: see that the disk knows."""
+        if self._settings.fsync:
+            place.batch.renamed(place.namespace)
+            yield
+            place.batch.sync(place.namespace)
+
+    def _replace(self, place: "_Place", old: int, data: Mapping[str, bytes], path: str) -> Steps[Written]:
+        status = self._check_ours(old, path)
+        names = names_in(old, path)
+        files = files_in(old)
+        mode = self._settings.file_mode
+        kept = {
+            key: face(found)
+            for key, (found, content) in files.items()
+            if data.get(key) == content and self.tree.owned(found, mode)
+        }
+        if len(kept) == len(data) == len(names) and self.tree.owned(status, self._settings.folder_mode):
+            return Written(changed=False, faces={"": face(status), **kept})
+        faces = (yield from self._swap(place, old, data, kept)) if self._swaps else None
+        if faces is None:
+            self._swaps = False
+            faces = self._each(old, data, kept, names)
+        return Written(changed=True, faces=faces)
+
+    def _swap(
+        self, place: "_Place", old: int, data: Mapping[str, bytes], kept: Mapping[str, Face]
+    ) -> Steps[dict[str, Face] | None]:
+        """Put a new folder in the place of the old one; None where this file system cannot."""
+        hidden = self.tree.temporary()
+        os.mkdir(hidden, 0o700, dir_fd=place.folder)
+        try:
+            faces = yield from self._fill(place, hidden, data, old, kept)
+            swapped = exchange(place.folder, hidden, place.name)
+            if swapped:
+                yield from self._named(place)
+        finally:
+            self.tree.discard(place.folder, hidden)  # the old set, or the new one where it came to nothing
+        return faces if swapped else None
+
+    def _fill(
+        self, place: "_Place", hidden: str, data: Mapping[str, bytes], old: int, kept: Mapping[str, Face]
+    ) -> Steps[dict[str, Face]]:
+        """Build the set, and see that it is on the disk."""
+        faces: dict[str, Face] = {}
+        waiting: list[int] = []
+        folder = os.open(hidden, OPEN_FOLDER, dir_fd=place.folder)
+        try:
+            for key, content in data.items():
+                if key in kept and _linked(old, folder, key):
+                    faces[key] = kept[key]
+                    continue
+                fd, faces[key] = self._written(folder, key, content)
+                if self._settings.fsync and place.batch.may_wait(fd):
+                    waiting.append(fd)
+                else:
+                    self._settle(fd)
+            faces[""] = self._owned(folder)
+            if self._settings.fsync:
+                yield
+                for fd in waiting:
+                    os.fsync(fd)
+                os.fsync(folder)
+                yield
+        finally:
+            for fd in waiting:
+                os.close(fd)
+            os.close(folder)
+        return faces
+
+    def _written(self, folder: int, name: str, content: bytes) -> tuple[int, Face]:
+        """A new file, still open."""
+        fd = os.open(name, CREATE_FILE, 0o600, dir_fd=folder)
+        try:
+            self.tree.own(fd, self._settings.file_mode)
+            write_all(fd, content)
+            return fd, face(os.fstat(fd))
+        except BaseException:  # closed, and raised again
+            os.close(fd)
+            raise
+
+    def _owned(self, folder: int) -> Face:
+        self.tree.own(folder, self._settings.folder_mode)
+        return face(os.fstat(folder))
+
+    def _settle(self, fd: int) -> None:
+        """Close a file, once it is on the disk."""
+        try:
+            if self._settings.fsync:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def _each(
+        self, folder: int, data: Mapping[str, bytes], kept: Mapping[str, Face], names: set[str]
+    ) -> dict[str, Face]:
+        faces = dict(kept)
+        for key in data.keys() - kept.keys():
+            hidden = self.tree.temporary()
+            try:
+                fd, faces[key] = self._written(folder, hidden, data[key])
+                self._settle(fd)
+                os.rename(hidden, key, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:  # tidied up after, and raised again
+                if hidden in listed(folder):
+                    os.unlink(hidden, dir_fd=folder)
+                raise
+        for name in names - data.keys():
+            os.unlink(name, dir_fd=folder)
+        faces[""] = self._owned(folder)
+        if self._settings.fsync:
+            os.fsync(folder)
+        return faces
+
+
+class _Place(NamedTuple):
+    """Where a set belongs: its name in the folder of its namespace, which the batch holds open."""
+
+    batch: Batch
+    namespace: str
+    name: str
+
+    @property
+    def folder(self) -> int:
+        return self.batch.folder(self.namespace)
+
+
+def _opened(name: str, parent: int) -> int | None:
+    try:
+        return os.open(name, OPEN_FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        return None
+
+
+def _linked(old: int, new: int, name: str) -> bool:
+    try:
+        os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+    except OSError:  # no links here, or too many: the content is written again
+        return False
+    return True

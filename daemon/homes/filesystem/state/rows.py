@@ -1,0 +1,187 @@
+"""The rows of the state file: all that is known about an object, and never the value of a secret.
+
+Of our own kinds that is the whole object with embedded values (a `fake` store's, a Secret's) taken out; of
+all others it is their metadata alone: their content is in the manifest or in the written files, and is put
+back from there.
+"""
+
+from sys import intern
+from typing import Any, Final, TypeGuard
+
+import msgspec
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
+from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, STORES, redacted
+from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.filesystem.output.drift import Look
+
+OUR_GROUPS: Final = ("external-secrets.io", "generators.external-secrets.io", "syncret.dev")
+
+_PLAIN_KINDS: Final = frozenset(
+    {
+        "ExternalSecret",
+        "ClusterExternalSecret",
+        "PushSecret",
+        "ClusterPushSecret",
+        "GeneratorState",
+    }
+)
+"""Kinds that only refer to values: ten thousand of them need not be searched for any."""
+
+_FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
+_NAMESPACE: Final = GroupKind("", "Namespace")
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Applied(msgspec.Struct, frozen=True, gc=False):
+    """The manifest that an object came from: its file, its digest, and the keys of `data` that it gave."""
+
+    file: str
+    digest: str
+    keys: tuple[str, ...] = ()
+
+
+class FileRecord(msgspec.Struct, frozen=True, array_like=True):
+    """What tells that a manifest file did not change, and its objects: name, line and digest of each."""
+
+    signature: tuple[int, ...]
+    objects: list[tuple[ObjectRef, int, str]]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """One row. `hollow` says that something of the object was taken out and has to be put back.
+
+    `look` is what the files of a written object looked like once they were sound.
+    """
+
+    document: msgspec.Raw
+    applied: Applied | None = None
+    output: bool = False
+    hollow: bool = False
+    look: Look | None = None
+
+    @property
+    def version(self) -> int:
+        """The resource version of the object."""
+        return int(msgspec.json.decode(self.document, type=_Face).metadata.resource_version)
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    uid: str
+    resource_version: str
+    generation: int = 0
+
+
+class _Face(msgspec.Struct):
+    metadata: _Metadata
+
+
+def is_ours(kind: GroupKind) -> bool:
+    """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
+    return kind.group in OUR_GROUPS or kind == _NAMESPACE
+
+
+def holds_no_value(kind: GroupKind) -> bool:
+    """Whether it is one of our kinds that only refer to values: all of an object may be remembered."""
+    return kind.kind in _PLAIN_KINDS and kind.group in OUR_GROUPS
+
+
+def file_ref(file: str) -> ObjectRef:
+    """The name of a manifest file's own row: no object is without a kind."""
+    return ObjectRef("", "", "", file)
+
+
+def is_file(ref: ObjectRef) -> bool:
+    """Whether a row is that of a manifest file."""
+    return not ref.kind
+
+
+def face(document: Document) -> Document:
+    """The object without its content."""
+    return {key: value for key, value in document.items() if key in _FACE}
+
+
+def pack(stored: Stored, *, applied: Applied | None, output: bool, look: Look | None = None) -> bytes:
+    """The row of one version."""
+    data, hollow = _emptied(stored)
+    record = Record(document=msgspec.Raw(data), applied=applied, output=output, hollow=hollow, look=look)
+    return _ENCODER.encode(record)
+
+
+def unpack(row: bytes) -> Record:
+    """Raises msgspec.DecodeError for a row that none of us wrote."""
+    record = msgspec.json.decode(row, type=Record)
+    if record.applied is None:
+        return record
+    # Thousands of objects come from one file: its name is held once.
+    applied = Applied(
+        file=intern(record.applied.file), digest=record.applied.digest, keys=record.applied.keys
+    )
+    return msgspec.structs.replace(record, applied=applied)
+
+
+def stored_of(ref: ObjectRef, data: bytes) -> Stored:
+    """A version from its bytes."""
+    metadata = msgspec.json.decode(data, type=_Face).metadata
+    return Stored(
+        ref=ref,
+        uid=metadata.uid,
+        resource_version=metadata.resource_version,
+        generation=metadata.generation,
+        data=data,
+    )
+
+
+def put_back(document: Document, whole: Document) -> Document:
+    """A remembered object with its content from `whole`; metadata and status are the remembered ones."""
+    content: dict[str, Any] = {
+        key: value for key, value in whole.items() if key not in ("metadata", "status")
+    }
+    return {**document, **content}
+
+
+def _emptied(stored: Stored) -> tuple[bytes, bool]:
+    kind = stored.ref.group_kind
+    if holds_no_value(kind):
+        return stored.data, False
+    if not is_ours(kind) and _is_bare(stored.data):
+        return stored.data, False
+    document = stored.document
+    if is_ours(kind):
+        emptied = redacted(document)
+        if kind.kind in STORES and "spec" in emptied:
+            emptied = {**emptied, "spec": _without_values(emptied["spec"])}
+    else:
+        emptied = _without_last_applied(face(document))
+    if emptied == document:
+        return stored.data, False
+    return _ENCODER.encode(emptied), True
+
+
+def _is_bare(data: bytes) -> bool:
+    """Whether there is nothing to take out: told without reading further than the names of the members."""
+    members = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    return members.keys() <= _FACE and LAST_APPLIED.encode() not in data
+
+
+def _without_values(spec: Json) -> Json:
+    """A store's spec without credentials written into it: where one is either a reference or a `value`."""
+    if is_object(spec):
+        return {
+            key: REDACTED if key == "value" and isinstance(inner, str) else _without_values(inner)
+            for key, inner in spec.items()
+        }
+    return [_without_values(inner) for inner in spec] if _is_list(spec) else spec
+
+
+def _is_list(value: object) -> TypeGuard[list[Json]]:
+    return isinstance(value, list)
+
+
+def _without_last_applied(document: Document) -> Document:
+    annotations = document["metadata"].get("annotations", {})
+    if LAST_APPLIED not in annotations:
+        return document
+    kept = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+    return {**document, "metadata": {**document["metadata"], "annotations": kept}}

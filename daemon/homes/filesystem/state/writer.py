@@ -1,0 +1,177 @@
+"""What the host home remembers across restarts: one sqlite file, written by one thread.
+
+Writes are gathered. What is passed in between two awaits (an owner that goes, and what it owned) is committed
+together or not at all; whatever arrives while a commit runs goes into the next one, and only the newest
+version of an object is written. What a caller awaited is on the disk (WAL, synchronous=FULL). Secret values
+do not belong here: callers put metadata, status and digests.
+"""
+
+import asyncio
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.homes.filesystem.state.database import (
+    Remembered,
+    StateError,
+    lock_beside,
+    open_database,
+    refused,
+    rows_of,
+    salt_of,
+)
+
+_PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
+_REMOVE = "DELETE FROM objects WHERE grp = ? AND kind = ? AND namespace = ? AND name = ?"
+
+
+class State:
+    """The state file, locked for this process until `aclose`."""
+
+    def __init__(self, path: str, *, fsync: bool = True) -> None:
+        """Open it, and make or migrate it where that is needed. Raises StateError.
+
+        Without `fsync` what was awaited survives the process (and `kill -9`), but not a power cut.
+        """
+        self.path = str(Path(path).absolute())
+        self._lock_file = lock_beside(self.path)
+        try:
+            self._database = open_database(self.path, fsync=fsync)
+        except StateError:
+            os.close(self._lock_file)
+            raise
+        self._place = _place(self.path)
+        self._condition = threading.Condition()
+        self._gathered: dict[ObjectRef, bytes | None] = {}
+        self._gathered_waiters: list[asyncio.Future[None]] = []
+        self._scheduled = False
+        self._pending: dict[ObjectRef, bytes | None] = {}
+        self._waiters: list[asyncio.Future[None]] = []
+        self._due = False
+        self._committing = False
+        self._closing = False
+        self._failure: StateError | None = None
+        self._thread = threading.Thread(target=self._write, name="state-writer", daemon=True)
+        self._thread.start()
+
+    def remembered(self) -> Remembered:
+        """Everything that was written. To be read before the first write."""
+        return Remembered(rows_of(self._database), salt_of(self._database))
+
+    def check(self) -> None:
+        """Raise StateError where somebody removed or replaced the file: what is written now would be lost."""
+        if _place(self.path) != self._place:
+            raise StateError(
+                f"{self.path}: the state file was removed or replaced while it was in use",
+                hint="start again: a missing one is made anew, and secrets are fetched or generated anew",
+            )
+
+    def put(self, ref: ObjectRef, data: bytes) -> None:
+        """Remember this version instead of an older one."""
+        self._add(ref, data)
+
+    def remove(self, ref: ObjectRef) -> None:
+        """Forget the object."""
+        self._add(ref, None)
+
+    async def durable(self) -> None:
+        """Return once everything given so far is on the disk.
+
+        Raises StateError where that fails; what was given is kept, and the next call tries again.
+        """
+        if self._gathered or self._under_way():
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._gathered_waiters.append(waiter)
+            self._schedule()
+            await waiter
+
+    async def aclose(self) -> None:
+        """Write what is left, and give the file free. Raises StateError where something was not written."""
+        self._closing = True
+        self._hand_over()
+        await asyncio.to_thread(self._thread.join)
+        self._database.close()
+        os.close(self._lock_file)
+        if self._failure is not None:
+            raise self._failure
+
+    def _add(self, ref: ObjectRef, data: bytes | None) -> None:
+        self._gathered[ref] = data
+        self._schedule()
+
+    def _under_way(self) -> bool:
+        with self._condition:
+            return bool(self._pending) or self._committing
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._hand_over)
+
+    def _hand_over(self) -> None:
+        """Give the thread what was gathered since the loop last turned, all at once."""
+        self._scheduled = False
+        with self._condition:
+            self._pending |= self._gathered
+            self._waiters += self._gathered_waiters
+            self._due = True
+            self._condition.notify()
+        self._gathered, self._gathered_waiters = {}, []
+
+    def _write(self) -> None:
+        closing = False
+        while not closing:
+            with self._condition:
+                self._condition.wait_for(lambda: self._due)
+                self._due = False
+                pending, self._pending = self._pending, {}
+                waiters, self._waiters = self._waiters, []
+                closing = self._closing
+                self._committing = True
+            self._failure = self._commit(pending)
+            with self._condition:
+                self._committing = False
+                if self._failure is not None:  # the next commit carries it; what came meanwhile is newer
+                    self._pending = pending | self._pending
+            _resolve(waiters, self._failure)
+
+    def _commit(self, pending: dict[ObjectRef, bytes | None]) -> StateError | None:
+        if not pending:
+            return None
+        puts = [(*ref, data) for ref, data in pending.items() if data is not None]
+        removals = [ref for ref, data in pending.items() if data is None]
+        try:
+            with self._database:
+                self._database.execute("BEGIN")
+                self._database.executemany(_PUT, puts)
+                self._database.executemany(_REMOVE, removals)
+        except sqlite3.Error as error:
+            return refused(self.path, error)
+        return None
+
+
+def _place(path: str) -> tuple[int, int] | None:
+    """Which file stands there now."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _resolve(waiters: list[asyncio.Future[None]], failure: StateError | None) -> None:
+    for loop in {waiter.get_loop() for waiter in waiters}:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_settle, [one for one in waiters if one.get_loop() is loop], failure)
+
+
+def _settle(waiters: list[asyncio.Future[None]], failure: StateError | None) -> None:
+    for waiter in waiters:
+        if waiter.done():  # whoever waited was cancelled
+            continue
+        if failure:
+            waiter.set_exception(failure)
+        else:
+            waiter.set_result(None)

@@ -1,0 +1,76 @@
+"""What the server must know about kinds: the few that it treats specially, and which have a status apart.
+
+What the server does with Secrets and ConfigMaps beyond admission: folding of stringData, immutability.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
+from syncret.config.resources.core import check_update, stored_data
+
+NAMESPACE: Final = GroupKind("", "Namespace")
+SECRET: Final = GroupKind("", "Secret")
+CONFIG_MAP: Final = GroupKind("", "ConfigMap")
+
+_OURS: Final = frozenset({"external-secrets.io", "generators.external-secrets.io", "syncret.dev"})
+_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+
+
+def has_status_apart(kind: GroupKind) -> bool:
+    """Whether writing the object leaves its status alone, and `report` is the only way to it."""
+    return kind.group in _OURS or kind == NAMESPACE
+
+
+def has_generation(kind: GroupKind) -> bool:
+    """Whether the object counts the changes of its content. Kinds of the core group do not."""
+    return kind.group != ""
+
+
+def namespace_ref(name: str) -> ObjectRef:
+    return ObjectRef("", "Namespace", "", name)
+
+
+def namespace_document(name: str) -> Document:
+    """The manifest of a namespace that is used but was never given."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def complete_namespace(document: Document, phase: str) -> None:
+    """Fill in what the server gives every namespace: a label with its name, its own finalizer, its phase."""
+    metadata = document["metadata"]
+    metadata["labels"] = {**metadata.get("labels", {}), _NAME_LABEL: metadata["name"]}
+    document["spec"] = {"finalizers": ["kubernetes"]}
+    document["status"] = {"phase": phase}
+
+
+_VALUES: Final = {SECRET: ("data", "stringData"), CONFIG_MAP: ("data", "binaryData")}
+
+
+def problems_of(document: Document, kind: GroupKind) -> Iterator[Problem]:
+    """Values that cannot be stored. What else can be wrong with them is for admission to say."""
+    for key in _VALUES.get(kind, ()):
+        values = document.get(key)
+        if values is None:
+            continue
+        if not is_object(values):
+            yield Problem(path=key, message="must be an object of strings")
+        elif not all(isinstance(text, str) for text in values.values()):
+            yield Problem(path=key, message="must hold strings only")
+
+
+def complete(document: Document, kind: GroupKind) -> None:
+    """Fold stringData into data and fill in the type of a Secret; drop members that are null or empty."""
+    if kind == SECRET:
+        document["type"] = document.get("type") or "Opaque"
+        document["data"] = stored_data(document)
+        document.pop("stringData", None)
+    for key in _VALUES.get(kind, ()):
+        if key in document and not document[key]:
+            del document[key]
+
+
+def change_problems(document: Document, previous: Document, kind: GroupKind) -> Iterable[Problem]:
+    """Changes that the previous version forbids."""
+    return check_update(previous, document) if kind in _VALUES else ()

@@ -1,0 +1,150 @@
+"""Metadata: what a client may write in it, what the server alone writes, and what survives a replacement."""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import count
+from random import Random
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.fields import DNS_LABEL
+from syncret.config.meta import Document, Metadata, ObjectRef, is_object
+from syncret.daemon.homes.contract import Conflict
+
+_SERVERS_OWN: Final = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+)
+_NOT_KEPT: Final = ("managedFields", "selfLink")
+_CHANCE: Final = Random()  # noqa: S311  # uids are told apart, not kept secret: no system call for each
+_UNSAFE_NAMES: Final = (".", "..")
+
+
+def random_uid() -> str:
+    """A uid that no other object of any cluster has."""
+    digits = f"{_CHANCE.getrandbits(128):032x}"
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+
+def counted_uids() -> Callable[[], str]:
+    """Uids by count, for simulations that must come out the same each time."""
+    numbers = count(1)
+    return lambda: str(UUID(int=next(numbers), version=4))
+
+
+def cleaned(document: Document) -> Document:
+    """A copy to work on: top level and metadata are fresh, nulls and empty collections in the latter gone."""
+    given = document.get("metadata")
+    kept: Document = {}
+    if is_object(given):
+        kept = {key: given[key] for key in given if given[key] not in (None, {}, []) and key not in _NOT_KEPT}
+    return {**document, "metadata": kept}
+
+
+def is_named(document: Document) -> bool:
+    """Whether a document says well enough which object it is."""
+    metadata = document.get("metadata")
+    if not is_object(metadata):
+        return False
+    namespace = metadata.get("namespace")
+    texts = (document.get("apiVersion"), document.get("kind"), metadata.get("name"))
+    return all(isinstance(text, str) and text for text in texts) and isinstance(namespace, str | None)
+
+
+def problems_of(document: Document) -> tuple[Problem, ...]:
+    """What keeps a cleaned document from being an object at all."""
+    missing = [
+        Problem(path=key, message="Required value", hint=f"say what {key} this object has")
+        for key in ("apiVersion", "kind")
+        if not isinstance(document.get(key), str) or not document[key]
+    ]
+    try:
+        metadata = msgspec.convert(document["metadata"], Metadata)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        return (*missing, Problem(path=f"metadata{place.rstrip('`')}", message=message))
+    except UnicodeEncodeError:
+        message = "has a name that is not text (half of a surrogate pair)"
+        return (*missing, Problem(path="metadata", message=message, hint="write the whole character"))
+    return (*missing, *_name_problems(metadata))
+
+
+def _name_problems(metadata: Metadata) -> list[Problem]:
+    problems: list[Problem] = []
+    if not metadata.name:
+        problems.append(Problem(path="metadata.name", message="Required value: name is required"))
+    elif metadata.name in _UNSAFE_NAMES or re.search(r"[/%\0]", metadata.name):
+        problems.append(
+            Problem(path="metadata.name", message="Invalid value: may not be '.', '..' or contain '/' or '%'")
+        )
+    if metadata.namespace and not re.fullmatch(DNS_LABEL, metadata.namespace):
+        problems.append(
+            Problem(path="metadata.namespace", message="Invalid value: must be a lowercase DNS label")
+        )
+    return problems
+
+
+def born(document: Document, *, uid: str, timestamp: str, counted: bool) -> None:
+    """Write what the server writes when an object is created; `counted` kinds have a generation."""
+    metadata = document["metadata"]
+    if not metadata.keys().isdisjoint(_SERVERS_OWN):
+        for key in _SERVERS_OWN:
+            metadata.pop(key, None)
+    metadata |= {"uid": uid, "creationTimestamp": timestamp}
+    if counted:
+        metadata["generation"] = 1
+
+
+def inherited(document: Document, previous: Document) -> None:
+    """Keep what the server alone writes as the previous version has it."""
+    metadata, old = document["metadata"], previous["metadata"]
+    for key in _SERVERS_OWN:
+        metadata.pop(key, None)
+        if key in old:
+            metadata[key] = old[key]
+
+
+def check_preconditions(ref: ObjectRef, document: Document, previous: Document) -> None:
+    """Raise Conflict where the document was made from another version, or another life, than this one."""
+    metadata, old = document["metadata"], previous["metadata"]
+    if (metadata.get("uid") or old["uid"]) != old["uid"]:
+        raise Conflict(f"{ref}: the object of that name is another one now; read it again")
+    if (metadata.get("resourceVersion") or old["resourceVersion"]) != old["resourceVersion"]:
+        raise Conflict(
+            f"{ref}: the object has been modified; apply your changes to the latest version and try again"
+        )
+
+
+def finalizer_problems(document: Document, previous: Document) -> Sequence[Problem]:
+    """An object that is being deleted takes no new finalizers."""
+    old = previous["metadata"]
+    if "deletionTimestamp" not in old:
+        return ()
+    new = [
+        name for name in document["metadata"].get("finalizers", ()) if name not in old.get("finalizers", ())
+    ]
+    if not new:
+        return ()
+    found = "no new finalizers can be added if the object is being deleted, found new finalizers"
+    return [Problem(path="metadata.finalizers", message=f"Forbidden: {found} {new}")]
+
+
+def marked_for_deletion(document: Document, *, timestamp: str) -> None:
+    """Write what the server writes when an object has to wait for its finalizers."""
+    metadata = document["metadata"]
+    metadata |= {"deletionTimestamp": timestamp, "deletionGracePeriodSeconds": 0}
+    if "generation" in metadata:
+        metadata["generation"] += 1
+
+
+def is_being_deleted(document: Document) -> bool:
+    return "deletionTimestamp" in document["metadata"]

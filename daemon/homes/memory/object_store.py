@@ -1,0 +1,240 @@
+"""The ledger: the one place where versions are numbered, journalled, stored and told to the watchers.
+
+Who belongs to whom, and which owners are gone: the memory of the garbage collector.
+
+Stores the newest version of every object by kind, then namespace, then name.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
+from syncret.daemon.homes.contract import Change, ChangeKind, NotFound, Stored
+from syncret.daemon.homes.memory import kinds, metadata
+from syncret.daemon.homes.memory.plugins import Journal, NoVault, Vault
+from syncret.daemon.homes.memory.requests import encode
+from syncret.daemon.homes.memory.watch import Hub, Watch
+
+_GRAVES: Final = 10_000
+"""How many gone owners are remembered. It serves writers that come moments too late, not history."""
+
+
+def owner_references(document: Document) -> Sequence[dict[str, Any]]:
+    """The owner references of a document."""
+    references: Sequence[dict[str, Any]] = document["metadata"].get("ownerReferences", ())
+    return references
+
+
+class Owners:
+    """Which objects name which uid as an owner.
+
+    A uid that was never seen here counts as an owner that exists: the real collector asks the API server for
+    it, and a simulation would lose objects whose owners it was not given. A uid that is gone counts as gone,
+    even for objects that come after it.
+    """
+
+    def __init__(self) -> None:
+        # Tuples: an object has one owner or two, an owner few dependents, but there are thousands of each.
+        self._uids: dict[ObjectRef, tuple[str, ...]] = {}
+        self._dependents: dict[str, tuple[ObjectRef, ...]] = {}
+        self._gone: dict[str, None] = {}
+
+    def enter(self, ref: ObjectRef, uids: Sequence[str]) -> None:
+        """Record whom the object names as its owners now; none strikes it off."""
+        old = self._uids.get(ref, ())
+        if not (uids or old):
+            return
+        new = tuple(dict.fromkeys(uids))
+        if new == old:
+            return
+        for uid in old:
+            left = tuple(other for other in self._dependents.pop(uid) if other != ref)
+            if left:
+                self._dependents[uid] = left
+        for uid in new:
+            self._dependents[uid] = (*self._dependents.get(uid, ()), ref)
+        if new:
+            self._uids[ref] = new
+        else:
+            del self._uids[ref]
+
+    def dependents(self, uid: str) -> Sequence[ObjectRef]:
+        """The objects that name the uid as an owner, in the order of their references."""
+        return sorted(self._dependents.get(uid, ()))
+
+    def bury(self, uid: str) -> None:
+        """Remember that an object is gone."""
+        self._gone[uid] = None
+        if len(self._gone) > _GRAVES:
+            del self._gone[next(iter(self._gone))]
+
+    def is_gone(self, uid: str) -> bool:
+        """Whether an object with that uid existed here and is gone."""
+        return uid in self._gone
+
+    def bereft(self, ref: ObjectRef) -> bool:
+        """Whether the object names an owner that is gone."""
+        return not self._gone.keys().isdisjoint(self._uids.get(ref, ()))
+
+    def survive(self, ref: ObjectRef, going: Collection[str]) -> bool:
+        """Whether the object has an owner that is neither gone nor going."""
+        return any(uid not in self._gone and uid not in going for uid in self._uids.get(ref, ()))
+
+
+class Shelves:
+    """The newest version of every object, by name."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[str, str], dict[str, dict[str, Stored]]] = {}
+        """By group and kind, as they begin a reference: that is quicker than its `group_kind`."""
+
+    def __iter__(self) -> Iterator[Stored]:
+        """All objects, in the order of their references."""
+        for kind in self.kinds():
+            yield from self.of_kind(kind)
+
+    def __contains__(self, ref: ObjectRef) -> bool:
+        return self.get(ref) is not None
+
+    def kinds(self) -> Sequence[GroupKind]:
+        """The kinds of which there is an object."""
+        return tuple(GroupKind(*kind) for kind in sorted(self._kinds))
+
+    def get(self, ref: ObjectRef) -> Stored | None:
+        namespaces = self._kinds.get(ref[:2])
+        shelf = None if namespaces is None else namespaces.get(ref.namespace)
+        return None if shelf is None else shelf.get(ref.name)
+
+    def put(self, stored: Stored) -> None:
+        """Place the version under its name, in place of the one before."""
+        ref = stored.ref
+        self._kinds.setdefault(ref[:2], {}).setdefault(ref.namespace, {})[ref.name] = stored
+
+    def remove(self, ref: ObjectRef) -> None:
+        """Take the object away; KeyError where there is none."""
+        namespaces = self._kinds[ref[:2]]
+        shelf = namespaces[ref.namespace]
+        del shelf[ref.name]
+        if not shelf:
+            del namespaces[ref.namespace]
+        if not namespaces:
+            del self._kinds[ref[:2]]
+
+    def of_kind(self, kind: GroupKind, namespace: str | None = None) -> Sequence[Stored]:
+        """Objects of a kind, in one namespace or all, in the order of their names."""
+        namespaces = self._kinds.get(kind, {})
+        chosen = sorted(namespaces) if namespace is None else [namespace]
+        return [shelf[name] for one in chosen if (shelf := namespaces.get(one)) for name in sorted(shelf)]
+
+    def in_namespace(self, namespace: str) -> Sequence[Stored]:
+        """All objects in a namespace, in the order of their references."""
+        return [stored for kind in self.kinds() for stored in self.of_kind(kind, namespace)]
+
+    def is_empty(self, namespace: str) -> bool:
+        """Whether nothing is in the namespace."""
+        return not any(namespace in namespaces for namespaces in self._kinds.values())
+
+
+class _Head(msgspec.Struct):
+    metadata: Metadata
+
+
+class Ledger:
+    """All objects, who owns them, and who watches them. Judges nothing."""
+
+    def __init__(
+        self, *, journal: Journal | None = None, vault: Vault | None = None, version: int = 0
+    ) -> None:
+        self.shelves = Shelves()
+        self.owners = Owners()
+        self.hub = Hub()
+        self.version = version
+        self.terminating: set[str] = set()
+        self._journal = journal
+        self._vault = vault or NoVault()
+
+    def restore(self, stored: Stored) -> None:
+        """Take over a version as a journal kept it: neither journalled nor told to anybody."""
+        self.version = max(self.version, int(stored.resource_version))
+        head = stored.as_type(_Head).metadata
+        self._place(
+            stored,
+            owners=[reference.uid for reference in head.owner_references],
+            dying=bool(head.deletion_timestamp),
+        )
+
+    def watch(self) -> Watch:
+        return self.hub.open(self.shelves)
+
+    def whole(self, stored: Stored) -> Stored:
+        """The version with what the vault keeps of it."""
+        return self._vault.unseal(stored)
+
+    def found(self, ref: ObjectRef) -> Stored:
+        """The version that stands under a name; raises NotFound."""
+        stored = self.shelves.get(ref)
+        if stored is None:
+            raise NotFound(f"{ref} not found")
+        return stored
+
+    def document(self, ref: ObjectRef) -> Document:
+        """The whole document that stands under a name, free to be changed; raises NotFound."""
+        return self.whole(self.found(ref)).document
+
+    def save(self, ref: ObjectRef, document: Document) -> Stored:
+        """Let the document stand under its name as the next version."""
+        standing = self.shelves.get(ref)
+        whole = self._stamped(ref if standing is None else standing.ref, document)
+        sealed = self._vault.seal(whole, document)
+        if self._journal is not None:
+            self._journal.saved(sealed)
+        self._place(
+            sealed,
+            owners=[reference["uid"] for reference in owner_references(document)],
+            dying=metadata.is_being_deleted(document),
+        )
+        self.hub.publish(Change(ChangeKind.ADDED if standing is None else ChangeKind.MODIFIED, sealed))
+        return whole
+
+    def drifted(self, ref: ObjectRef) -> None:
+        """Tell the watchers that what the vault keeps of an object was touched there."""
+        stored = self.shelves.get(ref)
+        if stored is not None:
+            self.hub.publish(Change(ChangeKind.DRIFTED, stored))
+
+    def remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
+        """Take an object away; `last` is the change that let it go, and what the watchers are told."""
+        stood = self.shelves.get(ref)
+        if stood is None:
+            raise NotFound(f"{ref} not found")
+        whole = self.whole(stood) if last is None else self._stamped(stood.ref, last)
+        sealed = stood if last is None else self._vault.seal(whole, last)
+        if self._journal is not None:
+            self._journal.removed(ref)
+        self.shelves.remove(ref)
+        self.owners.enter(ref, ())
+        self.owners.bury(whole.uid)
+        if ref.group_kind == kinds.NAMESPACE:
+            self.terminating.discard(ref.name)
+        self.hub.publish(Change(ChangeKind.DELETED, sealed))
+        return whole
+
+    def _stamped(self, ref: ObjectRef, document: Document) -> Stored:
+        self.version += 1
+        head = document["metadata"]
+        head["resourceVersion"] = version = str(self.version)
+        return Stored(
+            ref=ref,
+            uid=head["uid"],
+            resource_version=version,
+            generation=head.get("generation", 0),
+            data=encode(document),
+        )
+
+    def _place(self, stored: Stored, *, owners: Sequence[str], dying: bool) -> None:
+        self.shelves.put(stored)
+        self.owners.enter(stored.ref, owners)
+        if dying and stored.ref.group_kind == kinds.NAMESPACE:
+            self.terminating.add(stored.ref.name)

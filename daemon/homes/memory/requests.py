@@ -1,0 +1,181 @@
+"""Drafts: writes that have been judged and completed, and not yet made. Nothing here touches the store.
+
+JSON merge patch (RFC 7396).
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, ref_of
+from syncret.daemon.homes.contract import Invalid, Stored
+from syncret.daemon.homes.memory import kinds, managed_fields, metadata
+from syncret.daemon.homes.memory import kinds as values
+from syncret.daemon.homes.memory.plugins import Admission
+
+
+def merged(target: Document, patch: Document) -> Document:
+    """The target with the patch laid over it: null removes, objects merge, everything else replaces.
+
+    Neither argument is changed; unchanged parts are shared with the result.
+    """
+    result = dict(target)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif is_object(value):
+            below: Any = result.get(key)
+            result[key] = merged(below if is_object(below) else {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Draft(NamedTuple):
+    """What shall stand in the place of `before` (None: of nothing); `changed` is false where it does already.
+
+    The document is whole but for its resource version, which the commit gives it.
+    """
+
+    ref: ObjectRef
+    document: Document
+    before: Stored | None
+    changed: bool = True
+
+
+def encode(document: Document) -> bytes:
+    """The bytes that stand for a document: JSON with sorted keys, so that equal documents have equal bytes.
+
+    Raises Invalid for what is not JSON.
+    """
+    try:
+        return _ENCODER.encode(document)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise Invalid(
+            "the document cannot be written as JSON", [Problem(path="", message=str(error))]
+        ) from error
+
+
+def refuse_if_fatal(document: Document, problems: Sequence[Problem]) -> None:
+    """Raise Invalid, in the words of an API server, where one of the problems is fatal."""
+    if not problems:
+        return
+    fatal = [
+        f"{problem.path}: {problem.message}" if problem.path else problem.message
+        for problem in problems
+        if problem.fatal
+    ]
+    if not fatal:
+        return
+    group, _, _ = str(document.get("apiVersion", "")).rpartition("/")
+    kind = GroupKind(group, str(document.get("kind", "")))
+    said = fatal[0] if len(fatal) == 1 else f"[{', '.join(fatal)}]"
+    name = metadata.cleaned(document)["metadata"].get("name", "")
+    raise Invalid(f'{kind} "{name}" is invalid: {said}', problems)
+
+
+def identified(document: Document, admission: Admission) -> ObjectRef:
+    """The name of a document. Raises Invalid where it has none, with all that admission has to say of it."""
+    if metadata.is_named(document):
+        return ref_of(document)
+    ref, _ = _admitted(document, None, admission)
+    return ref
+
+
+def created(
+    document: Document, *, admission: Admission, uid: str, timestamp: str, manager: str = ""
+) -> Draft:
+    """The draft of a new object. Raises Invalid."""
+    ref, document = _admitted(document, None, admission)
+    if kinds.has_status_apart(ref.group_kind):
+        document.pop("status", None)
+    metadata.born(document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(ref.group_kind))
+    if ref.group_kind == kinds.NAMESPACE:
+        kinds.complete_namespace(document, "Active")
+    if manager:
+        managed_fields.track(document, None, manager, timestamp=timestamp)
+    return Draft(ref, document, None)
+
+
+def replaced(
+    document: Document,
+    before: Stored,
+    previous: Document,
+    *,
+    admission: Admission,
+    manager: str = "",
+    timestamp: str = "",
+) -> Draft:
+    """The draft of a new version of an object. Raises Conflict or Invalid.
+
+    `previous` is the whole document of `before`.
+    """
+    metadata.check_preconditions(before.ref, document, previous)
+    ref, document = _admitted(document, previous, admission)
+    kind = ref.group_kind
+    refuse_if_fatal(
+        document,
+        [*metadata.finalizer_problems(document, previous), *values.change_problems(document, previous, kind)],
+    )
+    if kinds.has_status_apart(kind):
+        document.pop("status", None)
+        if "status" in previous:
+            document["status"] = previous["status"]
+    if kind == kinds.NAMESPACE:
+        kinds.complete_namespace(document, previous.get("status", {}).get("phase", "Active"))
+    metadata.inherited(document, previous)
+    if encode(document) == encode(previous):
+        return Draft(before.ref, previous, before, changed=False)
+    if kinds.has_generation(kind) and encode(_content(document)) != encode(_content(previous)):
+        document["metadata"]["generation"] = previous["metadata"].get("generation", 0) + 1
+    if manager or "managedFields" in previous["metadata"]:
+        managed_fields.track(document, previous, manager, timestamp=timestamp)
+    return Draft(before.ref, document, before)
+
+
+def held_by(finalizers: Sequence[str], stored: Stored, before: Stored, previous: Document) -> Draft:
+    """The draft of `stored` with other finalizers. Raises Conflict or Invalid.
+
+    `previous` is the whole document of `before`. What else stands in it was judged when it came.
+    """
+    asked = {"uid": stored.uid, "resourceVersion": stored.resource_version, "finalizers": list(finalizers)}
+    metadata.check_preconditions(before.ref, {"metadata": asked}, previous)
+    refuse_if_fatal(previous, metadata.finalizer_problems({"metadata": asked}, previous))
+    kept = {key: value for key, value in previous["metadata"].items() if key != "finalizers"}
+    document = {**previous, "metadata": {**kept, "finalizers": list(finalizers)} if finalizers else kept}
+    return Draft(before.ref, document, before, changed=document["metadata"] != previous["metadata"])
+
+
+def surviving(document: Document, previous: Document) -> Document:
+    """What a user applies, with what an apply does not take away from the object that is there."""
+    new, old = metadata.cleaned(document)["metadata"], previous["metadata"]
+    for key in ("uid", "resourceVersion"):
+        new.pop(key, None)
+    for key in ("ownerReferences", "finalizers"):
+        if key in old:
+            new.setdefault(key, old[key])
+    new["namespace"] = old.get("namespace")
+    survivors = ("status", "type") if ref_of(previous).group_kind == kinds.SECRET else ("status",)
+    survived: Document = {key: previous[key] for key in survivors if key in previous}
+    return {**survived, **document, "metadata": new}
+
+
+def _admitted(
+    document: Document, previous: Document | None, admission: Admission
+) -> tuple[ObjectRef, Document]:
+    """Its name, and a copy of the document that admission and the server's own rules let pass."""
+    document, problems = admission(document, previous)
+    refuse_if_fatal(document, problems)
+    document = metadata.cleaned(document)
+    ref = ref_of(document)
+    values.complete(document, ref.group_kind)
+    return ref, document
+
+
+def _content(document: Document) -> Document:
+    return {key: value for key, value in document.items() if key not in ("metadata", "status")}

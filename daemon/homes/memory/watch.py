@@ -1,0 +1,110 @@
+"""Watching: what exists, then every change in order, to any number of watchers."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from weakref import ref
+
+from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+
+_SYNCED = Change(ChangeKind.SYNCED)
+
+
+class Watch(AsyncIterator[Change]):
+    """One watcher's stream. It starts with the call that made it, not with the first read.
+
+    The buffer has no bound: watcher and cluster live in one event loop, an entry is a reference to a version,
+    and a bound could only mean to lose events or to stop the writer. Close it with `aclose`; a watch that is
+    no longer referenced is forgotten too. Cancelling a read loses nothing.
+    """
+
+    def __init__(self, hub: "Hub", existing: Iterable[Stored]) -> None:
+        self._hub = hub
+        self._buffer = deque(Change(ChangeKind.ADDED, stored) for stored in existing)
+        self._buffer.append(_SYNCED)
+        self._arrival: asyncio.Future[None] | None = None
+        self._closed = False
+
+    def __aiter__(self) -> "Watch":
+        return self
+
+    async def __anext__(self) -> Change:
+        while not self._buffer:
+            if self._closed:
+                raise StopAsyncIteration
+            if self._arrival is not None:
+                raise RuntimeError("a watch has one reader at a time")
+            self._arrival = asyncio.get_running_loop().create_future()
+            self._hub.rested()
+            try:
+                await self._arrival
+            finally:
+                self._arrival = None
+        return self._buffer.popleft()
+
+    @property
+    def rests(self) -> bool:
+        """Whether everything was read and the reader waits for more."""
+        return self._arrival is not None and not self._buffer
+
+    def offer(self, change: Change) -> None:
+        """Queue one change; the reader runs when the loop next turns."""
+        self._buffer.append(change)
+        self._wake()
+
+    async def aclose(self) -> None:
+        """End the stream, for a reader that waits too; what was not read is dropped."""
+        self._closed = True
+        self._buffer.clear()
+        self._hub.leave(self)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._arrival is not None and not self._arrival.done():
+            self._arrival.set_result(None)
+
+
+class Hub:
+    """Hands every change to every watch, and knows when all have read everything."""
+
+    def __init__(self) -> None:
+        self._watches: list[ref[Watch]] = []
+        self._idlers: list[asyncio.Future[None]] = []
+
+    def open(self, existing: Iterable[Stored]) -> Watch:
+        watch = Watch(self, existing)
+        self._watches.append(ref(watch, self._watches.remove))
+        return watch
+
+    def publish(self, change: Change) -> None:
+        """Tell all watchers; the change stands in their buffers when this returns."""
+        for known in tuple(self._watches):  # whatever is collected meanwhile leaves the list
+            watch = known()
+            if watch is not None:
+                watch.offer(change)
+
+    def leave(self, watch: Watch) -> None:
+        """Forget a watch."""
+        self._watches[:] = [known for known in self._watches if known() is not watch]
+        self.rested()
+
+    def rested(self) -> None:
+        """Wake who waits for idleness, if it is there."""
+        if self._idlers and self._rests():
+            for idler in self._idlers:
+                if not idler.done():
+                    idler.set_result(None)
+            self._idlers.clear()
+
+    async def idle(self) -> None:
+        """Return once every watcher has read everything and waits for more.
+
+        A reader asks for more once it has dealt with what it read: the consequences are in the cluster, too.
+        """
+        while not self._rests():
+            idler = asyncio.get_running_loop().create_future()
+            self._idlers.append(idler)
+            await idler
+
+    def _rests(self) -> bool:
+        return all(watch.rests for known in self._watches if (watch := known()) is not None)

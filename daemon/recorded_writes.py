@@ -1,0 +1,87 @@
+"""A target in front of the home's own that remembers every output that controllers write."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
+from syncret.daemon.homes.contract import Stored, Target
+
+BOOKKEEPING = ("finalizers", "resourceVersion", "managedFields")
+BOOKS = GroupKind("generators.external-secrets.io", "GeneratorState")
+
+
+class Written(NamedTuple):
+    """One output written: what it was (None: there was none) and became (None: it was deleted).
+
+    Both are encoded: a pass over ten thousand objects remembers all that it wrote.
+    """
+
+    action: Literal["create", "update", "delete"]
+    ref: ObjectRef
+    was: bytes | None
+    became: bytes | None
+
+    @property
+    def before(self) -> Document | None:
+        return None if self.was is None else msgspec.json.decode(self.was)
+
+    @property
+    def after(self) -> Document | None:
+        return None if self.became is None else msgspec.json.decode(self.became)
+
+    @property
+    def api_version(self) -> str:
+        return str((self.after or self.before or {}).get("apiVersion", ""))
+
+
+class RecordedTarget:
+    """Implements `Target`. Bookkeeping (finalizers, the records of generators) is no output."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.written: list[Written] = []
+
+    async def get(self, ref: ObjectRef) -> Stored | None:
+        return await self._target.get(ref)
+
+    def untouched(self, ref: ObjectRef) -> bool:
+        return self._target.untouched(ref)
+
+    async def list(
+        self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[Stored]:
+        return await self._target.list(group_kind, namespace=namespace, selector=selector)
+
+    async def create(self, document: Document, *, manager: str = "") -> Stored:
+        created = await self._target.create(document, manager=manager)
+        self._note(Written("create", created.ref, None, created.data))
+        return created
+
+    async def update(self, document: Document, *, manager: str = "") -> Stored:
+        former = await self._target.get(ref_of(document))
+        updated = await self._target.update(document, manager=manager)
+        if former is None or _content(former.document) != _content(updated.document):
+            before = former.data if former is not None else None
+            self._note(Written("update", updated.ref, before, updated.data))
+        return updated
+
+    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+        return await self._target.set_finalizers(stored, finalizers)
+
+    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
+        before = await self._target.get(ref)
+        await self._target.delete(ref, uid=uid)
+        if before is not None:
+            self._note(Written("delete", ref, before.data, None))
+
+    def _note(self, written: Written) -> None:
+        if written.ref.group_kind != BOOKS:
+            self.written.append(written)
+
+
+def _content(document: Document) -> Document:
+    metadata = {key: value for key, value in document["metadata"].items() if key not in BOOKKEEPING}
+    return {**document, "metadata": metadata}

@@ -1,0 +1,113 @@
+"""Finds out who a store or generator is to AWS: its first credentials, then the roles it assumes.
+
+The role that a ServiceAccount is annotated with, assumed with a token of that account (IRSA).
+
+Credentials that stand in Secrets.
+"""
+
+from typing import Final
+
+from aiobotocore.credentials import AioCredentials
+from aiobotocore.session import AioSession
+from botocore.credentials import ReadOnlyCredentials
+
+from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
+from syncret.providers.aws import sdk
+from syncret.providers.aws.auth.assumed import Role, assumed
+from syncret.providers.aws.auth.renewed import Renewed, lease
+from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsSecretRef, AwsSpec
+from syncret.providers.contract import Credentials, OpenContext
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.auth.aws_requests import web_identity
+from syncret.providers.kit.auth.logins import Lease
+
+_SESSION: Final = "external-secrets-provider-aws"
+"""As ESO names it: trust policies may ask for it."""
+
+
+def service_account(account: ServiceAccountSelector, region: str, context: OpenContext) -> Renewed:
+    """Credentials of the account's role. Account and token are asked for at each draw."""
+
+    async def draw() -> Lease[ReadOnlyCredentials]:
+        role, token = await web_identity(account, context)
+        async with sdk.opened("sts", region, sdk.session(sdk.NOBODY)) as sts:
+            try:
+                answer = await sts.call(
+                    "assume_role_with_web_identity",
+                    RoleArn=role,
+                    RoleSessionName=_SESSION,
+                    WebIdentityToken=token.raw.decode(),
+                )
+            except Denied as error:
+                raise Denied(
+                    f'service account "{account.name}" may not assume the role {role}: {error.message}',
+                    hint="its trust policy must name the cluster's issuer, the account and the audience",
+                ) from None
+        return lease(answer)
+
+    return Renewed(draw, context.now)
+
+
+async def static(ref: AwsSecretRef, credentials: Credentials) -> AioCredentials:
+    """The keys, and the session token if they are temporary ones. Raises SyncError with what is missing."""
+    secret = await _text(ref.secret_access_key_secret_ref, credentials, "secretAccessKeySecretRef")
+    key = await _text(ref.access_key_id_secret_ref, credentials, "accessKeyIDSecretRef")
+    token = None
+    if ref.session_token_secret_ref is not None:
+        token = await _text(ref.session_token_secret_ref, credentials, "sessionTokenSecretRef")
+    return AioCredentials(key, secret, token)
+
+
+async def _text(selector: SecretKeySelector, credentials: Credentials, field: str) -> str:
+    found = await credentials.secret_key(selector.name, selector.key, selector.namespace)
+    try:
+        text = found.raw.decode("ascii").strip()
+    except UnicodeDecodeError:
+        text = ""
+    if not text:
+        raise Malformed(
+            f"auth.secretRef.{field}: the value is empty or no text",
+            hint=f'look at key "{selector.key}" of Secret "{selector.name}"',
+        )
+    return text
+
+
+async def of_store(spec: AwsSpec, context: OpenContext) -> AioSession:
+    """Who a store is. Raises SyncError where the manifest or a Secret does not say it."""
+    who = await of_auth(spec.auth, spec.region, context)
+    for role in spec.additional_roles:
+        who = assumed(who, Role(role), spec.region, context)
+    if spec.role:
+        role_with_all = Role(
+            spec.role,
+            external_id=spec.external_id or "",
+            tags=_tags(spec, context),
+            transitive=spec.transitive_tag_keys,
+        )
+        who = assumed(who, role_with_all, spec.region, context)
+    return who
+
+
+async def of_generator(auth: AwsAuth | None, role: str, region: str, context: OpenContext) -> AioSession:
+    """Who a generator is."""
+    who = await of_auth(auth or AwsAuth(), region, context)
+    return assumed(who, Role(role), region, context) if role else who
+
+
+async def of_auth(auth: AwsAuth, region: str, context: OpenContext) -> AioSession:
+    """Who is written in `auth`; the daemon itself where nobody is."""
+    if auth.jwt is not None and auth.jwt.service_account_ref is not None:
+        return sdk.session(service_account(auth.jwt.service_account_ref, region, context))
+    if auth.secret_ref is not None:
+        return sdk.session(await static(auth.secret_ref, context.credentials))
+    return sdk.session()
+
+
+def _tags(spec: AwsSpec, context: OpenContext) -> dict[str, str]:
+    """The tags of the session. Those that the policies set by themselves cannot be overridden."""
+    if spec.session_tags_policy == "None":
+        return {tag.key: tag.value for tag in spec.session_tags}
+    custom = spec.custom_session_tags if spec.session_tags_policy == "Custom" else {}
+    given = {key: value for key, value in custom.items() if key and value}
+    facts = (context.scope.namespace, context.store.name, context.store.kind)
+    return given | dict(zip(RESERVED_TAGS, facts, strict=True))

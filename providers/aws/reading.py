@@ -1,0 +1,103 @@
+"""Asks for many entries in one call, and for each alone where that call is refused as a whole.
+
+IAM may let a role read each of ten parameters and not all ten together, because one of the ten is another's,
+or because nobody thought of allowing the batch. A store that could be read must not fail for that.
+
+What a value of Secrets Manager or Parameter Store gives: itself, one property, or all its members.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from syncret.providers.aws.service import Absent, Forbidden
+from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit import extract
+from syncret.providers.kit.batching import one_by_one
+
+
+def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
+    """The value, or what its property says. A property is one member's name if there is such a member."""
+    if not ref.property:
+        return payload
+    found = None
+    if "." in ref.property:
+        found = extract.value(payload.raw, extract.escaped(ref.property))
+    if found is None:
+        found = extract.value(payload.raw, ref.property)
+    if found is None:
+        raise extract.missing(f"key {ref.property} does not exist in secret {ref.key}")
+    return SecretBytes(found)
+
+
+def fields(payload: SecretBytes, ref: RemoteRef) -> SecretMap:
+    """The members of a value that is a JSON object."""
+    return extract.members(value(payload, ref).raw, f"unable to unmarshal secret {ref.key}")
+
+
+def complete(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
+    """All that a search found. Raises what one was refused with: without it the rest would look like all."""
+    values: dict[str, SecretBytes] = {}
+    for name, value in found.items():
+        if isinstance(value, SyncError):
+            raise value.within(name)
+        values[name] = value
+    return values
+
+
+Answers: TypeAlias = dict[str, SecretBytes | SyncError]
+"""By name; what does not exist is not in it."""
+
+
+async def each(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]]) -> Answers:
+    """One call a name. Raises what would be the same for all: no answer, or too many calls."""
+
+    async def known(name: str) -> SecretBytes | None:
+        try:
+            return await one(name)
+        except Absent:
+            return None
+
+    return await one_by_one(names, known)
+
+
+class Batches:
+    """Reads by name, and remembers what must be asked for alone."""
+
+    def __init__(
+        self,
+        many: Callable[[Sequence[str]], Awaitable[Mapping[str, SecretBytes | SyncError]]],
+        one: Callable[[str], Awaitable[SecretBytes]],
+        *,
+        size: int,
+    ) -> None:
+        self._many = many
+        self._one = one
+        self._size = size
+        self._alone: set[str] = set()
+        self._allowed = True
+
+    async def get(self, names: Sequence[str]) -> Answers:
+        """What stands under each name. Raises SyncError where a call failed as a whole."""
+        together = [name for name in names if self._allowed and name not in self._alone]
+        answers = await self._each([name for name in names if name not in set(together)])
+        for start in range(0, len(together), self._size):
+            answers |= await self._chunk(together[start : start + self._size])
+        return answers
+
+    async def _chunk(self, names: Sequence[str]) -> Answers:
+        if len(names) == 1:
+            return await self._each(names)
+        try:
+            return dict(await self._many(names))
+        except (Forbidden, Malformed):
+            answers = await self._each(names)
+        if not self._alone.intersection(names):
+            self._allowed = False  # each of them alone was answered: it is the batch that is not allowed
+        return answers
+
+    async def _each(self, names: Sequence[str]) -> Answers:
+        answers = await each(names, self._one)
+        refused = {name for name in names if isinstance(answers.get(name), SyncError)}
+        self._alone = (self._alone - set(names)) | refused
+        return answers

@@ -1,0 +1,149 @@
+"""Pushes to Secret Manager: makes secrets, changes what stands beside them, adds versions, deletes.
+
+Only secrets that carry our label are touched; who made another one keeps it.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from syncret.config.fields import Model
+from syncret.providers.contract import PushItem, RemoteTarget
+from syncret.providers.errors import Malformed
+from syncret.providers.gcpsm.payloads import property_of
+from syncret.providers.kit.golang import sjson
+from syncret.providers.kit.push_options import MARK, foreign, is_ours, spec_of
+
+if TYPE_CHECKING:  # brings in asyncio and TLS
+    from syncret.providers.gcpsm.api import Api, Secret
+
+_LATEST: Final = "latest"
+_LARGEST: Final = 64 * 1024
+
+
+class PushSpec(Model, forbid_unknown_fields=True):
+    """What a PushSecret may say beside the value."""
+
+    annotations: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    topics: tuple[str, ...] = ()
+    """Pub/Sub topics that are told of changes. Those of a secret stay where none is written."""
+    merge_policy: Literal["Replace", "Merge", ""] = ""
+    """Merge keeps the labels that the secret has."""
+    cmek_key_name: str = ""
+    replication_location: str = ""
+    """One location; `replication_locations` wins."""
+    replication_locations: tuple[str, ...] = ()
+
+
+class Writing:
+    """Writes to the secrets of one Api."""
+
+    def __init__(self, api: "Api", location: str) -> None:
+        self._api = api
+        self._location = location
+
+    async def push(self, item: PushItem) -> None:
+        """A new version, where the latest is another one."""
+        if item.property and item.metadata is not None:
+            raise Malformed(
+                "cannot specify metadata and property at the same time",
+                hint="push the whole value with metadata, or the property without",
+            )
+        spec = spec_of(item.metadata, PushSpec) or PushSpec()
+        name = item.remote_key
+        secret = await self._api.get(name)
+        if secret is None:
+            new = _value(item, None)  # what cannot be stored shall not leave an empty secret behind
+            await self._api.create(name, self._created(spec))
+            await self._api.add(name, new)
+            return
+        if not is_ours(secret.labels):
+            raise foreign(f"secret {name} is not managed by external secrets", name, "label")
+        found = await self._api.access(name, _LATEST)
+        old = None if found is None else found.raw
+        new = _value(item, old)
+        if not item.property:
+            await self._beside(secret, spec)
+        if new != old:
+            await self._api.add(name, new)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """The secret, or a property of it; with its last property the secret goes."""
+        secret = await self._api.get(target.remote_key)
+        if secret is None or not is_ours(secret.labels):
+            return
+        if target.property:
+            found = await self._api.access(target.remote_key, _LATEST)
+            if found is None:
+                return
+            left = sjson.remove(found.raw, target.property)
+            if left is not None:
+                if left != found.raw:
+                    await self._api.add(target.remote_key, left)
+                return
+        await self._api.delete(secret)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        """Whether there is a version that can be read (and has the property)."""
+        if not target.property and await self._api.newest_enabled(target.remote_key) is not None:
+            return True
+        found = await self._api.access(target.remote_key, _LATEST)
+        if found is None or not target.property:
+            return found is not None
+        return sjson.has(found.raw, target.property)
+
+    async def _beside(self, secret: "Secret", spec: PushSpec) -> None:
+        kept = secret.labels or {} if spec.merge_policy == "Merge" else {}
+        labels = {**spec.labels, **kept, **MARK}
+        wanted: dict[str, Any] = {}
+        if labels != (secret.labels or {}):
+            wanted["labels"] = labels
+        if spec.annotations != (secret.annotations or {}):
+            wanted["annotations"] = spec.annotations
+        if spec.topics and spec.topics != tuple(topic.name for topic in secret.topics):
+            wanted["topics"] = _topics(spec)
+        if wanted:
+            await self._api.change(secret, wanted)
+
+    def _created(self, spec: PushSpec) -> Mapping[str, Any]:
+        fields: dict[str, Any] = {"labels": {**spec.labels, **MARK}}
+        if spec.annotations:
+            fields["annotations"] = spec.annotations
+        if spec.topics:
+            fields["topics"] = _topics(spec)
+        if not self._location:
+            fields["replication"] = _replication(spec)
+        elif spec.cmek_key_name:
+            fields["customerManagedEncryption"] = {"kmsKeyName": spec.cmek_key_name}
+        return fields
+
+
+def _replication(spec: PushSpec) -> Mapping[str, Any]:
+    """Where Google keeps a global secret, and with whose key: its own choice unless locations are written."""
+    key = {"customerManagedEncryption": {"kmsKeyName": spec.cmek_key_name}} if spec.cmek_key_name else {}
+    places = spec.replication_locations or ((spec.replication_location,) if spec.replication_location else ())
+    if not places:
+        return {"automatic": key}
+    return {"userManaged": {"replicas": [{"location": place, **key} for place in places]}}
+
+
+def _topics(spec: PushSpec) -> list[dict[str, str]]:
+    return [{"name": topic} for topic in spec.topics]
+
+
+def _value(item: PushItem, old: bytes | None) -> bytes:
+    if not item.property:
+        return _fitting(item.value.raw, item.remote_key)
+    if old is not None and property_of(old, item.property) == item.value.raw:
+        return old
+    return _fitting(sjson.put(old or b"", item.property, item.value.raw), item.remote_key)
+
+
+def _fitting(value: bytes, name: str) -> bytes:
+    if not value:
+        raise Malformed(f"the value for {name} is empty", hint="Secret Manager keeps no empty values")
+    if len(value) > _LARGEST:
+        raise Malformed(
+            f"the value for {name} is larger than 64 KiB", hint="Secret Manager keeps no larger ones"
+        )
+    return value

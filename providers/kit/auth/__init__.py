@@ -1,0 +1,1 @@
+"""Logins that several providers share: expiring tokens, JWTs, signed requests."""

@@ -1,0 +1,82 @@
+"""Signs one request to AWS's token service (Signature Version 4): a POST to `/`.
+
+IRSA: the role of AWS that a ServiceAccount is annotated with, and the token that proves the account.
+"""
+
+import hmac
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from syncret.config.fields import ServiceAccountSelector
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+
+_ROLE: Final = "eks.amazonaws.com/role-arn"
+_AUDIENCE: Final = "eks.amazonaws.com/audience"
+_USUAL_AUDIENCE: Final = "sts.amazonaws.com"
+
+
+class WebIdentity(NamedTuple):
+    """What AWS's token service takes for keys of the role."""
+
+    role: str
+    token: SecretBytes
+
+
+async def web_identity(account: ServiceAccountSelector, context: OpenContext) -> WebIdentity:
+    """The role as it is annotated now, and a new token. Raises SyncError."""
+    credentials = context.credentials
+    annotations = await credentials.account_annotations(account.name, account.namespace)
+    role = annotations.get(_ROLE)
+    if not role:
+        raise Malformed(
+            f'an IAM role must be associated with service account "{account.name}"',
+            hint=f"annotate it with {_ROLE}",
+        )
+    audiences = (annotations.get(_AUDIENCE) or _USUAL_AUDIENCE, *account.audiences)
+    issued = await credentials.account_token(account.name, audiences=audiences, namespace=account.namespace)
+    return WebIdentity(role, issued.token)
+
+
+_ALGORITHM: Final = "AWS4-HMAC-SHA256"
+
+
+def signed(
+    url: str,
+    body: str,
+    headers: Mapping[str, str],
+    *,
+    access_key: str,
+    secret_key: str,
+    session_token: str,
+    region: str,
+    now: float,
+) -> dict[str, str]:
+    """The headers, with those of the signature added."""
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
+    scope = f"{moment[:8]}/{region}/sts/aws4_request"
+    target = urlsplit(url)
+    query = urlencode(sorted(parse_qsl(target.query, keep_blank_values=True)), quote_via=quote, safe="~")
+    sent = {**headers, "Host": target.netloc, "X-Amz-Date": moment}
+    if session_token:
+        sent["X-Amz-Security-Token"] = session_token
+    lower = {name.lower(): value.strip() for name, value in sent.items()}
+    names = ";".join(sorted(lower))
+    canonical = "".join(f"{name}:{lower[name]}\n" for name in sorted(lower))
+    request = "\n".join(["POST", "/", query, canonical, names, _hex(body)])
+    key = f"AWS4{secret_key}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    text = "\n".join([_ALGORITHM, moment, scope, _hex(request)])
+    signature = hmac.digest(key, text.encode(), "sha256").hex()
+    sent["Authorization"] = (
+        f"{_ALGORITHM} Credential={access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
+    )
+    return sent
+
+
+def _hex(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

@@ -1,0 +1,253 @@
+"""Finds values in JSON text. Nothing is validated: each value ends where gjson takes it to end."""
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final, NamedTuple
+
+from syncret.providers.kit.golang import json as gojson
+
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("|\\?\Z)', re.DOTALL)
+_STRUCTURE: Final = re.compile(r"[{}\[\]()]|" + _STRING.pattern, re.DOTALL)
+_NUMBER: Final = re.compile(r"[^\x00-\x20,\]}]*")
+_LITERAL: Final = re.compile(r"[a-z]*")
+_VALUE: Final = re.compile(r'["{\[tfn+\-0-9iIN]')
+_ELEMENT: Final = re.compile(r'["{\[tfn+\-0-9iIN\]]')
+_MEMBER: Final = re.compile(r'["}]')
+_SOLID: Final = re.compile(r"[^\x00-\x20]")
+
+_GO_FLOAT: Final = re.compile(
+    r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?|[+-]?inf(?:inity)?|nan", re.IGNORECASE
+)
+_DIGITS: Final = re.compile(r"-?[0-9]*")
+
+_STOP: Final = re.compile(r"[\x00-\x1f\\]")
+_SHORT: Final = {"\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"'}
+_HEX: Final = re.compile("[0-9a-fA-F]{4}")
+_CODE: Final = 4
+_REPLACEMENT: Final = "\ufffd"
+_SURROGATES: Final = range(0xD800, 0xE000)
+_LOW: Final = range(0xDC00, 0xE000)
+
+
+class Kind(Enum):
+    """What a value is; JSON is an object or an array."""
+
+    NULL = "null"
+    FALSE = "false"
+    NUMBER = "number"
+    STRING = "string"
+    TRUE = "true"
+    JSON = "json"
+
+
+class Result(NamedTuple):
+    """One value: the text it stands for in the document, and what that means."""
+
+    kind: Kind = Kind.NULL
+    raw: str = ""
+    string: str = ""
+    number: float = 0.0
+
+    @property
+    def exists(self) -> bool:
+        return self.kind is not Kind.NULL or self.raw != ""
+
+    @property
+    def is_array(self) -> bool:
+        return self.kind is Kind.JSON and self.raw.startswith("[")
+
+    @property
+    def is_object(self) -> bool:
+        return self.kind is Kind.JSON and self.raw.startswith("{")
+
+    @property
+    def text(self) -> str:
+        """The value as a secret holds it: strings unquoted, whole numbers as written, null empty."""
+        match self.kind:
+            case Kind.STRING:
+                return self.string
+            case Kind.JSON:
+                return self.raw
+            case Kind.TRUE:
+                return "true"
+            case Kind.FALSE:
+                return "false"
+            case Kind.NUMBER:
+                return self.raw if _DIGITS.fullmatch(self.raw) else _plain(self.number)
+            case Kind.NULL:
+                return ""
+
+
+NOTHING: Final = Result()
+
+
+def value_at(text: str, start: int) -> tuple[Result, int, bool]:
+    """The value that starts here, where it ends, and whether it is a closed one (strings may not be)."""
+    match text[start]:
+        case '"':
+            end, closed = string_end(text, start)
+            return string(text[start:end], closed=closed), end, closed
+        case "{" | "[":
+            end = squash_end(text, start)
+            return Result(Kind.JSON, text[start:end]), end, True
+        case "t" | "f" | "n" as first if first != "n" or text[start + 1 : start + 2] in {"u", ""}:
+            end = _end(_LITERAL, text, start + 1)
+            kind = {"t": Kind.TRUE, "f": Kind.FALSE, "n": Kind.NULL}[first]
+            return Result(kind, text[start:end]), end, True
+        case _:
+            end = _end(_NUMBER, text, start + 1)
+            return number(text[start:end]), end, True
+
+
+def next_value(text: str, start: int) -> int:
+    """Where the next value starts; -1 where there is none. Anything else is passed over."""
+    return _find(_VALUE, text, start)
+
+
+def next_element(text: str, start: int) -> int:
+    """As `next_value`, but stops at a closing bracket, too."""
+    return _find(_ELEMENT, text, start)
+
+
+def next_member(text: str, start: int) -> int:
+    """Where the next key or the closing brace of an object is; -1 where there is neither."""
+    return _find(_MEMBER, text, start)
+
+
+def string_end(text: str, start: int) -> tuple[int, bool]:
+    """Where the string that starts here ends, and whether it is closed."""
+    found = _STRING.match(text, start)
+    return (found.end(), found[1] == '"') if found else (len(text), False)
+
+
+def squash_end(text: str, start: int) -> int:
+    """Where the value in brackets that starts here ends; brackets of all sorts count alike."""
+    depth = 0
+    for found in _STRUCTURE.finditer(text, start):
+        first = found[0][0]
+        if first in "{[(":
+            depth += 1
+        elif first in "}])":
+            depth -= 1
+            if depth == 0:
+                return found.end()
+    return len(text)
+
+
+def breaks_off_in_string(value: Result) -> bool:
+    """Whether it is an object or array whose text ends within a string: gjson then overruns the end."""
+    last = deque(_STRUCTURE.finditer(value.raw), maxlen=1) if value.kind is Kind.JSON else ()
+    return any(found[0][0] == '"' and not string_end(value.raw, found.start())[1] for found in last)
+
+
+def string(raw: str, *, closed: bool = True) -> Result:
+    """A string by its quoted text."""
+    inner = raw[1:-1] if closed else raw[1:]
+    return Result(Kind.STRING, raw, unescape(inner) if "\\" in inner else inner)
+
+
+def number(raw: str) -> Result:
+    """A number by its text; what is none counts as zero."""
+    return Result(Kind.NUMBER, raw, number=go_float(raw))
+
+
+def go_float(text: str) -> float:
+    """The number as Go's ParseFloat reads it; zero where it fails."""
+    return float(text) if _GO_FLOAT.fullmatch(text) else 0.0
+
+
+def parse(text: str) -> Result:
+    """The first value of a text; of an object or array everything to the end."""
+    start = _find(_SOLID, text, 0)
+    if start < 0:
+        return NOTHING
+    if text[start] in "{[":
+        return Result(Kind.JSON, text[start:])
+    if not _VALUE.match(text, start):
+        return NOTHING
+    return value_at(text, start)[0]
+
+
+def items(result: Result) -> Iterator[tuple[str, Result]]:
+    """Members of an object with their quoted keys; elements of an array, or the value itself, with none."""
+    if not result.exists:
+        return
+    if result.kind is not Kind.JSON:
+        yield "", result
+        return
+    text, place = result.raw, 1
+    while True:
+        key = ""
+        if text[0] == "{":
+            start = text.find('"', place)
+            if start < 0:
+                return
+            place, closed = string_end(text, start)
+            key = text[start:place]
+            if not closed:
+                return
+        start = next_value(text, place)
+        if start < 0:
+            return
+        value, end, closed = value_at(text, start)
+        if not closed:
+            return
+        yield key, value
+        place = end + 1  # a comma stands there
+
+
+def unescape(inner: str) -> str:
+    """The inside of a string with its escapes resolved; it ends at the first one that is none."""
+    pieces: list[str] = []
+    place = 0
+    while (found := _STOP.search(inner, place)) is not None:
+        pieces.append(inner[place : found.start()])
+        sort = inner[found.end() : found.end() + 1]
+        place = found.end() + 1
+        if found[0] != "\\" or not sort or (sort != "u" and sort not in _SHORT):
+            return "".join(pieces)
+        if sort != "u":
+            pieces.append(_SHORT[sort])
+        elif place + _CODE > len(inner):
+            return "".join(pieces)
+        else:
+            char, place = _character(inner, place)
+            pieces.append(char)
+    return "".join([*pieces, inner[place:]])
+
+
+def _character(inner: str, place: int) -> tuple[str, int]:
+    code, place = _code(inner, place)
+    if code not in _SURROGATES:
+        return chr(code), place
+    if inner[place : place + 2] != "\\u" or place + 2 + _CODE > len(inner):
+        return _REPLACEMENT, place
+    low, place = _code(inner, place + 2)
+    if code in _LOW or low not in _LOW:
+        return _REPLACEMENT, place
+    return chr(0x10000 + ((code - _SURROGATES.start) << 10) + (low - _LOW.start)), place
+
+
+def _code(inner: str, place: int) -> tuple[int, int]:
+    found = _HEX.match(inner, place)
+    return int(found[0], 16) if found else 0, place + _CODE
+
+
+def _plain(value: float) -> str:
+    if value != value:  # noqa: PLR0124 - NaN
+        return "NaN"
+    if value in {float("inf"), float("-inf")}:
+        return "+Inf" if value > 0 else "-Inf"
+    return gojson.plain_float(value)
+
+
+def _end(pattern: "re.Pattern[str]", text: str, start: int) -> int:
+    found = pattern.match(text, start)
+    return found.end() if found else start
+
+
+def _find(pattern: "re.Pattern[str]", text: str, start: int) -> int:
+    found = pattern.search(text, start)
+    return found.start() if found else -1

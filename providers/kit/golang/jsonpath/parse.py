@@ -1,0 +1,243 @@
+"""Reads a JSONPath."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+
+from syncret.config.fields import Json
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.golang.jsonpath import steps
+from syncret.providers.kit.golang.jsonpath.steps import Expression, Impossible, Place, Step
+from syncret.providers.kit.golang.jsonpath.tokens import END, Kind, Token, tokens
+
+_DEEPEST: Final = 50
+_PARSED: Final = 256
+_FAR: Final = 2**31 - 1
+
+
+class Path:
+    """A path that parses."""
+
+    def __init__(self, expression: Expression) -> None:
+        self._expression = expression
+
+    def get(self, document: Json) -> Json:
+        """What it leads to. Raises Malformed; the message quotes neither path nor document."""
+        problem = ""
+        try:
+            return self._expression(Place(document))
+        except Impossible as error:
+            problem = str(error)
+        except RecursionError:
+            problem = "it goes too deep"
+        raise Malformed(f"failed to get response path: {problem}")
+
+
+@lru_cache(maxsize=_PARSED)
+def parse(path: str) -> Path:
+    """The path. Raises Malformed, which does not quote it."""
+    parser = _Parser(list(tokens(path)))
+    expression = parser.expression()
+    if parser.peek() is not END:
+        raise parser.wrong()
+    return Path(expression)
+
+
+class _Parser:
+    """Descends through the tokens once."""
+
+    def __init__(self, found: list[Token]) -> None:
+        self._tokens = found
+        self._position = 0
+        self._depth = 0
+
+    def peek(self) -> Token:
+        return self._tokens[self._position] if self._position < len(self._tokens) else END
+
+    def next(self) -> Token:
+        token = self.peek()
+        self._position += 1
+        return token
+
+    def taken(self, *symbols: str) -> str:
+        """The symbol that comes next, taken if it is one of these; else empty."""
+        token = self.peek()
+        if token.kind is not Kind.SYMBOL or token.text not in symbols:
+            return ""
+        self._position += 1
+        return token.text
+
+    def wrong(self) -> Malformed:
+        return Malformed(
+            f"the JSONPath cannot be read from its part {min(self._position, len(self._tokens)) + 1} on",
+            hint='a path looks like $.data.password, $["a b"], $.list[0] or $.list[?(@.name == "x")].value',
+        )
+
+    def expression(self) -> Expression:
+        """Operands with `==` and `!=` between them."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Malformed("the JSONPath is nested too deeply")
+        left = self._operand()
+        while operator := self.taken("==", "!="):
+            left = _compared(left, self._operand(), equal=operator == "==")
+        self._depth -= 1
+        return left
+
+    def _operand(self) -> Expression:
+        token = self.next()
+        match token:
+            case Token(Kind.NUMBER, text):
+                return _constant(float(text))
+            case Token(Kind.STRING, text):
+                return _constant(text)
+            case Token(Kind.NAME, "true" | "false"):
+                return _constant(token.text == "true")
+            case Token(Kind.NAME, text):
+                return self._variable(text)
+            case Token(Kind.SYMBOL, "$"):
+                return self._path(lambda place: place.root)
+            case Token(Kind.SYMBOL, "@"):
+                return self._path(lambda place: place.current)
+            case Token(Kind.SYMBOL, "-"):
+                return _negative(self._operand())
+            case Token(Kind.SYMBOL, "("):
+                inner = self.expression()
+                self._expect(")")
+                return inner
+            case _:
+                self._position -= 1
+                raise self.wrong()
+
+    def _at(self, symbol: str) -> bool:
+        return self.peek() == Token(Kind.SYMBOL, symbol)
+
+    def _expect(self, symbol: str) -> None:
+        if not self.taken(symbol):
+            raise self.wrong()
+
+    def _name(self) -> str:
+        if self.peek().kind is not Kind.NAME:
+            raise self.wrong()
+        return self.next().text
+
+    def _variable(self, name: str) -> Expression:
+        """A path without `$`: where nothing is, it is null, not an error."""
+        keys: list[Expression] = [_constant(name)]
+        while symbol := self.taken(".", "["):
+            if symbol == ".":
+                keys.append(_constant(self._name()))
+            else:
+                keys.append(self.expression())
+                self._expect("]")
+        return _looked_up(keys)
+
+    def _path(self, start: Callable[[Place], Json]) -> Expression:
+        path: list[Step] = []
+        many = False
+        while symbol := self.taken(".", "[", "("):
+            if symbol == ".":
+                found, ambiguous = self._after_dot()
+            elif symbol == "[":
+                found, ambiguous = self._bracket()
+            else:
+                found, ambiguous = [steps.script(self.expression())], False
+                self._expect(")")
+            path += found
+            many = many or ambiguous
+        return _walked(start, path, many=many)
+
+    def _after_dot(self) -> tuple[list[Step], bool]:
+        if self.taken("*"):
+            return [steps.every], True
+        if self.taken("."):
+            return [steps.everything, *self._after_dots()], True
+        return [steps.select(_constant(self._name()))], False
+
+    def _after_dots(self) -> list[Step]:
+        if self.taken("*"):
+            return [steps.every]
+        if self.taken("["):
+            return self._bracket()[0]
+        return [steps.select(_constant(self._name()))]
+
+    def _bracket(self) -> tuple[list[Step], bool]:
+        if self.taken("*"):
+            self._expect("]")
+            return [steps.every], True
+        if self.taken("?"):
+            condition = self.expression()
+            self._expect("]")
+            return [steps.where(condition)], True
+        keys: list[Expression | None] = [None if self._at(":") else self.expression()]
+        separator = self.taken(",", ":")
+        while separator and not self._at("]"):
+            keys.append(None if self._at(":") else self.expression())
+            if not self.taken(separator):
+                break
+        self._expect("]")
+        if separator == ":":
+            return [self._range(keys)], True
+        known = [key for key in keys if key is not None]
+        return ([steps.several(known)], True) if separator else ([steps.select(known[0])], False)
+
+    def _range(self, keys: list[Expression | None]) -> Step:
+        if len(keys) > len(("low", "high", "stride")):
+            raise self.wrong()
+        usual = (0.0, float(_FAR), 1.0)
+        low, high, stride = (
+            (keys[index] if index < len(keys) else None) or _constant(usual[index]) for index in range(3)
+        )
+        return steps.part(low, high, stride)
+
+
+def _constant(value: Json) -> Expression:
+    return lambda _: value
+
+
+def _compared(left: Expression, right: Expression, *, equal: bool) -> Expression:
+    return lambda place: steps.same(left(place), right(place)) is equal
+
+
+def _negative(operand: Expression) -> Expression:
+    def evaluate(place: Place) -> Json:
+        value = operand(place)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Impossible("only a number can be negative")
+        return -value
+
+    return evaluate
+
+
+def _looked_up(keys: list[Expression]) -> Expression:
+    path = [steps.select(key) for key in keys]
+
+    def evaluate(place: Place) -> Json:
+        value = place.root
+        for step in path:
+            if not isinstance(value, dict | list):
+                raise Impossible("unknown parameter")
+            try:
+                [value] = step(place, value)
+            except Impossible:
+                value = None
+        return value
+
+    return evaluate
+
+
+def _walked(start: Callable[[Place], Json], path: list[Step], *, many: bool) -> Expression:
+    def evaluate(place: Place) -> Json:
+        values = [start(place)]
+        for step in path:
+            found: list[Json] = []
+            for value in values:
+                try:
+                    found.extend(step(place, value))
+                except Impossible:
+                    if not many:
+                        raise
+            values = found
+        return values if many else values[0]
+
+    return evaluate

@@ -1,0 +1,155 @@
+r"""Puts a property into a value that is JSON, and takes it out again, by paths of github.com/tidwall/sjson.
+
+`a.b` is a member of a member, `a\.b` one member with a dot, `list.0` an item, `list.-1` a new one at the end,
+`:0` a member with a number for a name. What nobody asked to change keeps the text it has.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.golang import json as gojson
+
+_PART: Final = re.compile(r"((?:\\.|[^.\\])*)(?:\.|\\?\Z)", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_SEARCHES: Final = re.compile(r"(?<!\\)[|#@*?]")
+_APPEND: Final = "-1"
+_LONGEST: Final = 10_000
+"""Items of a list that one path may make: one that asks for more is a slip of the pen."""
+
+
+class _Part(NamedTuple):
+    name: str
+    forced: bool
+
+    @property
+    def place(self) -> int | None:
+        """The place in a list that it means; -1 for a new one at the end."""
+        if self.forced or not (self.name == _APPEND or (self.name.isascii() and self.name.isdigit())):
+            return None
+        return int(self.name)
+
+
+def put(document: bytes, path: str, value: bytes) -> bytes:
+    """The document with this property, as a string. An empty document becomes an object.
+
+    It is the same document where the property has this value already. Raises Malformed.
+    """
+    source = gojson.text(document)
+    new = gojson.quote(gojson.text(value))
+    parts = _parts(path)
+    old = _get(source, parts)
+    if old is not None and old.startswith('"') and gojson.unmarshal(old) == gojson.unmarshal(new):
+        return document  # byte by byte: nobody shall have to write it
+    return _put(source, parts, new).encode("utf-8", "surrogateescape")
+
+
+def remove(document: bytes, path: str) -> bytes | None:
+    """The document without this property; None where nothing is left of it. Raises Malformed."""
+    source = gojson.text(document)
+    parts = _parts(path)
+    if _get(source, parts) is None:
+        return document
+    left = _remove(source, parts)
+    return left.encode("utf-8", "surrogateescape") if gojson.unmarshal(left, keep_numbers=True) else None
+
+
+def has(document: bytes, path: str) -> bool:
+    """Whether the document is JSON that has this property."""
+    try:
+        return _get(gojson.text(document), _parts(path)) is not None
+    except Malformed:
+        return False
+
+
+def _parts(path: str) -> list[_Part]:
+    if _SEARCHES.search(path):
+        raise Malformed(
+            "the property is a query, and not the path of one member",
+            hint="in a property that is pushed, write a backslash before each of | # @ * ?",
+        )
+    parts: list[_Part] = []
+    position = 0
+    while position < len(path):
+        found = _PART.match(path, position)
+        if found is None:
+            raise AssertionError("a part may be empty, and so always matches")
+        text = found[1]
+        parts.append(_Part(_ESCAPE.sub(r"\1", text.removeprefix(":")), text.startswith(":")))
+        position = found.end()
+    return parts
+
+
+def _get(source: str, parts: Sequence[_Part]) -> str | None:
+    for part in parts:
+        if not source.strip():
+            return None
+        if _is_list(source):
+            items, place = gojson.raw_items(source), part.place
+            if place is None or not 0 <= place < len(items):
+                return None
+            source = items[place]
+        elif source.lstrip().startswith("{"):
+            fields = gojson.raw_fields(source)
+            if part.name not in fields:
+                return None
+            source = fields[part.name]
+        else:
+            return None
+    return source
+
+
+def _put(source: str, parts: Sequence[_Part], value: str) -> str:
+    if not parts:
+        return value
+    part, rest = parts[0], parts[1:]
+    empty = not source.strip()
+    if _is_list(source) or (empty and part.place is not None):
+        items = [] if empty else gojson.raw_items(source)
+        place = _place(part, len(items))
+        items += ["null"] * (place - len(items))
+        items[place : place + 1] = [_put(items[place] if place < len(items) else "", rest, value)]
+        return _list(items)
+    if not empty and not source.lstrip().startswith("{"):
+        raise Malformed(
+            "a property can be put only into a JSON object or list",
+            hint="leave the property out, or push to another remoteKey",
+        )
+    fields = {} if empty else gojson.raw_fields(source)
+    fields[part.name] = _put(fields.get(part.name, ""), rest, value)
+    return _object(fields)
+
+
+def _place(part: _Part, length: int) -> int:
+    index = part.place
+    if index is None or index > _LONGEST:
+        raise Malformed("the property is not an index of a list", hint="write a number, or -1 for a new item")
+    return length if index < 0 else index
+
+
+def _remove(source: str, parts: Sequence[_Part]) -> str:
+    part, rest = parts[0], parts[1:]
+    if _is_list(source):
+        items, place = gojson.raw_items(source), _place(part, 0)
+        items[place : place + 1] = [_remove(items[place], rest)] if rest else []
+        return _list(items)
+    fields = gojson.raw_fields(source)
+    if rest:
+        fields[part.name] = _remove(fields[part.name], rest)
+    else:
+        del fields[part.name]
+    return _object(fields)
+
+
+def _is_list(source: str) -> bool:
+    return source.lstrip().startswith("[")
+
+
+def _list(items: Sequence[str]) -> str:
+    return f"[{','.join(items)}]"
+
+
+def _object(fields: Mapping[str, str]) -> str:
+    members = (f"{gojson.quote(name, escape_html=False)}:{raw}" for name, raw in fields.items())
+    return "{" + ",".join(members) + "}"

@@ -1,0 +1,196 @@
+"""Opens the API server that a store names: by `server` and `auth`, or by a kubeconfig (`authRef`).
+
+Reads a kubeconfig that stands in a Secret: data only, nothing that names files or runs programs.
+
+The API server of the cluster that this process runs in, as the ServiceAccount of its pod.
+"""
+
+from base64 import b64decode
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from syncret.config.fields import Json, SecretKeySelector
+from syncret.config.meta import Document, is_list, is_object
+from syncret.config.text.yaml import parse_text
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth.logins import Expiring, Lease, bearer, token_file
+from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.kube.client import Kube, Login
+from syncret.providers.kit.kube.spec import ClientCertificate, KubernetesAuth, KubernetesServer
+from syncret.providers.kit.references import authorities
+
+_UNSUPPORTED: Final = {
+    "exec": "it would run a program",
+    "auth-provider": "it would run a program",
+    "client-certificate": "it names a file",
+    "client-key": "it names a file",
+    "tokenFile": "it names a file",
+    "certificate-authority": "it names a file",
+    "username": "API servers have no passwords any more",
+    "tls-server-name": "write the server's name into its URL",
+}
+
+
+class Kubeconfig(NamedTuple):
+    """What its current context says."""
+
+    server: str
+    tls: Tls
+    token: SecretBytes | None
+
+
+def read(data: bytes) -> Kubeconfig:
+    """The current context. Raises Malformed; no message quotes the text."""
+    parsed = next(iter(parse_text(data)), None)
+    if parsed is None or not is_object(parsed.value):
+        raise Malformed("the kubeconfig of authRef is not a YAML mapping", hint="store the file as it is")
+    config = parsed.value
+    context = _named(config, "contexts", "context", config.get("current-context"))
+    cluster = _named(config, "clusters", "cluster", context.get("cluster"))
+    user = _named(config, "users", "user", context.get("user"))
+    for field in (*cluster, *user):
+        if field in _UNSUPPORTED:
+            raise Malformed(
+                f"the kubeconfig of authRef has {field}: {_UNSUPPORTED[field]}",
+                hint="use token, client-certificate-data, client-key-data and certificate-authority-data",
+            )
+    tls = Tls(
+        ca=_decoded(cluster, "certificate-authority-data"),
+        certificate=_decoded(user, "client-certificate-data"),
+        key=_decoded(user, "client-key-data"),
+        verify=cluster.get("insecure-skip-tls-verify") is not True,
+    )
+    token = user.get("token")
+    return Kubeconfig(
+        str(cluster.get("server") or ""), tls, SecretBytes(str(token).encode()) if token else None
+    )
+
+
+def _named(config: Document, collection: str, field: str, name: Json) -> Document:
+    entries = config.get(collection)
+    for entry in entries if is_list(entries) else ():
+        if is_object(entry) and entry.get("name") == name and is_object(entry.get(field)):
+            found: Document = entry[field]
+            return found
+    raise Malformed(
+        f"the kubeconfig of authRef has no {field} that its current context names",
+        hint="set current-context, and keep the cluster and user it leads to",
+    )
+
+
+def _decoded(fields: Document, name: str) -> bytes:
+    try:
+        return b64decode(str(fields.get(name) or ""), validate=True)
+    except ValueError:
+        pass
+    raise Malformed(
+        f"the kubeconfig of authRef: {name} is not base64",
+        hint="write the PEM there in base64, without line breaks: base64 -w0",
+    )
+
+
+MOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Where a pod finds its token, and the authority of its API server."""
+
+
+class _Mounted:
+    """The pod's own token, which whoever mounts it renews."""
+
+    def __init__(self, mount: Path) -> None:
+        self._file = mount / "token"
+
+    async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer:
+        token = token_file(self._file, what="ServiceAccount token")
+        return await call(bearer(token))
+
+
+def is_pod(environment: Mapping[str, str], mount: Path = MOUNT) -> bool:
+    """Whether this process runs in a pod that may speak to its API server."""
+    return bool(environment.get("KUBERNETES_SERVICE_HOST")) and (mount / "token").is_file()
+
+
+@asynccontextmanager
+async def open_own(environment: Mapping[str, str], mount: Path = MOUNT) -> AsyncGenerator[Kube, None]:
+    """The API server of this pod. Raises Malformed where a mounted file cannot be read."""
+    host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
+    url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+    authority = token_file(mount / "ca.crt", what="CA")
+    async with Http(url, tls=Tls(ca=authority.raw)) as http:
+        yield Kube(http, _Mounted(mount))
+
+
+TOKEN_SECONDS: Final = 3600
+LARGEST: Final = 64 * 2**20
+"""Bytes of one page: five hundred objects, of at most 1.5 MB each, which are rarely near that."""
+
+
+class Fixed:
+    """The same headers for ever."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._headers = headers
+
+    async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer:
+        return await call(self._headers)
+
+
+@asynccontextmanager
+async def open_kube(
+    server: KubernetesServer,
+    auth: KubernetesAuth | None,
+    auth_ref: SecretKeySelector | None,
+    context: OpenContext,
+) -> AsyncGenerator[Kube, None]:
+    """A client. Raises SyncError where the spec or a credential is not enough to reach a server."""
+    if auth_ref is not None:
+        if auth is not None:
+            raise Malformed("authRef and auth cannot be used together", hint="remove one of them")
+        found = read((await _key(context, auth_ref)).raw)
+        url, tls = found.server, found.tls
+        login: Login = _token(found.token)
+    elif auth is None:
+        raise Malformed("no auth provider given", hint="write auth.serviceAccount, auth.token or auth.cert")
+    else:
+        url = server.url
+        ca = await authorities(server.ca_bundle, server.ca_provider, context)
+        tls, login = await _who(auth, ca, context)
+    url = url if "://" in url else f"https://{url}"
+    async with Http(url, tls=tls, largest=LARGEST, now=context.now) as http:
+        yield Kube(http, login)
+
+
+async def _who(auth: KubernetesAuth, ca: bytes, context: OpenContext) -> tuple[Tls, Login]:
+    if auth.token is not None:
+        return Tls(ca=ca), _token(await _key(context, auth.token.bearer_token))
+    if auth.cert is not None:
+        return await _certificate(auth.cert, ca, context), Fixed({})
+    account = auth.service_account
+    if account is None:
+        raise Malformed("no auth provider given", hint="write auth.serviceAccount, auth.token or auth.cert")
+
+    async def issued() -> Lease[Mapping[str, str]]:
+        token = await context.credentials.account_token(
+            account.name, audiences=account.audiences, seconds=TOKEN_SECONDS, namespace=account.namespace
+        )
+        return Lease(bearer(token.token), token.expires)
+
+    login = Expiring(issued, now=context.now)
+    await login.get()
+    return Tls(ca=ca), login
+
+
+async def _certificate(pair: ClientCertificate, ca: bytes, context: OpenContext) -> Tls:
+    certificate = await _key(context, pair.client_cert)
+    key = await _key(context, pair.client_key)
+    return Tls(ca=ca, certificate=certificate.raw, key=key.raw)
+
+
+async def _key(context: OpenContext, selector: SecretKeySelector) -> SecretBytes:
+    return await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
+
+
+def _token(token: SecretBytes | None) -> Fixed:
+    return Fixed({} if token is None else bearer(token))

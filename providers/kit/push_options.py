@@ -1,0 +1,68 @@
+"""Reads the metadata of a PushSecret: an envelope, with the provider's own options as its spec.
+
+The mark of pushed entries: one without it belongs to somebody else, and is neither changed nor deleted.
+
+It is the mark of the External Secrets Operator: either takes over what the other has pushed.
+"""
+
+from collections.abc import Mapping
+from typing import Final, TypeVar, cast
+
+import msgspec
+
+from syncret.config.fields import Json, Model
+from syncret.providers.errors import Denied, Malformed
+
+MANAGED_BY: Final = "managed-by"
+MANAGER: Final = "external-secrets"
+MARK: Final[Mapping[str, str]] = {MANAGED_BY: MANAGER}
+"""As a tag, a label or metadata of an entry, whatever the manager has."""
+
+
+def is_ours(tags: Mapping[str, str | None] | None) -> bool:
+    """Whether what stands beside an entry marks it."""
+    return tags is not None and tags.get(MANAGED_BY) == MANAGER
+
+
+def foreign(problem: str, key: str, kind: str) -> Denied:
+    """Why an entry is left alone that somebody else made; `kind` is what carries the mark: a tag, a label."""
+    hint = f"push to another remoteKey, or hand {key} over with the {kind} {MANAGED_BY}={MANAGER}"
+    return Denied(problem, hint=hint)
+
+
+def check_tags(tags: Mapping[str, str]) -> None:
+    """Raises Malformed where an author writes the mark himself."""
+    if MANAGED_BY in tags:
+        raise Malformed(
+            f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
+            hint="leave it out: it is always set, and marks what may be overwritten",
+        )
+
+
+API_VERSION: Final = "kubernetes.external-secrets.io/v1alpha1"
+KIND: Final = "PushSecretMetadata"
+
+M = TypeVar("M", bound=Model)
+
+
+def spec_of(metadata: Json, model: type[M]) -> M | None:
+    """The spec; None where there is no metadata. Raises Malformed with the place that does not fit.
+
+    The model forbids unknown fields: `class PushSpec(Model, forbid_unknown_fields=True)`.
+    """
+    if metadata is None:
+        return None
+    envelope = cast("dict[str, Json]", metadata) if isinstance(metadata, dict) else {}
+    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if envelope.get(field) != wanted:
+            raise Malformed(
+                f"metadata: unexpected {field}, expected {wanted!r}",
+                hint=f"write apiVersion: {API_VERSION} and kind: {KIND}, and the options below spec",
+            )
+    unknown = sorted(envelope.keys() - {"apiVersion", "kind", "spec"})
+    if unknown:
+        raise Malformed(f"metadata: unknown field {unknown[0]!r}", hint="write the options below spec")
+    try:
+        return msgspec.convert(envelope.get("spec") or {}, model)
+    except msgspec.ValidationError as error:
+        raise Malformed(f"metadata.spec: {error}") from None

@@ -1,0 +1,132 @@
+"""The rules on which namespaces a store may refer to, shared by every provider's `check`.
+
+In a SecretStore a selector names no other namespace than the store's own. In a ClusterSecretStore there are
+two sorts of provider: strict ones want the namespace written; referent ones, when it is omitted, read the
+Secret beside the ExternalSecret that asks. Whether `name` and `key` may be absent is up to each provider.
+
+Reads the address of a server as the vendors' own clients do, for the checks of store specs.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from syncret.config.catalog import Scope
+from syncret.config.errors import Problem
+from syncret.config.fields import CAProvider, SecretKeySelector
+
+_BAD_HOST: Final = re.compile(r"[\s\\^`{|}%]|:[^:\]]*[^:\]0-9][^:\]]*$")
+_BAD_TEXT: Final = re.compile(r"[\x00-\x1f\x7f]")
+_BAD_PATH: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+class Address(NamedTuple):
+    """The parts of a URL that say where a server is. Either may be empty."""
+
+    scheme: str
+    host: str
+    """With its port, without the user."""
+
+
+def address(url: str) -> Address | None:
+    """Scheme and host of a URL; None where the text is none.
+
+    Python's own parser drops tabs and line breaks and lets any host pass. A spec that only such a parser can
+    read would be refused by everyone else.
+    """
+    if url.startswith(" "):  # a path, to anyone but Python's own parser, which drops the space
+        return None if ":" in url.split("/", 1)[0] else Address("", "")
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets that hold no IPv6 address
+        return None
+    host = parts.netloc.rpartition("@")[2]
+    if _BAD_TEXT.search(url) or _BAD_HOST.search(host) or _BAD_PATH.search(parts.path):
+        return None
+    if not parts.scheme and ":" in url.split("/", 1)[0]:
+        return None
+    return Address(parts.scheme, host)
+
+
+OTHER_NAMESPACE = (
+    "namespace should either be empty or match the namespace of the SecretStore for a namespaced SecretStore"
+)
+NO_NAMESPACE = "cluster scope requires namespace"
+
+
+class Selector(Protocol):
+    """Whatever points at an object in a namespace: a key of a Secret, a ServiceAccount, a CA bundle."""
+
+    @property
+    def namespace(self) -> str | None: ...
+
+
+def strict(selector: Selector | None, scope: Scope, path: str, context: str = "") -> Iterator[Problem]:
+    """The selector stays in the store's namespace, and in a cluster-scoped store it names one.
+
+    `path` is the selector's own; `context` (`invalid Auth.SecretRef`) goes before the message. An absent
+    selector has no problem: pass an empty one where the provider judges the absent as it judges the empty.
+    """
+    if selector is None:
+        return
+    if scope.cluster and selector.namespace is None:
+        yield Problem(
+            path=f"{path}.namespace",
+            message=_in(context, NO_NAMESPACE),
+            hint="a ClusterSecretStore has no namespace of its own: write the one that holds the object",
+        )
+    yield from referent(selector, scope, path, context)
+
+
+def referent(selector: Selector | None, scope: Scope, path: str, context: str = "") -> Iterator[Problem]:
+    """The selector stays in the store's namespace; a cluster-scoped store may leave the namespace open."""
+    if selector is None or scope.cluster or selector.namespace in {None, scope.namespace}:
+        return
+    yield Problem(
+        path=f"{path}.namespace",
+        message=_in(context, OTHER_NAMESPACE),
+        hint="remove it, or use a ClusterSecretStore to read from another namespace",
+    )
+
+
+def ca_namespace(
+    provider: CAProvider | None, scope: Scope, path: str, *, required: str, forbidden: str
+) -> Iterator[Problem]:
+    """A CA bundle is named with a namespace in a cluster-scoped store, and without one in any other."""
+    if provider is None:
+        return
+    if scope.cluster and provider.namespace is None:
+        yield Problem(path=f"{path}.namespace", message=required, hint="write the namespace of the CA bundle")
+    if not scope.cluster and provider.namespace is not None:
+        yield Problem(
+            path=f"{path}.namespace",
+            message=forbidden,
+            hint="remove it: the CA bundle is read in the namespace of the store",
+        )
+
+
+def filled(value: object, path: str, message: str, hint: str) -> Iterator[Problem]:
+    """A field that the schema lets be absent or empty, and the provider does not."""
+    if not value:
+        yield Problem(path=path, message=message, hint=hint)
+
+
+def complete(selector: SecretKeySelector, path: str, *, no_name: str, no_key: str) -> Iterator[Problem]:
+    """Both the Secret and its key are named; the schema demands neither."""
+    yield from filled(selector.name, f"{path}.name", no_name, "name the Secret that holds the value")
+    yield from filled(selector.key, f"{path}.key", no_key, "write under which key of the Secret the value is")
+
+
+def value_or_ref(value: str | None, ref: SecretKeySelector | None, path: str) -> Iterator[Problem]:
+    """A credential stands either in the store itself or in a Secret."""
+    if value and ref is not None:
+        yield Problem(
+            path=path, message="cannot specify both value and reference", hint="keep secretRef, remove value"
+        )
+    if not value and ref is None:
+        yield Problem(path=path, message="must specify either value or reference", hint="write a secretRef")
+
+
+def _in(context: str, message: str) -> str:
+    return f"{context}: {message}" if context else message

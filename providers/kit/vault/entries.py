@@ -1,0 +1,121 @@
+"""Where an entry of a key-value engine stands: from a remote key to the path that is asked.
+
+A store may name the mount (`path`) or leave it to its keys, and keys are written with or without the mount
+and with or without the `data/` of version 2. All of these mean the same entry.
+
+Values out of what an engine answered, without a call: as Go writes them, the same bytes for everyone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from syncret.config.fields import Json
+from syncret.providers.contract import SecretBytes, SecretMap
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import extract
+from syncret.providers.kit.golang import json as gojson
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The members of one entry, numbers as they were written."""
+
+    data: Mapping[str, Json] = field(repr=False)
+
+    def document(self) -> bytes:
+        """All of it, as one JSON object."""
+        return gojson.marshal(dict(self.data)).encode()
+
+
+def value(payload: Payload, name: str, *, paths: bool = True) -> SecretBytes:
+    """The whole entry as JSON; or a member of just this name; or, with `paths`, what the path leads to.
+
+    Raises Malformed where there is no such property: that is a mistake, not an entry that was deleted.
+    """
+    if not name:
+        return SecretBytes(payload.document())
+    if name in payload.data:
+        return SecretBytes(gojson.byte_value(payload.data[name]))
+    found = extract.value(payload.document(), name) if paths else None
+    if found is None:
+        raise extract.missing(f'cannot find secret data for key: "{name}"')
+    return SecretBytes(found)
+
+
+def fields(document: SecretBytes) -> SecretMap:
+    """A JSON object as a map of values: numbers pass through a float, as they do in ESO."""
+    try:
+        members = gojson.unmarshal_object(document.raw)
+    except Malformed as error:
+        raise Malformed(
+            f"unable to unmarshal secret: {error.message}", hint="extract takes a value that is a JSON object"
+        ) from None
+    return {key: SecretBytes(gojson.byte_value(member)) for key, member in members.items()}
+
+
+Version: TypeAlias = Literal["v1", "v2"]
+
+_DATA: Final = "/data/"
+
+
+class Place(NamedTuple):
+    """An entry: the mount of its engine (empty: the path begins with it), and its path there."""
+
+    mount: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A key-value engine of one version; `mount` is empty where keys begin with it.
+
+    With `literal` a key is never taken to repeat the mount.
+    """
+
+    mount: str
+    version: Version
+    literal: bool = False
+
+    @property
+    def versioned(self) -> bool:
+        """Whether entries have versions and metadata."""
+        return self.version == "v2"
+
+    def place(self, key: str) -> Place:
+        """The entry that a remote key means."""
+        if self.mount and self.literal:
+            return Place(self.mount, key)
+        if self.mount:
+            inside = key.removeprefix(f"{self.mount}/")
+            if inside != key and self.versioned:
+                inside = inside.removeprefix("data/")
+            return Place(self.mount, inside)
+        if not self.versioned:
+            return Place("", key)
+        mount, data, path = key.partition(_DATA)
+        if not data:
+            mount, _, path = key.partition("/")
+        return Place(mount, path)
+
+    def value_path(self, key: str) -> str:
+        """Where its value is read and written."""
+        place = self.place(key)
+        return joined(place.mount, "data" if self.versioned else "", place.path)
+
+    def metadata_path(self, key: str) -> str:
+        """Where its metadata are; in version 1 the entry itself."""
+        place = self.place(key)
+        return joined(place.mount, "metadata" if self.versioned else "", place.path)
+
+
+def joined(*parts: str) -> str:
+    """Parts of a path as one, quoted. Empty segments vanish, as in Vault's own client.
+
+    Raises Malformed for `.` and `..`, by which a key would reach out of its engine.
+    """
+    segments = [segment for part in parts for segment in part.split("/") if segment]
+    if {".", ".."} & set(segments):
+        raise Malformed("a Vault path cannot hold the segments '.' and '..'", hint="write the full path")
+    return "/".join(quote(segment, safe="") for segment in segments)

@@ -1,0 +1,117 @@
+"""A key-value engine behind a Vault client: entries, their metadata, and what is below a path."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_object, member
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import each
+from syncret.providers.kit.vault.entries import Engine, Version, joined
+from syncret.providers.kit.vault.replies import Absent, Rejected, number
+
+if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
+    from syncret.providers.kit.vault.client import Vault
+
+_SYSTEM: Final = ("created_time", "current_version", "delete_version_after")
+_DEEPEST: Final = 64
+"""Folders within folders. Vault has no bound of its own."""
+
+
+class Entry(NamedTuple):
+    """What stands there: its members (None: nothing, or deleted), and the version that a write replaces."""
+
+    data: Document | None
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValues:
+    """The entries of one engine."""
+
+    vault: "Vault" = field(repr=False)
+    engine: Engine
+
+    async def read(self, key: str, version: str = "") -> Entry:
+        """One entry, in its newest version or the one that is named."""
+        query = {"version": version} if version else None
+        path = self.engine.value_path(key)
+        found = await self.vault.call("GET", path, doing=f"reading {key}", query=query)
+        if isinstance(found, Absent):
+            return Entry(None, found.version)
+        data = found.data
+        if data is None or not self.engine.versioned:
+            return Entry(data)
+        if "data" not in data:
+            raise Malformed(
+                f"reading {key}: failed to find data field",
+                hint="set the store's version to that of the engine: v1 or v2",
+            )
+        return Entry(_object(data["data"], key), number(member(data, "metadata").get("version")))
+
+    async def metadata(self, key: str) -> Mapping[str, str] | None:
+        """What is known of an entry beside its value, custom metadata included; None where there is none."""
+        found = await self.vault.call(
+            "GET", self.engine.metadata_path(key), doing=f"reading metadata of {key}"
+        )
+        if isinstance(found, Absent) or found.data is None:
+            return None
+        data = found.data
+        system = _SYSTEM if self.engine.versioned else ()
+        known = {name: _text(data[name]) for name in system if data.get(name) is not None}
+        return known | {name: _text(each) for name, each in member(data, "custom_metadata").items()}
+
+    async def below(self, path: str, *, recursive: bool = True) -> list[str] | None:
+        """The keys below a path, which is empty or ends with a slash; those of folders end with one too.
+
+        None where there is no such path: Vault has no folders without entries.
+        """
+        keys: list[str] = []
+        folders = [path]
+        for _ in range(_DEEPEST):
+            listed = await each(self._listed, folders, doing="vault search")
+            if listed == [(path, None)]:
+                return None
+            folders.clear()
+            for folder, found in listed:
+                names = found or ()  # another may have emptied it meanwhile
+                keys += [folder + name for name in names if not (recursive and name.endswith("/"))]
+                folders += [folder + name for name in names if recursive and name.endswith("/")]
+            if not folders:
+                return keys
+        raise Malformed(f"there are more than {_DEEPEST} folders within each other", hint="set find.path")
+
+    async def mounted(self) -> tuple[str, Version] | None:
+        """What kind of engine is mounted there, and its version; None where there is none."""
+        mount = self.engine.mount
+        path = joined("sys/mounts", mount)
+        try:
+            found = await self.vault.call("GET", path, doing=f"looking at mount {mount}")
+        except Rejected:  # what Vault says of a mount that it does not have
+            return None
+        if isinstance(found, Absent) or found.data is None:
+            return None
+        version = member(found.data, "options").get("version")
+        return str(found.data.get("type")), "v2" if version == "2" else "v1"
+
+    async def _listed(self, folder: str) -> list[str] | None:
+        path = self.engine.metadata_path(folder)
+        found = await self.vault.call("GET", path, doing=f"listing {folder or '/'}", query={"list": "true"})
+        if isinstance(found, Absent):
+            return None
+        names: Any = (found.data or {}).get("keys")
+        return [name for name in cast("list[object]", names or []) if isinstance(name, str)]
+
+
+def _object(value: Json, key: str) -> Document | None:
+    if value is None or is_object(value):
+        return value
+    raise Malformed(f"reading {key}: failed to unmarshall JSON", hint="does path lead to a key-value engine?")
+
+
+def _text(value: Json) -> str:
+    """As Go prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)

@@ -1,0 +1,200 @@
+"""Where the credentials of AWS for a login come from: a ServiceAccount's role, a Secret, or our own pod.
+
+They are drawn for each login anew, so none of them has to be renewed.
+
+Credentials of AWS: Vault hands a request that we signed to AWS's STS, which tells it who we are.
+"""
+
+import os
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlencode
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from syncret.config.fields import Json, SecretKeySelector
+from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth import aws_requests
+from syncret.providers.kit.auth.aws_requests import WebIdentity, web_identity
+from syncret.providers.kit.auth.logins import token_file
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.http import Body, Http, form_body
+from syncret.providers.kit.references import text
+from syncret.providers.kit.vault import requests
+from syncret.providers.kit.vault.replies import Reply
+from syncret.providers.kit.vault.wire import Adapter
+from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
+
+_REGION: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_SESSION: Final = "external-secrets-provider-vault"
+_API: Final = "2011-06-15"
+_NAMES: Final = "{https://sts.amazonaws.com/doc/2011-06-15/}"
+_FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
+
+IDENTITY: Final = urlencode({"Action": "GetCallerIdentity", "Version": _API})
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Credentials of AWS."""
+
+    access_key: str
+    secret_key: str = field(repr=False)
+    session_token: str = field(default="", repr=False)
+
+
+class Signed(msgspec.Struct, frozen=True):
+    """A request that proves who signed it."""
+
+    url: str
+    headers: dict[str, str]
+    body: str
+
+
+class _PodKeys(msgspec.Struct, rename="pascal"):
+    access_key_id: str
+    secret_access_key: str
+    token: str
+
+
+async def keys(method: VaultIam, region: str, context: OpenContext) -> Keys:
+    """The first source that is configured, and then the role that is assumed with it."""
+    async with Http(now=context.now) as http:
+        found = await _first(method, region, context, http)
+        if not method.role:
+            return found
+        wanted = {"RoleArn": method.role, "RoleSessionName": _SESSION}
+        if method.external_id:
+            wanted["ExternalId"] = method.external_id
+        body = urlencode({"Action": "AssumeRole", "Version": _API, **wanted})
+        request = signed(found, region, body, now=context.now())
+        return await _exchanged(
+            http, request.url, request.headers, Body(body.encode(), _FORM), "assuming the role in AWS"
+        )
+
+
+def signed(
+    who: Keys, region: str, body: str, *, now: float, headers: Mapping[str, str] | None = None
+) -> Signed:
+    """A request to the region's STS."""
+    url = sts_url(region)
+    proof = aws_requests.signed(
+        url,
+        body,
+        {"Content-Type": _FORM, **(headers or {})},
+        access_key=who.access_key,
+        secret_key=who.secret_key,
+        session_token=who.session_token,
+        region=region,
+        now=now,
+    )
+    return Signed(url, proof, body)
+
+
+def sts_url(region: str) -> str:
+    """Where AWS's token service is: `AWS_STS_ENDPOINT`, or that of the region.
+
+    Raises Malformed for a region that is none: it is a part of the host, which receives the daemon's tokens.
+    """
+    if not _REGION.fullmatch(region):
+        raise Malformed("auth.iam.region is no region of AWS", hint="write its code, such as eu-west-1")
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return os.environ.get("AWS_STS_ENDPOINT") or f"https://sts.{region}.{suffix}/"
+
+
+async def _first(method: VaultIam, region: str, context: OpenContext, http: Http) -> Keys:
+    if method.jwt is not None and method.jwt.service_account_ref is not None:
+        identity = await web_identity(method.jwt.service_account_ref, context)
+        return await _by_web_identity(http, region, identity)
+    if method.secret_ref is not None:
+        return await _of_secret(method.secret_ref, context)
+    token, role = os.environ.get("AWS_WEB_IDENTITY_TOKEN_FILE"), os.environ.get("AWS_ROLE_ARN")
+    if token and role:
+        return await _by_web_identity(http, region, WebIdentity(role, token_file(token)))
+    pod = os.environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+    if pod:
+        return await _of_pod(http, pod)
+    raise Malformed(
+        "no AWS authentication method found: expected either IRSA or Pod Identity",
+        hint="write auth.iam.secretRef or auth.iam.jwt, or give the daemon's ServiceAccount a role in AWS",
+    )
+
+
+async def _of_secret(ref: VaultIamSecretRef, context: OpenContext) -> Keys:
+    async def one(selector: SecretKeySelector | None, name: str) -> str:
+        return (await text(context, selector, f"auth.iam.secretRef.{name}")).strip()
+
+    return Keys(
+        await one(ref.access_key_id, "accessKeyIDSecretRef"),
+        await one(ref.secret_access_key, "secretAccessKeySecretRef"),
+        await one(ref.session_token, "sessionTokenSecretRef") if ref.session_token is not None else "",
+    )
+
+
+async def _by_web_identity(http: Http, region: str, identity: WebIdentity) -> Keys:
+    wanted = {
+        "Action": "AssumeRoleWithWebIdentity",
+        "Version": _API,
+        "RoleArn": identity.role,
+        "RoleSessionName": _SESSION,
+        "WebIdentityToken": identity.token.raw.decode(),
+    }
+    doing = "assuming the ServiceAccount's role in AWS"
+    return await _exchanged(http, sts_url(region), {}, form_body(wanted), doing)
+
+
+async def _of_pod(http: Http, url: str) -> Keys:
+    doing = "asking for the pod's credentials of AWS"
+    path = os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
+    token = token_file(path).raw.decode() if path else os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN", "")
+    answer = await http.request("GET", url, doing=doing, headers={"Authorization": token} if token else {})
+    found = answer.decode(_PodKeys)
+    return Keys(found.access_key_id, found.secret_access_key, found.token)
+
+
+async def _exchanged(http: Http, url: str, headers: Mapping[str, str], body: Body, doing: str) -> Keys:
+    answer = await http.request("POST", url, doing=doing, headers=headers, body=body)
+    try:
+        document = ET.fromstring(answer.body)  # noqa: S314  # bounded in size, and whoever wrote it hands out keys
+        given = document.find(f".//{_NAMES}Credentials")
+    except ET.ParseError:
+        given = None
+    if given is None:
+        raise Malformed(
+            f"{doing}: the answer is not that of AWS's token service", hint="see AWS_STS_ENDPOINT"
+        )
+    key, secret, token = (
+        given.findtext(f"{_NAMES}{name}", "") for name in ("AccessKeyId", "SecretAccessKey", "SessionToken")
+    )
+    return Keys(key, secret, token)
+
+
+_SERVER_ID: Final = "X-Vault-AWS-IAM-Server-ID"
+_DEFAULT_REGION: Final = "us-east-1"
+
+
+async def run(method: VaultIam, context: OpenContext, adapter: Adapter) -> Reply:
+    region = method.region or _DEFAULT_REGION
+    credentials = await keys(method, region, context)
+    extra = {_SERVER_ID: method.vault_aws_iam_server_id} if method.vault_aws_iam_server_id else {}
+    request = signed(credentials, region, IDENTITY, now=context.now(), headers=extra)
+    return await requests.aws_iam(adapter, method.path or "aws", method.vault_role, _wrapped(request))
+
+
+def _wrapped(signed: Signed) -> dict[str, str]:
+    headers: Json = {name: [value] for name, value in signed.headers.items()}
+    return {
+        "iam_http_request_method": "POST",
+        "iam_request_url": _base64(signed.url),
+        "iam_request_headers": _base64(gojson.marshal(headers)),
+        "iam_request_body": _base64(signed.body),
+    }
+
+
+def _base64(text: str) -> str:
+    return b64encode(text.encode()).decode()

@@ -1,0 +1,49 @@
+"""A TLS client certificate. The connection carries it, so it is read where the connection is set up.
+
+AppRole: the role's ID and a secret ID.
+
+User name and password of an LDAP directory, which Vault asks.
+
+A token from a Secret. Whoever wrote it renews it and writes the next one.
+
+User name and password known to Vault itself.
+"""
+
+from syncret.config.fields import SecretKeySelector
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.kit.references import text
+from syncret.providers.kit.vault import requests
+from syncret.providers.kit.vault.replies import Reply
+from syncret.providers.kit.vault.wire import Adapter
+from syncret.providers.vault.auth_spec import VaultAppRole, VaultCert, VaultLdap, VaultUserPass
+
+
+async def app_role(method: VaultAppRole, context: OpenContext, adapter: Adapter) -> Reply:
+    role = method.role_id.strip() or await text(context, method.role_ref, "auth.appRole.roleRef")
+    secret = await text(context, method.secret_ref, "auth.appRole.secretRef")
+    return await requests.app_role(adapter, method.path, role, secret)
+
+
+async def ldap(method: VaultLdap, context: OpenContext, adapter: Adapter) -> Reply:
+    password = await text(context, method.secret_ref, "auth.ldap.secretRef")
+    return await requests.ldap(adapter, method.path, method.username.strip(), password)
+
+
+async def token(selector: SecretKeySelector, context: OpenContext, _adapter: Adapter) -> SecretBytes:
+    return await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
+
+
+async def user_pass(method: VaultUserPass, context: OpenContext, adapter: Adapter) -> Reply:
+    password = await text(context, method.secret_ref, "auth.userPass.secretRef")
+    return await requests.user_pass(adapter, method.path, method.username.strip(), password)
+
+
+async def cert(method: VaultCert, adapter: Adapter) -> Reply:
+    return await requests.cert(adapter, method.path, method.vault_role)
+
+
+async def pair(method: VaultCert, context: OpenContext) -> tuple[bytes, bytes]:
+    """The certificate and its key, in PEM."""
+    key = await text(context, method.secret_ref, "auth.cert.secretRef", key="tls.key")
+    certificate = await text(context, method.client_cert, "auth.cert.clientCert", key="tls.crt")
+    return certificate.encode(), key.encode()

@@ -1,0 +1,114 @@
+"""Pushes and deletes: only entries that carry our mark, only what differs, and never over a write in between.
+
+The mark is `managed-by: external-secrets` in the custom metadata of an entry (version 2), or in a member
+`custom_metadata` of its value (version 1): that of the External Secrets Operator, so that either can take
+over. In version 2 every write names the version that it replaces. A write in between is then refused, and
+the push is tried again on what it finds.
+"""
+
+from typing import Final
+
+from syncret.config.meta import Document, is_object
+from syncret.providers.contract import PushItem, RemoteTarget
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import references
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.push_options import MARK, foreign, is_ours
+from syncret.providers.kit.vault.key_values import Entry, KeyValues
+from syncret.providers.kit.vault.replies import Absent
+
+_METADATA: Final = "custom_metadata"
+_BASE64: Final = "push it in base64: template the value with b64enc"
+
+
+class Pen:
+    """Writes to one engine."""
+
+    def __init__(self, entries: KeyValues) -> None:
+        self._entries = entries
+        self._engine = entries.engine
+
+    async def push(self, item: PushItem) -> None:
+        """Store the value, or one property of it."""
+        key = item.remote_key
+        entry = await self._entries.read(key)
+        if entry.data is not None and not is_ours(await self._entries.metadata(key)):
+            raise foreign("secret not managed by external-secrets", key, "custom metadata")
+        old = self._own(entry)
+        new = (
+            {**old, item.property: references.pushed(item.value.raw, _BASE64)}
+            if item.property
+            else _members(item)
+        )
+        if entry.data is not None and _same(new, old):
+            return
+        if item.property and type(old.get(item.property, "")) is not str:  # a kept number is a sort of text
+            raise Malformed(
+                f"error converting {item.property} to string",
+                hint="what stands in Vault under this property is not text: remove it there first",
+            )
+        if self._engine.versioned and entry.data is None:
+            await self._mark(key)
+        await self._write(key, new, entry)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Remove the entry, or one property; the last one takes the entry along. What is not ours stays."""
+        key = target.remote_key
+        entry = await self._entries.read(key)
+        if entry.data is None or not is_ours(await self._entries.metadata(key)):
+            return
+        old = self._own(entry)
+        rest = {name: value for name, value in old.items() if name != target.property}
+        if target.property and rest:
+            if rest != old:
+                await self._write(key, rest, entry)
+            return
+        await self._entries.vault.call("DELETE", self._engine.value_path(key), doing=f"deleting {key}")
+        if self._engine.versioned:
+            path = self._engine.metadata_path(key)
+            await self._entries.vault.call("DELETE", path, doing=f"deleting metadata of {key}")
+
+    def _own(self, entry: Entry) -> Document:
+        """What stands there, without the mark that version 1 keeps among the values."""
+        data = dict(entry.data or {})
+        if not self._engine.versioned:
+            data.pop(_METADATA, None)
+        return data
+
+    async def _mark(self, key: str) -> None:
+        """Make it ours before there is a value, so that no crash leaves a value that nobody owns."""
+        path = self._engine.metadata_path(key)
+        doing = f"writing metadata of {key}"
+        found = await self._entries.vault.call("GET", path, doing=doing)
+        there = {} if isinstance(found, Absent) else found.data or {}
+        custom: Document = there.get(_METADATA) or {}
+        await self._entries.vault.write(path, {_METADATA: {**custom, **MARK}}, doing=doing)
+
+    async def _write(self, key: str, data: Document, entry: Entry) -> None:
+        body: Document = {"data": data, "options": {"cas": entry.version}}
+        if not self._engine.versioned:
+            body = {**data, _METADATA: dict(MARK)}
+        await self._entries.vault.write(self._engine.value_path(key), body, doing=f"writing {key}")
+
+
+def _same(one: Document, other: Document) -> bool:
+    """Whether Vault would hold the same: it takes every number for a float, however it is written."""
+    return _held(one) == _held(other)
+
+
+def _held(data: Document) -> str:
+    return gojson.marshal(gojson.unmarshal(gojson.marshal(data)))
+
+
+def _members(item: PushItem) -> Document:
+    """A whole value, which must be a JSON object: its members are what Vault stores."""
+    try:
+        found = gojson.unmarshal(item.value.raw, keep_numbers=True)
+    except Malformed:
+        found = None
+    if is_object(found):
+        return found
+    raise Malformed(
+        "error unmarshalling vault secret: invalid JSON format",
+        hint="name a property to push one value, or push the whole Secret (no secretKey)",
+    )

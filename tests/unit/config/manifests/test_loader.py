@@ -1,0 +1,131 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from syncret.config.manifests.documents import LoadedDocument
+from syncret.config.manifests.loader import load
+from syncret.config.text.yaml import Limits
+
+
+def manifest(name: str, kind: str = "Secret", extra: str = "") -> str:
+    return f"apiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}}}\n{extra}"
+
+
+def names(loaded: list[LoadedDocument], root: Path) -> list[tuple[str, str]]:
+    return [
+        (os.path.relpath(each.file, root), (each.document or {}).get("metadata", {}).get("name", "-"))
+        for each in loaded
+    ]
+
+
+def messages(loaded: list[LoadedDocument]) -> list[str]:
+    return [problem.message for each in loaded for problem in each.problems]
+
+
+def told(loaded: list[LoadedDocument]) -> list[str]:
+    return [f"{Path(each.file).name}: {problem}" for each in loaded for problem in each.problems]
+
+
+def test_a_folder_is_read_through_in_the_order_of_names(tmp_path: Path) -> None:
+    for place in ("b.yaml", "a.yml", "c/d.json", "c/e.txt", ".hidden.yaml", ".git/f.yaml"):
+        file = tmp_path / place
+        file.parent.mkdir(exist_ok=True)
+        name = file.stem.strip(".")
+        file.write_text(f'{{"apiVersion": "v1", "kind": "Secret", "metadata": {{"name": "{name}"}}}}')
+    assert names(load([tmp_path]), tmp_path) == [("a.yml", "a"), ("b.yaml", "b"), ("c/d.json", "d")]
+
+
+def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
+    version = tmp_path / "..2026_01_01"
+    version.mkdir()
+    (version / "a.yaml").write_text(manifest("a"))
+    (tmp_path / "..data").symlink_to(version.name)
+    (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
+    (tmp_path / "again.yaml").symlink_to("a.yaml")
+    (tmp_path / "loop").symlink_to(".")
+    assert names(load([tmp_path, tmp_path / "a.yaml"]), tmp_path) == [("a.yaml", "a")]
+
+
+def test_what_is_no_file_is_told_and_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    os.mkfifo(tmp_path / "another-pipe")
+    (tmp_path / "device.yaml").symlink_to("/dev/zero")
+    (tmp_path / "folder.yaml").mkdir()
+    assert told(load([tmp_path])) == [
+        "device.yaml: is a device, not a file, and is not read (remove or rename it)",
+        "pipe.yaml: is a pipe, not a file, and is not read (remove or rename it)",
+    ]
+
+
+@pytest.mark.parametrize("file", ["", "notes.txt", ".hidden.yaml", ".git/a.yaml"])
+def test_a_folder_without_manifests_is_told(tmp_path: Path, file: str) -> None:
+    (tmp_path / ".git").mkdir()
+    if file:
+        (tmp_path / file).write_text(manifest("a"))
+    (one,) = load([tmp_path])
+    assert [(problem.message, problem.fatal) for problem in one.problems] == [
+        ("the folder contains no manifests", False)
+    ]
+
+
+def test_a_folder_whose_manifests_were_read_before_holds_some(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(manifest("a"))
+    assert len(load([tmp_path / "a.yaml", tmp_path, tmp_path])) == 1
+
+
+def test_a_file_that_is_named_needs_no_suffix(tmp_path: Path) -> None:
+    file = tmp_path / ".manifest"
+    file.write_text(manifest("a"))
+    assert names(load([str(file)]), tmp_path) == [(".manifest", "a")]
+
+
+def test_what_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "dangling.yaml").symlink_to("nowhere")
+    loaded = load([tmp_path, tmp_path / "missing", "a\0b"])
+    assert [each.document for each in loaded] == [None, None, None]
+    assert told(loaded) == [
+        "dangling.yaml: cannot be read: No such file or directory (correct or remove the link)",
+        "missing: there is no such file or folder (correct the path, or create it)",
+        "a\0b: cannot be read: the name has a NUL (correct the name)",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_what_may_not_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").touch(mode=0o000)
+    assert messages(load([tmp_path])) == ["cannot be read: Permission denied"]
+
+
+def test_a_large_file_is_refused_without_reading_it_all(tmp_path: Path) -> None:
+    file = tmp_path / "large.yaml"
+    with file.open("wb") as stream:
+        stream.truncate(1 << 40)
+    assert messages(load([file], Limits(file=1000))) == ["is larger than 1000 bytes"]
+
+
+def test_an_object_that_stands_twice_is_told_where_first(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("\n" + manifest("a"))
+    (tmp_path / "b.yaml").write_text(
+        manifest("a", kind="ConfigMap")
+        + "---\n"
+        + "apiVersion: v1\nkind: Secret\nmetadata:\n  namespace: default\n  name: a\n"
+        + "---\n"
+        + "apiVersion: v1\nkind: Secret\nmetadata:\n  namespace: other\n  name: a\n"
+    )
+    loaded = load([tmp_path])
+    problems = [(each.line, problem.line, str(problem)) for each in loaded for problem in each.problems]
+    expected = (
+        f"metadata.name: Secret/default/a is already defined at {tmp_path}/a.yaml:2 "
+        "(remove one of them, or give it another name)"
+    )
+    assert problems == [(5, 9, expected)]
+
+
+def test_a_name_that_is_no_text_is_told_and_stops_no_other(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.yaml")).write_text("kind: A\n")
+    (tmp_path / "good.yaml").write_text("kind: B\n")
+    good, bad = load([tmp_path])
+    assert good.document == {"kind": "B"}
+    assert (bad.file, bad.document) == (f"{tmp_path}/\\xff.yaml", None)
+    assert [problem.message for problem in bad.problems] == ["the name of the file is not UTF-8 text"]

@@ -1,0 +1,146 @@
+"""Exports: each is fit for what it is made for."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from syncret.config.settings import Settings, describe
+from syncret.config.settings_layers import load_settings
+from syncret.daemon.cli.commands.export import settings_lines
+from syncret.daemon.cli.main import main
+from syncret.daemon.cli.parser.arguments import parser
+from syncret.daemon.cli.parser.completion import SHELLS, bash, commands_of, zsh
+from syncret.daemon.cli.parser.man import man
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["export", *arguments])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_settings_are_a_file_that_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "settings")
+    assert code == 0
+    file = tmp_path / "syncret.yaml"
+    file.write_text(text)
+    assert load_settings(file, {}, []) == Settings()
+    assert all(setting.meaning in text and setting.variable in text for setting in describe())
+
+
+def test_settings_can_be_uncommented(tmp_path: Path) -> None:
+    lines = [
+        line for line in "".join(settings_lines()).splitlines() if line.startswith("#") and line[1:2] != " "
+    ]
+    file = tmp_path / "syncret.yaml"
+    file.write_text("\n".join(line[1:] for line in lines))
+    assert load_settings(file, {}, []) == Settings()
+    assert len(lines) == len(list(describe()))
+
+
+def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "schema", "ExternalSecret")
+    assert code == 0
+    assert "remoteRef" in json.dumps(json.loads(text))
+
+
+def test_crds_of_all_our_kinds(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "crds")
+    documents = {each["metadata"]["name"]: each for each in yaml.safe_load_all(text)}
+    assert code == 0
+    assert {"externalsecrets.external-secrets.io", "uuids.generators.external-secrets.io"} <= documents.keys()
+    spec = documents["clustersecretstores.external-secrets.io"]["spec"]
+    assert (spec["scope"], spec["versions"][0]["name"]) == ("Cluster", "v1")
+    assert spec["versions"][0]["schema"]["openAPIV3Schema"]["type"] == "object"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["schema", "ExternalSecrte"], "did you mean ExternalSecret?", id="kind"),
+        pytest.param(["schema"], "there is no kind", id="no-kind"),
+        pytest.param(["completion", "csh"], "write one of bash, zsh, fish", id="shell"),
+        pytest.param(["completion"], "write one of bash, zsh, fish", id="no-shell"),
+        pytest.param(["man", "zsh"], "man takes no zsh", id="too-much"),
+    ],
+)
+def test_what_there_is_none_of(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_is_a_script_that_its_shell_reads(tmp_path: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}")
+    script = tmp_path / f"syncret.{shell}"
+    script.write_text(SHELLS[shell](parser()))
+    checked = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_knows_every_command_and_flag(shell: str) -> None:
+    script = SHELLS[shell](parser())
+    for command in commands_of(parser()):
+        assert command.name in script
+        for flag in command.flags:
+            assert flag.spellings[-1].lstrip("-") in script
+
+
+COMPLETE = """
+source {script}
+COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
+compopt() {{ :; }}
+_syncret
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param('syncret "ex"', {"explain", "export"}, id="command"),
+        pytest.param('syncret export "s"', {"schema", "settings"}, id="choice"),
+        pytest.param('syncret status "--f"', {"--failing"}, id="flag"),
+        pytest.param('syncret status -o "j"', {"json"}, id="value-of-a-flag"),
+        pytest.param('syncret explain "Ext"', {"ExternalSecret/"}, id="kind"),
+    ],
+)
+def test_bash_completes(tmp_path: Path, words: str, expected: set[str]) -> None:
+    script = tmp_path / "syncret.bash"
+    script.write_text(bash(parser()))
+    code = COMPLETE.format(script=script, words=words)
+    ran = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
+    assert set(ran.stdout.split()) == expected
+
+
+def test_zsh_is_named_for_its_command() -> None:
+    assert zsh(parser()).startswith("#compdef syncret\n")
+
+
+def test_the_man_page_says_it_all() -> None:
+    page = man(parser(), "1.2.3")
+    assert page.startswith('.TH SYNCRET 1 "" "syncret 1.2.3"\n')
+    for section in ("NAME", "SYNOPSIS", "COMMANDS", "SETTINGS", "EXIT STATUS", "FILES", "EXAMPLES"):
+        assert f".SH {section}\n" in page
+    assert all(f".SS syncret {command.name}" in page for command in commands_of(parser()))
+    assert all(setting.variable in page for setting in describe())
+
+
+def test_the_man_page_is_one() -> None:
+    if shutil.which("mandoc") is None:
+        pytest.skip("needs mandoc")
+    page = man(parser(), "1.2.3").encode()
+    checked = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "warning"], input=page, capture_output=True, check=False
+    )
+    told = [line for line in checked.stdout.decode().splitlines() if "missing date" not in line]
+    assert told == []

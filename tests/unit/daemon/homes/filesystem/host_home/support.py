@@ -1,0 +1,94 @@
+"""Manifests of the host home, and what is seen of its files."""
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.filesystem.home import HostHome
+from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
+
+VALUE = "hunter2-hunter2"
+ES = ObjectRef("external-secrets.io", "ExternalSecret", "default", "app")
+STORE = ObjectRef("external-secrets.io", "SecretStore", "default", "vault")
+GIVEN = ObjectRef("", "Secret", "default", "given")
+MADE = ObjectRef("", "Secret", "default", "made")
+
+ES_YAML = """apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app}
+spec:
+  refreshInterval: %s
+  secretStoreRef: {name: vault}
+  data: [{secretKey: a, remoteRef: {key: k}}]
+"""
+STORE_YAML = f"""apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {{name: vault}}
+spec: {{provider: {{fake: {{data: [{{key: k, value: {VALUE}}}]}}}}}}
+"""
+SECRET_YAML = f"""apiVersion: v1
+kind: Secret
+metadata: {{name: given, labels: {{a: b}}}}
+stringData: {{user: anna, password: {VALUE}}}
+"""
+
+Opener = Callable[..., AbstractAsyncContextManager[HostHome]]
+
+
+class Problems:
+    """The last problems that were told."""
+
+    def __init__(self) -> None:
+        self.last: Sequence[FileProblem] = ()
+
+    def __call__(self, problems: Sequence[FileProblem]) -> None:
+        self.last = problems
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.last))
+
+
+def encoded(**data: str) -> dict[str, str]:
+    return {key: b64encode(value.encode()).decode() for key, value in data.items()}
+
+
+def made(owner: Stored | None = None, **data: str) -> Document:
+    metadata: Document = {"name": MADE.name, "namespace": MADE.namespace}
+    if owner is not None:
+        metadata["ownerReferences"] = [
+            {"apiVersion": "external-secrets.io/v1", "kind": ES.kind, "name": ES.name, "uid": owner.uid}
+        ]
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded(**data)}
+
+
+async def existing(home: HostHome, ref: ObjectRef) -> Stored:
+    stored = await home.get(ref)
+    assert stored is not None
+    return stored
+
+
+async def data_of(home: HostHome, ref: ObjectRef) -> dict[str, str]:
+    document = (await existing(home, ref)).document
+    data: dict[str, str] = document.get("data", {})
+    return data
+
+
+def tree(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def is_anywhere(folder: Path, value: str) -> list[str]:
+    """Files below a folder that hold a value, plain or in base64."""
+    needles = (value.encode(), b64encode(value.encode()))
+    return [
+        path.name
+        for path in folder.rglob("*")
+        if path.is_file() and any(needle in path.read_bytes() for needle in needles)
+    ]

@@ -1,0 +1,291 @@
+import asyncio
+import os
+import sqlite3
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.homes.filesystem.state import database as state_file
+from syncret.daemon.homes.filesystem.state.database import StateError, read_state
+from syncret.daemon.homes.filesystem.state.writer import State
+
+A = ObjectRef("external-secrets.io", "ExternalSecret", "default", "a")
+B = ObjectRef("external-secrets.io", "ExternalSecret", "default", "b")
+
+
+HOLDER = """
+import sys
+from syncret.daemon.homes.filesystem.state.writer import State
+state = State(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def damage(path: str) -> None:
+    """Overwrite the middle of the file."""
+    with Path(path).open("r+b") as file:
+        file.seek(Path(path).stat().st_size // 2)
+        file.write(b"\xff" * 8192)
+
+
+def content_of(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+@pytest.mark.parametrize("act", ["removed", "replaced"])
+async def test_a_file_that_went_from_under_us_is_told(tmp_path: Path, act: str) -> None:
+    path = tmp_path / "state.db"
+    state = State(str(path))
+    state.check()
+    path.unlink()
+    if act == "replaced":
+        path.write_bytes(b"")
+    with pytest.raises(StateError, match="removed or replaced while it was in use") as caught:
+        state.check()
+    assert "start again" in caught.value.hint
+    await state.aclose()
+
+
+def fill(disk: Path) -> Path:
+    """Leave one block free."""
+    ballast = disk / "ballast"
+    ballast.write_bytes(b"x" * (os.statvfs(disk).f_bavail * 4096 - 4096))
+    return ballast
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "state" / "state.db")
+
+
+def remembered(path: str) -> dict[ObjectRef, bytes]:
+    return dict(read_state(path).rows)
+
+
+async def test_what_was_awaited_is_there_after_a_restart(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    state.put(B, b"1")
+    state.put(A, b"2")
+    state.remove(B)
+    await state.durable()
+    assert remembered(path) == {A: b"2"}
+    await state.aclose()
+    state = State(path)
+    assert dict(state.remembered().rows) == {A: b"2"}
+    await state.aclose()
+
+
+async def test_nothing_outstanding_needs_no_waiting(path: str) -> None:
+    state = State(path)
+    async with asyncio.timeout(0.2):
+        await state.durable()
+    await state.aclose()
+
+
+async def test_closing_writes_what_is_left(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.aclose()
+    assert remembered(path) == {A: b"1"}
+
+
+async def test_what_comes_while_a_commit_runs_is_written_too(path: str) -> None:
+    state = State(path)
+
+    async def put(number: int) -> None:
+        ref = ObjectRef("", "Secret", "default", f"s{number}")
+        state.put(ref, b"x")
+        await state.durable()
+        assert ref in remembered(path)
+
+    await asyncio.gather(*(put(number) for number in range(20)))
+    await state.aclose()
+    assert len(remembered(path)) == 20
+
+
+async def test_a_cancelled_waiter_disturbs_nobody(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    waiter = asyncio.ensure_future(state.durable())
+    await asyncio.sleep(0)
+    waiter.cancel()
+    state.put(B, b"1")
+    await state.durable()
+    await state.aclose()
+    assert remembered(path) == {A: b"1", B: b"1"}
+
+
+async def test_only_its_owner_may_read_it(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.durable()
+    folder = Path(path).parent
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    await state.aclose()
+
+
+async def test_the_salt_stays_with_the_file(path: str, tmp_path: Path) -> None:
+    state = State(path)
+    salt = state.remembered().salt
+    await state.aclose()
+    state = State(path)
+    assert state.remembered().salt == salt
+    await state.aclose()
+    other = State(str(tmp_path / "other.db"))
+    assert other.remembered().salt != salt
+    await other.aclose()
+
+
+async def test_a_locked_file_is_refused_but_can_be_looked_at(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.durable()
+    with pytest.raises(StateError, match="another syncret") as caught:
+        State(path)
+    assert caught.value.hint
+    assert remembered(path) == {A: b"1"}
+    await state.aclose()
+
+
+async def test_another_process_is_refused_too_and_a_dead_one_leaves_no_lock(path: str) -> None:
+    pipe = asyncio.subprocess.PIPE
+    holder = await asyncio.create_subprocess_exec(sys.executable, "-c", HOLDER, path, stdin=pipe, stdout=pipe)
+    assert holder.stdout is not None
+    assert await holder.stdout.readline() == b"ready\n"
+    with pytest.raises(StateError, match="another syncret"):
+        State(path)
+    holder.kill()
+    await holder.communicate()
+    await State(path).aclose()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"this is no database, but long enough to be looked at " * 40, id="text"),
+        pytest.param(b"SQLite format 3\0" + b"\xff" * 5000, id="scrambled"),
+    ],
+)
+def test_a_damaged_file_is_refused_and_left_alone(path: str, content: bytes) -> None:
+    Path(path).parent.mkdir()
+    Path(path).write_bytes(content)
+    with pytest.raises(StateError, match="damaged") as caught:
+        State(path)
+    assert "move it away" in caught.value.hint
+    assert Path(path).read_bytes() == content
+
+
+async def test_damage_in_the_middle_is_found(path: str) -> None:
+    state = State(path)
+    for number in range(500):
+        state.put(ObjectRef("", "Secret", "default", f"s{number}"), b"x" * 200)
+    await state.aclose()
+    damage(path)
+    with pytest.raises(StateError, match="damaged"):
+        State(path)
+
+
+async def test_a_newer_file_is_refused_and_left_alone(path: str) -> None:
+    await State(path).aclose()
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    before = content_of(path)
+    with pytest.raises(StateError, match="newer version") as caught:
+        State(path)
+    assert "run that version" in caught.value.hint
+    with pytest.raises(StateError, match="newer version"):
+        read_state(path)
+    assert content_of(path) == before
+
+
+def test_a_database_of_another_program_is_refused(path: str) -> None:
+    Path(path).parent.mkdir()
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE precious (x)")
+    database.close()
+    with pytest.raises(StateError, match="another program"):
+        State(path)
+
+
+async def test_an_older_file_is_brought_up_to_date(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.aclose()
+    newer = (*state_file.MIGRATIONS, "CREATE TABLE more (x)", "ALTER TABLE more ADD COLUMN y")
+    monkeypatch.setattr(state_file, "MIGRATIONS", newer)
+    state = State(path)
+    assert dict(state.remembered().rows) == {A: b"1"}
+    await state.aclose()
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (3,)
+        assert database.execute("SELECT x, y FROM more").fetchall() == []
+    database.close()
+
+
+async def test_a_migration_that_fails_changes_nothing(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    await State(path).aclose()
+    newer = (*state_file.MIGRATIONS, "CREATE TABLE more (x); INSERT INTO nowhere VALUES (1)")
+    monkeypatch.setattr(state_file, "MIGRATIONS", newer)
+    with pytest.raises(StateError):
+        State(path)
+    monkeypatch.undo()
+    await State(path).aclose()
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT name FROM sqlite_master WHERE name = 'more'").fetchall() == []
+    database.close()
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StateError, match="cannot be opened") as caught:
+        State(str(tmp_path / "file" / "state.db"))
+    assert caught.value.hint
+
+
+async def test_a_full_disk_is_told_and_what_was_given_is_written_later(small_disk: Path) -> None:
+    path = str(small_disk / "state.db")
+    state = State(path)
+    ballast = fill(small_disk)
+    state.put(A, b"x" * 50_000)
+    with pytest.raises(StateError, match="state file") as caught:
+        await state.durable()
+    assert caught.value.hint
+    ballast.unlink()
+    state.put(B, b"1")
+    await state.durable()
+    await state.aclose()
+    assert remembered(path).keys() == {A, B}
+
+
+def test_no_file_is_an_empty_state(path: str) -> None:
+    assert read_state(path).rows == ()
+
+
+async def test_reading_leaves_nothing_beside_the_file(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.aclose()
+    before = sorted(Path(path).parent.iterdir())
+    assert remembered(path) == {A: b"1"}
+    assert sorted(Path(path).parent.iterdir()) == before
+
+
+async def test_what_another_process_writes_can_be_read(path: str) -> None:
+    state = State(path)
+    state.put(A, b"1")
+    await state.durable()
+    assert remembered(path) == {A: b"1"}
+    await state.aclose()
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe.db")
+    with pytest.raises(StateError, match=r"pipe\.db: the state file cannot be used"):
+        State(str(pipe))

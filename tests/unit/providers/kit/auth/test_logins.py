@@ -1,0 +1,188 @@
+"""Expiring: one login however many callers, renewed in time, dropped when refused, safe to cancel."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from syncret.providers.errors import Denied, Malformed, Unavailable
+from syncret.providers.kit.auth.logins import Expiring, Lease, token_file
+from syncret.providers.kit.http import Unauthenticated
+
+
+class Door:
+    """A login that the test opens, and a clock that it moves."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.life: float | None = 600.0
+        self.logins = 0
+        self.error: Exception | None = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.held = Expiring(self.login, now=lambda: self.time)
+
+    async def login(self) -> Lease[str]:
+        self.logins += 1
+        number = self.logins
+        await self.gate.wait()
+        await asyncio.sleep(0)
+        if self.error is not None:
+            raise self.error
+        return Lease(f"token-{number}", None if self.life is None else self.time + self.life)
+
+
+@pytest.fixture
+async def door() -> Door:
+    return Door()
+
+
+async def test_many_callers_are_one_login(door: Door) -> None:
+    assert await asyncio.gather(*(door.held.get() for _ in range(50))) == ["token-1"] * 50
+    assert door.logins == 1
+
+
+async def test_many_callers_share_a_failure(door: Door) -> None:
+    door.error = Denied("wrong password")
+    results = await asyncio.gather(*(door.held.get() for _ in range(50)), return_exceptions=True)
+
+    assert {str(result) for result in results} == {"wrong password"}
+    assert len({id(result) for result in results}) == 50, "nobody shares another's traceback"
+    assert door.logins == 1
+
+
+async def test_it_is_tried_again_after_a_failure(door: Door) -> None:
+    door.error = Unavailable("down")
+    with pytest.raises(Unavailable):
+        await door.held.get()
+    door.error = None
+
+    assert await door.held.get() == "token-2"
+
+
+@pytest.mark.parametrize(
+    ("life", "later", "expected"),
+    [
+        pytest.param(600.0, 539.0, "token-1", id="fresh"),
+        pytest.param(600.0, 541.0, "token-2", id="a minute before the end"),
+        pytest.param(10.0, 7.0, "token-1", id="short and fresh"),
+        pytest.param(10.0, 8.5, "token-2", id="a fifth before the end"),
+        pytest.param(None, 1e9, "token-1", id="for ever"),
+    ],
+)
+async def test_it_is_renewed_in_time(door: Door, life: float | None, later: float, expected: str) -> None:
+    door.life = life
+    await door.held.get()
+    door.time += later
+
+    assert await door.held.get() == expected
+
+
+async def test_nobody_waits_for_a_renewal_ahead(door: Door) -> None:
+    await door.held.get()
+    door.time += 590
+    door.gate.clear()
+    first = asyncio.create_task(door.held.get())
+    await asyncio.sleep(0)
+
+    assert await door.held.get() == "token-1"
+    door.gate.set()
+    assert await first == "token-2"
+    assert await door.held.get() == "token-2"
+
+
+async def test_a_renewal_that_fails_is_tried_again_in_a_while(door: Door) -> None:
+    await door.held.get()
+    door.time += 545
+    door.error = Unavailable("down")
+
+    assert await door.held.get() == "token-1"
+    assert await door.held.get() == "token-1"
+    assert door.logins == 2
+    door.time += 11
+    assert await door.held.get() == "token-1"
+    assert door.logins == 3
+    door.time += 60
+    with pytest.raises(Unavailable):
+        await door.held.get()
+
+
+async def test_a_refused_login_is_replaced_once(door: Door) -> None:
+    refused = {"token-1"}
+    calls: list[str] = []
+
+    async def call(token: str) -> str:
+        calls.append(token)
+        await asyncio.sleep(0)
+        if token in refused:
+            raise Unauthenticated("expired")
+        return token
+
+    assert await asyncio.gather(*(door.held.use(call) for _ in range(5))) == ["token-2"] * 5
+    assert door.logins == 2
+    refused.add("token-2")
+    refused.add("token-3")
+    with pytest.raises(Unauthenticated):
+        await door.held.use(call)
+    assert calls[-2:] == ["token-2", "token-3"]
+
+
+async def test_a_login_that_helps_nobody_is_not_repeated_for_each(door: Door) -> None:
+    async def call(_: str) -> str:
+        raise Unauthenticated("of another tenant")
+
+    for _ in range(100):
+        with pytest.raises(Unauthenticated):
+            await door.held.use(call)
+    assert door.logins == 2
+    door.time += 61
+    with pytest.raises(Unauthenticated):
+        await door.held.use(call)
+    assert door.logins == 3
+
+
+async def test_what_is_not_refused_passes(door: Door) -> None:
+    async def call(_: str) -> str:
+        raise Denied("not this one")
+
+    with pytest.raises(Denied):
+        await door.held.use(call)
+    assert door.logins == 1
+
+
+async def test_one_who_gives_up_spoils_nothing(door: Door) -> None:
+    door.gate.clear()
+    callers = [asyncio.create_task(door.held.get()) for _ in range(4)]
+    await asyncio.sleep(0)
+    callers[0].cancel()
+    callers[2].cancel()
+    await asyncio.sleep(0)
+    door.gate.set()
+
+    assert list(await asyncio.gather(callers[1], callers[3])) == ["token-2", "token-2"]
+    assert door.logins == 2
+
+
+async def test_a_login_that_has_ended_already_is_used_once(door: Door) -> None:
+    door.life = -5.0
+
+    assert list(await asyncio.gather(door.held.get(), door.held.get())) == ["token-1", "token-1"]
+    assert await door.held.get() == "token-2"
+    assert "token" not in repr(door.held)
+
+
+def test_a_token_file_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("one\n")
+    first = token_file(path)
+    path.write_text("two\n")
+
+    assert (first.raw, token_file(path).raw) == (b"one", b"two")
+
+
+@pytest.mark.parametrize("content", [pytest.param(None, id="absent"), pytest.param("\n", id="empty")])
+def test_a_token_file_without_a_token(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "token").write_text(content)
+    with pytest.raises(Malformed, match=str(tmp_path / "token")):
+        token_file(tmp_path / "token")
