@@ -77,7 +77,7 @@ test-3.13: ## The fast tests and those of sync and plan on Python 3.13, where th
 	@for python in "$$HOME"/.pyenv/versions/3.13*/bin/python3.13 python3.13; do \
 	  if "$$python" -c 'import ensurepip' 2>/dev/null; then \
 	    $(MAKE) test VENV=.venv-3.13 PYTHON="$$python"; \
-	    exec .venv-3.13/bin/python -m pytest -q -m slow tests/e2e/test_passes.py; \
+	    exec .venv-3.13/bin/python -m pytest -q -m slow tests/real/e2e/test_passes.py; \
 	  fi; \
 	done; echo "no Python 3.13 here: skipped"
 
@@ -89,17 +89,17 @@ test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, r
 .PHONY: conformance
 conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one)
 	@[ -d "$(or $(SYNCRET_CORPUS),../shared/corpus)" ] || echo "no corpus beside the clone, and no SYNCRET_CORPUS: only the project's own cases"
-	$(BIN)/python -m pytest -q -m "not e2e" tests/conformance $(TEST)
+	$(BIN)/python -m pytest -q -m "not e2e" tests/suites/corpus tests/suites/providers $(TEST)
 
 # The oracle is built once, in minutes, into the user's cache.
 .PHONY: oracle
 oracle: $(DEV_READY) ## The engine against the operator's own Go packages (ORACLE_CASES=200000 for a long run; needs Go)
-	$(BIN)/python -m pytest -q -m oracle -o faulthandler_timeout=1200 tests/oracle $(TEST)
+	$(BIN)/python -m pytest -q -m oracle -o faulthandler_timeout=1200 tests/suites/oracle $(TEST)
 
 FUZZ_SECONDS ?= 600
 .PHONY: fuzz
 fuzz: $(DEV_READY) ## Damaged templates, manifests and paths, for FUZZ_SECONDS (FUZZ_SEED=N repeats a run)
-	$(BIN)/python -m tests.fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
+	$(BIN)/python -m tests.suites.fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 # -------------------------------------------------------------------------------------------------------- checks
 .PHONY: lint
@@ -137,15 +137,15 @@ docs: $(DEV_READY) ## Build the site into site/, links checked
 
 .PHONY: image
 image: $(DEV_READY) ## Build the container image on a base made here, run it read-only as non-root (root, buildah)
-	$(E2E) tests/image $(TEST)
+	$(E2E) tests/real/image $(TEST)
 
 .PHONY: e2e-systemd
 e2e-systemd: $(DEV_READY) ## Boot a real systemd with the service in it (root, mmdebstrap, systemd-container)
-	$(E2E) tests/systemd $(TEST)
+	$(E2E) tests/real/systemd $(TEST)
 
 .PHONY: e2e-prometheus
 e2e-prometheus: $(DEV_READY) ## Let a real Prometheus scrape the daemon and load the alert rules (Debian's prometheus)
-	$(E2E) tests/prometheus $(TEST)
+	$(E2E) tests/real/prometheus $(TEST)
 
 .PHONY: clean
 clean: ## Remove what was built, cached and synced; .venv stays

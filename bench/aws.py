@@ -22,8 +22,8 @@ from syncret.providers.aws import open_aws
 from syncret.providers.aws.secrets_manager import BATCH
 from syncret.providers.aws.spec import AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import RemoteKey
-from tests.servers.aws import REGION, SERVICES, Call, Fault, Gateway, gateway, moto_server
 from tests.support.opened import Given, context
+from tests.support.servers.aws import REGION, SERVICES, Call, Fault, Gateway, gateway, moto_server
 
 OBJECTS: Final = 2000
 SECRETS: Final = 200

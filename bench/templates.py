@@ -27,8 +27,8 @@ from syncret.daemon.core.templating import operator
 from syncret.daemon.engine.templates import Templates
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
-from tests.oracle.cases import material
-from tests.oracle.client import Oracle
+from tests.suites.oracle.cases import material
+from tests.suites.oracle.client import Oracle
 
 RENDER_GOAL: Final = 12
 PARSE_GOAL: Final = 25

@@ -20,10 +20,10 @@ from syncret.providers.registry import Registry
 from syncret.providers.vault import open_vault
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.client import VaultClient
-from tests.servers.gate import gate
-from tests.servers.vault.running import vault
+from tests.real.vault.support import Mount
 from tests.support.opened import Given, context
-from tests.vault.support import Mount
+from tests.support.servers.gate import gate
+from tests.support.servers.vault.running import vault
 
 KEYS: Final = 200
 OBJECTS: Final = 2000

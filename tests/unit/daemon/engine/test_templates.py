@@ -12,6 +12,8 @@ import pytest
 from syncret.daemon.engine.templates import Allowance, Templates
 from syncret.providers.errors import Malformed
 
+pytestmark = pytest.mark.time("real")
+
 KEYS = '{{ range until 10 }}{{ $_ := genPrivateKey "rsa" }}{{ end }}'
 
 

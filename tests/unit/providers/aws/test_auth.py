@@ -13,11 +13,11 @@ from syncret.providers.aws import AwsClient, open_aws
 from syncret.providers.aws.spec import AwsAuth, AwsJwtAuth, AwsSecretRef, AwsSpec, SessionTag
 from syncret.providers.contract import IssuedToken, RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from tests.servers import aws
-from tests.servers.aws import Gateway, Person, gate, moto
-from tests.servers.aws_metadata import POD_TOKEN, Metadata, metadata
-from tests.servers.aws_sts import ISSUER, Sts, Trust
 from tests.support.opened import NOW, Given, context
+from tests.support.servers import aws
+from tests.support.servers.aws import Gateway, Person, gate, moto
+from tests.support.servers.aws_metadata import POD_TOKEN, Metadata, metadata
+from tests.support.servers.aws_sts import ISSUER, Sts, Trust
 
 __all__ = ["gate", "moto"]  # fixtures
 

@@ -10,10 +10,10 @@ from syncret.providers.aws.ecr import ECR
 from syncret.providers.aws.sts import STS
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Denied, Malformed
-from tests.servers import aws
-from tests.servers.aws import Gateway, always, gate, moto
-from tests.servers.aws_sts import Sts, Trust
 from tests.support.opened import NOW, Given, context
+from tests.support.servers import aws
+from tests.support.servers.aws import Gateway, always, gate, moto
+from tests.support.servers.aws_sts import Sts, Trust
 
 __all__ = ["gate", "moto"]  # fixtures
 

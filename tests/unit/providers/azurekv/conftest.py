@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.servers.azure.server import Azure, azure
-from tests.servers.azure.variables import variables
 from tests.support.opened import Given
+from tests.support.servers.azure.server import Azure, azure
+from tests.support.servers.azure.variables import variables
 from tests.unit.providers.azurekv.stores import SECRET, Clock
 
 

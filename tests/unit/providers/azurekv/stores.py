@@ -10,10 +10,10 @@ from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
 from syncret.providers.contract import RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
-from tests.servers.azure.directory import TENANT
-from tests.servers.azure.objects import Version
-from tests.servers.azure.server import Azure
 from tests.support.opened import NOW, Given, context
+from tests.support.servers.azure.directory import TENANT
+from tests.support.servers.azure.objects import Version
+from tests.support.servers.azure.server import Azure
 
 SECRET: Final = "canary-client-secret"
 OURS: Final = {"managed-by": "external-secrets"}

@@ -9,9 +9,9 @@ from syncret.providers.azurekv.connection import cloud_of
 from syncret.providers.azurekv.spec import AzureKvSpec, CustomCloud
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.azure.clouds import CLOUDS
-from tests.servers.azure.directory import TENANT, VAULT
-from tests.servers.azure.server import Azure
 from tests.support.opened import Given
+from tests.support.servers.azure.directory import TENANT, VAULT
+from tests.support.servers.azure.server import Azure
 from tests.unit.providers.azurekv.stores import Clock, reads
 
 

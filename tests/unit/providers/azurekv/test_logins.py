@@ -12,12 +12,12 @@ from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.azurekv.spec import AzureSecretRef
 from syncret.providers.contract import IssuedToken, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from tests.servers.azure.directory import HOUR, OTHER_TENANT, TENANT, Application, Trust
-from tests.servers.azure.files import certificate, pem, pfx
-from tests.servers.azure.machine import HEADER
-from tests.servers.azure.server import Azure
-from tests.servers.google.logins import Issuer
 from tests.support.opened import NOW, Given
+from tests.support.servers.azure.directory import HOUR, OTHER_TENANT, TENANT, Application, Trust
+from tests.support.servers.azure.files import certificate, pem, pfx
+from tests.support.servers.azure.machine import HEADER
+from tests.support.servers.azure.server import Azure
+from tests.support.servers.google.logins import Issuer
 from tests.unit.providers.azurekv.stores import SECRET, Clock, key, opened, read, reads, seed
 
 ISSUER = Issuer("https://cluster.example", frozenset())

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.servers.google.server import Google, google
-from tests.servers.google.variables import variables
 from tests.support.opened import Given
+from tests.support.servers.google.server import Google, google
+from tests.support.servers.google.variables import variables
 from tests.unit.providers.gcpsm.stores import Clock
 
 

@@ -9,9 +9,9 @@ from syncret.providers.errors import SyncError
 from syncret.providers.gcpsm import open_gcpsm
 from syncret.providers.gcpsm.client import GcpSmClient
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpSmSpec
-from tests.servers.google.secrets import Secret
-from tests.servers.google.server import Google
 from tests.support.opened import NOW, Given, context
+from tests.support.servers.google.secrets import Secret
+from tests.support.servers.google.server import Google
 
 BY_KEY = GcpAuth(
     secret_ref=GcpSecretRef(secret_access_key_secret_ref=SecretKeySelector(name="key", key="key.json"))

@@ -7,9 +7,9 @@ import pytest
 from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.google.refusals import Conflict
-from tests.servers.google.errors import GoogleError
-from tests.servers.google.server import Google
 from tests.support.opened import Given
+from tests.support.servers.google.errors import GoogleError
+from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.stores import Clock, opened, seed
 
 OURS: Any = {"managed-by": "external-secrets"}

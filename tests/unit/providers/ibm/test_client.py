@@ -14,9 +14,9 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.ibm import open_ibm
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef, IbmSpec
-from tests.servers.ibm.server import Ibm, ibm
 from tests.support.opened import NOW, Given, context
 from tests.support.served import all_to, served
+from tests.support.servers.ibm.server import Ibm, ibm
 
 CANARY = "canary-5d2e"
 

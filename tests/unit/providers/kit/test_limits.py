@@ -1,8 +1,12 @@
+import asyncio
 import math
 
 import pytest
 
-from syncret.providers.kit.limits import CLOSED, FLOOR, RECOVERY, Bucket
+from syncret.providers.errors import Throttled
+from syncret.providers.kit.limits import CLOSED, FLOOR, RECOVERY, Bucket, Limiter
+
+pytestmark = pytest.mark.time("virtual")
 
 
 def spend(bucket: Bucket, now: float, calls: int) -> float:
@@ -122,3 +126,75 @@ def test_new_bounds_count_at_once() -> None:
     bucket = Bucket(1, 100, 0.0)
     bucket.configure(10, 2, 0.0)
     assert spend(bucket, 0.0, 3) == pytest.approx(0.1)
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def test_callers_pass_in_the_order_in_which_they_came() -> None:
+    limiter = Limiter(10, 1)
+    passed: list[tuple[int, float]] = []
+
+    async def call(number: int) -> None:
+        await limiter.take()
+        passed.append((number, round(now(), 6)))
+
+    await asyncio.gather(*(call(number) for number in range(5)))
+    assert passed == [(0, 0), (1, 0.1), (2, 0.2), (3, 0.3), (4, 0.4)]
+    stats = limiter.stats()
+    assert (stats.calls, round(stats.waited, 6), stats.waiting) == (5, 1.0, 0)
+
+
+async def test_who_gives_up_costs_no_token() -> None:
+    limiter = Limiter(1, 1)
+    await limiter.take()
+    first, second = (asyncio.create_task(limiter.take()) for _ in range(2))
+    await asyncio.sleep(0.5)
+    first.cancel()
+    await second
+    assert now() == pytest.approx(1)
+
+
+async def test_who_gives_up_at_the_last_moment_costs_no_token() -> None:
+    limiter = Limiter(1, 1)
+    await limiter.take()
+    first, second = (asyncio.create_task(limiter.take()) for _ in range(2))
+    asyncio.get_running_loop().call_at(1.0, first.cancel)
+    await second
+    assert now() == pytest.approx(1)
+
+
+async def test_a_low_rate_makes_callers_wait_for_as_long_as_it_takes() -> None:
+    limiter = Limiter(0.1, 1, patience=2)
+    await asyncio.gather(*(limiter.take() for _ in range(100)))
+    assert now() == pytest.approx(990)
+
+
+async def test_a_closed_gate_sends_everyone_away() -> None:
+    limiter = Limiter(1, 1, patience=10)
+    await limiter.take()
+    waiting = [asyncio.create_task(limiter.take()) for _ in range(3)]
+    await asyncio.sleep(0.5)
+    assert limiter.throttled(60) == 60
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(result) for result in results] == [Throttled] * 3
+    assert repr(limiter) == "<Limiter 0.5/s waiting=0 closed for 60.0s>"
+    await asyncio.sleep(60)
+    assert await limiter.take() == 0
+
+
+async def test_a_gate_that_is_closed_for_a_moment_is_waited_for() -> None:
+    limiter = Limiter(1000, 10, patience=10)
+    limiter.throttled(3)
+    assert await limiter.take() == pytest.approx(3)
+
+
+async def test_a_higher_rate_counts_for_those_who_wait() -> None:
+    limiter = Limiter(0.2, 1)
+    await limiter.take()
+    waiting = asyncio.create_task(limiter.take())
+    await asyncio.sleep(1)
+    limiter.configure(10, 1)
+    await waiting
+    assert now() == pytest.approx(1.08, abs=0.03)

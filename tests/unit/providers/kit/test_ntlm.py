@@ -9,9 +9,9 @@ from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.http import Http, Unauthenticated, json_body
 from syncret.providers.kit.ntlm import Login, NtlmHttp, messages
 from syncret.providers.kit.ntlm.md4 import md4
-from tests.servers.webhook import NtlmApi
 from tests.support.opened import NOW
 from tests.support.served import all_to, served
+from tests.support.servers.webhook import NtlmApi
 
 SERVER_NONCE = bytes.fromhex("0123456789abcdef")
 OUR_NONCE = b"\xaa" * 8

@@ -27,9 +27,9 @@ from syncret.providers.webhook.spec import (
     tells_namespace,
     tells_property,
 )
-from tests.servers.webhook import NtlmApi
 from tests.support.opened import Given, context
 from tests.support.served import all_to, served
+from tests.support.servers.webhook import NtlmApi
 from tests.support.tls import Authority
 
 LABEL = {"external-secrets.io/type": "webhook"}

@@ -8,9 +8,9 @@ import pytest
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.aws import AwsClient, open_aws
 from syncret.providers.aws.spec import AwsAuth, AwsSecretRef, AwsSpec
-from tests.servers import aws
-from tests.servers.aws import Gateway, gate, moto
 from tests.support.opened import Given, context
+from tests.support.servers import aws
+from tests.support.servers.aws import Gateway, gate, moto
 from tests.unit.providers.aws.services.support import Open
 
 __all__ = ["gate", "moto"]  # fixtures

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 
 from syncret.providers.aws import AwsClient
 from syncret.providers.contract import Finder, FindQuery, PushItem, RemoteKey, SecretBytes, SecretMap
-from tests.servers.aws import Gateway
+from tests.support.servers.aws import Gateway
 
 Open = Callable[..., AbstractAsyncContextManager[AwsClient]]
 

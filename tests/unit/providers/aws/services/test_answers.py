@@ -7,8 +7,8 @@ from aiohttp import web
 
 from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
-from tests.servers.aws import Call, Fault, Gateway
 from tests.support.served import all_to, served
+from tests.support.servers.aws import Call, Fault, Gateway
 from tests.unit.providers.aws.services.support import Open, found_by, keys
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 
 from syncret.providers.contract import FindQuery, PushItem, RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed
-from tests.servers.aws import Gateway
+from tests.support.servers.aws import Gateway
 from tests.unit.providers.aws.services.support import Open, found_by, keys, push
 
 pytestmark = pytest.mark.slow

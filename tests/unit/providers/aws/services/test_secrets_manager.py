@@ -7,8 +7,8 @@ import pytest
 from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
-from tests.servers.aws import Gateway
 from tests.support.opened import Given
+from tests.support.servers.aws import Gateway
 from tests.unit.providers.aws.services.support import Open, found_by, keys, push, secrets
 
 pytestmark = pytest.mark.slow

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.servers.google.logins import Issuer
-from tests.servers.google.server import Google
+from tests.support.servers.google.logins import Issuer
+from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins.support import AUDIENCE, PRINCIPAL
 from tests.unit.providers.gcpsm.stores import seed
 

@@ -10,10 +10,10 @@ from aiohttp import web
 
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.gcpsm.spec import GcpAuth
-from tests.servers.google.identity import User
-from tests.servers.google.logins import Issuer
-from tests.servers.google.server import Google
 from tests.support.opened import NOW, Given
+from tests.support.servers.google.identity import User
+from tests.support.servers.google.logins import Issuer
+from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins.support import SUBJECT, external, reads
 from tests.unit.providers.gcpsm.stores import Clock
 

@@ -10,10 +10,10 @@ from aiohttp import web
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, SecretName
-from tests.servers.google.identity import HOUR
-from tests.servers.google.logins import POOLS, Issuer
-from tests.servers.google.server import Google
 from tests.support.opened import NOW, Given
+from tests.support.servers.google.identity import HOUR
+from tests.support.servers.google.logins import POOLS, Issuer
+from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins.support import (
     ANNOTATION,
     APP,

@@ -8,10 +8,10 @@ from aiohttp import web
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.gcpsm.gcr import GCR, GcrAccessTokenSpec, GcrAuth, GcrWorkloadIdentity
 from syncret.providers.gcpsm.spec import GcpSecretRef
-from tests.servers.google.identity import HOUR
-from tests.servers.google.logins import Issuer
-from tests.servers.google.server import Google
 from tests.support.opened import NOW, Given, context
+from tests.support.servers.google.identity import HOUR
+from tests.support.servers.google.logins import Issuer
+from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins.support import (
     ANNOTATION,
     APP,

@@ -7,9 +7,9 @@ from aiohttp import web
 
 from syncret.providers.contract import RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError
-from tests.servers.google.identity import HOUR
-from tests.servers.google.server import Google
 from tests.support.opened import Given
+from tests.support.servers.google.identity import HOUR
+from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins.support import reads
 from tests.unit.providers.gcpsm.stores import BY_KEY, Clock, opened, read
 

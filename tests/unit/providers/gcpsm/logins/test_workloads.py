@@ -5,8 +5,8 @@ import pytest
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.gcpsm.spec import GcpAuth, GcpWorkloadIdentity
-from tests.servers.google.logins import Issuer
-from tests.servers.google.server import Google
+from tests.support.servers.google.logins import Issuer
+from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins.support import ANNOTATION, APP, WORKLOAD, reads, workload
 from tests.unit.providers.gcpsm.stores import Clock
 

@@ -1,10 +1,9 @@
 """Tests of this folder run on virtual time."""
 
-import asyncio
-from collections.abc import Callable, Mapping
+import pytest
 
-from syncret.daemon.engine.virtual_time import VirtualTimeLoop
+from tests.support.loops import Factories, loop_for
 
 
-def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    return {"virtual": VirtualTimeLoop}
+def pytest_asyncio_loop_factories(item: pytest.Item) -> Factories:
+    return loop_for(item, "virtual")

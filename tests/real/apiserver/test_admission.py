@@ -1,0 +1,136 @@
+"""What the judge says of a document is what a real API server says that holds the exported CRDs."""
+
+import time
+from collections.abc import Mapping
+from random import Random
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from syncret.config.errors import Severity
+from syncret.config.fields import Json
+from syncret.config.meta import Document
+from syncret.config.resources.kinds import Kind, Kinds
+from syncret.config.schema.admission import judge
+from syncret.config.schema.structural import Schema
+from syncret.daemon.cli.commands.export import crd
+from syncret.providers.registry import Registry
+from tests.real.apiserver.drawing import Artist
+from tests.support.servers.kube.running import KubeApi, kube_api
+
+pytestmark = pytest.mark.slow
+
+CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+ASKED: Final = "?dryRun=All&fieldValidation=Ignore"
+WRITTEN: Final = ("uid", "creationTimestamp", "generation", "managedFields", "namespace")
+STORES: Final = ("SecretStore", "ClusterSecretStore")
+EACH: Final = 40
+EACH_STORE: Final = 400
+SERVED_WITHIN: Final = 30.0
+LABELS: Final[tuple[Json, ...]] = ({"a": None}, {"a": "-"}, {"A.b/c": "d"}, {"a\n": "a"}, {"a": 1}, [])
+OWNERS: Final[tuple[Json, ...]] = (None, [], [{}], [None], "x")
+
+
+class Server(NamedTuple):
+    """A real API server with our CRDs."""
+
+    api: KubeApi
+    kinds: Mapping[str, Kind]
+    schemas: Mapping[str, Document]
+
+    def asked(self, document: Document) -> tuple[Document | None, str]:
+        """The document as it would be stored, or why it is refused."""
+        answer = self.api.request("POST", self.place(self.kinds[document["kind"]]) + ASKED, document)
+        if answer.status == 201:
+            return answer.body, ""
+        assert answer.status in {400, 422}, answer
+        return None, str(answer.body["message"])
+
+    @staticmethod
+    def place(kind: Kind) -> str:
+        return f"/apis/{kind.api_version}/{'namespaces/default/' if kind.namespaced else ''}{kind.plural}"
+
+
+REGISTRY: Final = Registry()
+
+
+@pytest.fixture(scope="module")
+def server() -> Server:
+    api, known = kube_api(), Kinds(REGISTRY)
+    kinds = {
+        kind.kind: kind for name in known.names() if (kind := known.find(name)) is not None and kind.group
+    }
+    documents = {name: crd(kind, REGISTRY) for name, kind in kinds.items()}
+    for document in documents.values():
+        api.create(CRDS, document)
+    end = time.monotonic() + SERVED_WITHIN
+    for kind in kinds.values():
+        while api.request("GET", Server.place(kind)).status != 200:
+            assert time.monotonic() < end, f"{kind.plural} are not served"
+            time.sleep(0.1)
+    schemas = {
+        name: document["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        for name, document in documents.items()
+    }
+    return Server(api, kinds, schemas)
+
+
+@pytest.mark.parametrize("name", [kind.kind for kind in Kinds(REGISTRY).names() if kind.group])
+def test_drawn_documents(server: Server, name: str) -> None:
+    kind, schema = server.kinds[name], Schema.of(server.kinds[name].model, REGISTRY, typed=Severity.WARNING)
+    artist = Artist(Random(name))  # noqa: S311  # a seed, so that every run draws the same
+    accepted = 0
+    for _ in range(EACH_STORE if name in STORES else EACH):
+        document = artist.document(kind.api_version, name, server.schemas[name])
+        stored, refused = server.asked(document)
+        admitted = schema.admit(document)
+        wrong = [str(problem) for problem in admitted.problems if problem.fatal]
+        assert bool(wrong) == bool(refused), f"{document}\nrefused: {refused}\nwrong: {wrong}"
+        if stored is not None:
+            assert admitted.document.get("spec") == stored.get("spec"), document
+            accepted += 1
+    assert accepted
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        *({"labels": labels} for labels in LABELS),
+        *({"labels": {"a": "b" * length}} for length in (63, 64)),
+        *({"annotations": {key: "x"}} for key in ("", "a b", "A.EXAMPLE/b", "a/b/c")),
+        *({"annotations": {"a": "é" * length}} for length in (131_071, 131_072)),
+        *({"finalizers": names} for names in (["a"], [""], ["A/b"], ["orphan", "foregroundDeletion"], "a")),
+        *({"name": name} for name in ("A", "", None, 5, "a" * 253, "a" * 254, "a..b", "a\n", "1", "..")),
+        *({"generateName": name} for name in ("a-", "A-", "AB-", "A", "a" * 254, 5)),
+        *({"creationTimestamp": when} for when in (None, "", "x", "2026-01-01T00:00:00Z", 5)),
+        *({"managedFields": "x"}, {"selfLink": 5}, {"deletionGracePeriodSeconds": "5"}, {"namespace": {}}),
+        *({"ownerReferences": owners} for owners in OWNERS),
+        *(
+            {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "u", **change}]}
+            for change in (
+                *({}, {"apiVersion": "a/b/c"}, {"apiVersion": ""}, {"apiVersion": "a/v1"}, {"kind": "Event"}),
+                *({"kind": ""}, {"name": ""}, {"uid": ""}, {"controller": "yes"}, {"controller": None}),
+            )
+        ),
+    ],
+    ids=lambda metadata: str(metadata)[:60],
+)
+def test_metadata(server: Server, metadata: Document) -> None:
+    document = {
+        "apiVersion": "generators.external-secrets.io/v1alpha1",
+        "kind": "UUID",
+        "metadata": {"name": "x", **metadata},
+        "spec": {},
+    }
+    stored, refused = server.asked(document)
+    judged = judge(document, REGISTRY)
+    assert judged.accepted == (not refused), f"refused: {refused}\nwrong: {judged.problems}"
+    if stored is not None and judged.document is not None:
+        assert _said(judged.document["metadata"]) == _said(stored["metadata"])
+
+
+def _said(metadata: Mapping[str, Any]) -> dict[str, Json]:
+    """What an author said of it."""
+    return {
+        name: value for name, value in metadata.items() if name not in {*WRITTEN, "generateName"} and value
+    }

@@ -1,0 +1,62 @@
+"""The service as systemd itself judges it."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+UNIT = ROOT / "systemd" / "syncret.service"
+MOST_EXPOSURE = 1.8
+
+pytestmark = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+
+
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unit as installed, but with a command that exists on this machine too."""
+    text = UNIT.read_text()
+    assert "ExecStart=/usr/bin/syncret run --config /etc/syncret/syncret.yaml\n" in text
+    path = tmp_path_factory.mktemp("units") / UNIT.name
+    path.write_text(text.replace("/usr/bin/syncret", "/bin/true"))
+    return path
+
+
+def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["systemd-analyze", "--no-pager", *arguments], check=False, capture_output=True, text=True
+    )
+
+
+def test_systemd_finds_nothing_wrong_with_the_unit(unit: Path) -> None:
+    found = analyze("verify", "--man=no", "--recursive-errors=no", unit)
+    assert (found.returncode, found.stderr.strip()) == (0, "")
+
+
+def test_the_unit_exposes_no_more_than_the_house_allows(unit: Path) -> None:
+    threshold = f"--threshold={round(MOST_EXPOSURE * 10)}"
+    found = analyze("security", "--offline=true", threshold, unit)
+    assert found.returncode == 0, found.stdout
+
+
+def test_each_remaining_point_is_explained_in_the_unit(unit: Path) -> None:
+    found = analyze("security", "--offline=true", "--json=short", unit)
+    points = json.loads(found.stdout)
+    assert points
+    remaining = {point["name"].partition("=")[0] for point in points if point["set"] is False}
+    head, _, _ = UNIT.read_text().partition("[Unit]")
+    assert {name for name in remaining if f"{name}=" not in head} == set()
+
+
+@pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="needs systemd-sysusers")
+def test_the_user_can_be_made() -> None:
+    made = subprocess.run(
+        ["systemd-sysusers", "--dry-run", UNIT.with_name("syncret.sysusers.conf")],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr
+    assert "Creating user 'syncret'" in made.stderr

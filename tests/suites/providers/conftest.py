@@ -1,0 +1,49 @@
+"""Closes a run with what the provider suite found; `SYNCRET_PROVIDER_TABLE=FILE` writes the whole table."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.suites.providers import matrix
+from tests.suites.providers.suite import ProviderSuite
+
+FILE: Final = "SYNCRET_PROVIDER_TABLE"
+
+_TOLD: Final = pytest.StashKey[list[matrix.Told]]()
+
+
+def _of_suite(item: pytest.Item) -> type[ProviderSuite] | None:
+    found = item.cls if isinstance(item, pytest.Function) else None
+    return found if isinstance(found, type) and issubclass(found, ProviderSuite) else None
+
+
+def _name(module: str, suite: str) -> str:
+    """The provider and, where it has several faces, which one."""
+    provider, face = module.removeprefix("test_"), suite.removeprefix("Test")
+    return provider if face.lower() == provider else f"{provider} {face}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    suite = _of_suite(item)
+    if suite is not None and (report.when == "call" or not report.passed):
+        outcome = {"passed": matrix.PASSED, "failed": matrix.FAILED}.get(report.outcome, matrix.SKIPPED)
+        reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
+        case = item.name.removeprefix("test_").replace("_", " ").replace("[", ": ").removesuffix("]")
+        told = matrix.Told(_name(item.path.stem, suite.__name__), case, outcome, reason)
+        item.config.stash.setdefault(_TOLD, []).append(told)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:  # noqa: ANN401  # not public
+    told = config.stash.get(_TOLD, list[matrix.Told]())
+    if told:
+        terminalreporter.section("providers")
+        for line in matrix.summary(told):
+            terminalreporter.write_line(line)
+        if FILE in os.environ:
+            Path(os.environ[FILE]).write_text("\n".join(matrix.markdown(told)) + "\n")

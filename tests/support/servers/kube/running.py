@@ -1,0 +1,234 @@
+"""The real Kubernetes API of a test run: kube-apiserver on etcd, one of each for all tests.
+
+There is no controller manager: namespaces never go away, nobody makes default ServiceAccounts, nothing that
+is owned is collected. A test works in a namespace of its own.
+"""
+
+import atexit
+import itertools
+import json
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from syncret.config.fields import Json
+from tests.support.servers.golang import built, need_go
+from tests.support.tls import Authority, Pair
+
+ADMIN: Final = "admin-token-of-the-tests"
+_VERSION: Final = "k8s.io/component-base/version"
+_FLAGS: Final = (
+    "-mod=mod",
+    f"-ldflags=-s -w -X {_VERSION}.gitVersion=v1.35.4 -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=35",
+)
+_READY_WITHIN: Final = 60.0
+_numbers = itertools.count(1)
+
+
+class Answer(NamedTuple):
+    """What the API answered."""
+
+    status: int
+    body: dict[str, Any]
+
+
+class KubeApi:
+    """A cluster, and everything that an administrator does to it. Blocking, and quick."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="syncret-kube-"))
+        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        self.authority = Authority("Kubernetes of the tests")
+        self.trust = ssl.create_default_context(cadata=self.authority.pem.decode())
+        self._write_files()
+        client, peer, port = _free_ports(3)
+        self.url = f"https://127.0.0.1:{port}"
+        programs = _programs()
+        self._etcd = self._start(
+            "etcd",
+            programs / "etcd",
+            f"--data-dir={self._folder / 'etcd'}",
+            f"--listen-client-urls=http://127.0.0.1:{client}",
+            f"--advertise-client-urls=http://127.0.0.1:{client}",
+            f"--listen-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",
+            f"--initial-cluster=default=http://127.0.0.1:{peer}",
+            "--unsafe-no-fsync",
+        )
+        self._apiserver = self._start(
+            "apiserver",
+            programs / "kube-apiserver",
+            f"--etcd-servers=http://127.0.0.1:{client}",
+            "--bind-address=127.0.0.1",
+            f"--secure-port={port}",
+            f"--cert-dir={self._folder}",
+            f"--tls-cert-file={self._folder / 'server.crt'}",
+            f"--tls-private-key-file={self._folder / 'server.key'}",
+            f"--client-ca-file={self._folder / 'ca.crt'}",
+            f"--token-auth-file={self._folder / 'tokens.csv'}",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--endpoint-reconciler-type=none",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={self._folder / 'sa.key'}",
+            f"--service-account-signing-key-file={self._folder / 'sa.key'}",
+            "--authorization-mode=RBAC",
+            "--disable-admission-plugins=ServiceAccount",
+        )
+        self._wait()
+
+    @property
+    def ca(self) -> bytes:
+        """PEM of the authority that signed the server's certificate."""
+        return self.authority.pem
+
+    @property
+    def ca_base64(self) -> str:
+        """The same as a spec holds it."""
+        return b64encode(self.ca).decode()
+
+    def stop(self) -> None:
+        """The end of both processes, in the order in which they need each other."""
+        for process in (self._apiserver, self._etcd):
+            process.kill()
+            process.wait()
+
+    def request(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, token: str = ADMIN
+    ) -> Answer:
+        """One request, by default as the administrator."""
+        request = urllib.request.Request(  # noqa: S310  # our own server
+            self.url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=10, context=self.trust) as answer:  # noqa: S310  # as above
+                return Answer(answer.status, _object(answer.read()))
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, _object(error.read()))
+
+    def create(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        """What an administrator creates must be accepted."""
+        answer = self.request("POST", path, document)
+        assert answer.status in {200, 201, 202}, f"{path}: {answer}"
+        return answer.body
+
+    def get(self, path: str) -> dict[str, Any] | None:
+        """The object there, if any."""
+        answer = self.request("GET", path)
+        return answer.body if answer.status == 200 else None
+
+    def namespace(self) -> str:
+        """A new namespace."""
+        name = f"ns-{next(_numbers)}"
+        self.create("/api/v1/namespaces", {"metadata": {"name": name}})
+        return name
+
+    def account(self, namespace: str, *rules: Mapping[str, Sequence[str]], everywhere: bool = False) -> str:
+        """A new ServiceAccount that may do this in its namespace, or in all."""
+        name = f"account-{next(_numbers)}"
+        self.create(f"/api/v1/namespaces/{namespace}/serviceaccounts", {"metadata": {"name": name}})
+        api, kind = "/apis/rbac.authorization.k8s.io/v1", "ClusterRole" if everywhere else "Role"
+        place = api if everywhere else f"{api}/namespaces/{namespace}"
+        self.create(f"{place}/{kind.lower()}s", {"metadata": {"name": name}, "rules": list(rules)})
+        self.create(
+            f"{place}/{kind.lower()}bindings",
+            {
+                "metadata": {"name": name},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+                "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+            },
+        )
+        return name
+
+    def token(self, namespace: str, account: str, **spec: Json) -> str:
+        """A token of a ServiceAccount."""
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+        return str(self.create(path, {"spec": spec})["status"]["token"])
+
+    def certificate(self, user: str, group: str = "") -> Pair:
+        """A client certificate."""
+        return self.authority.pair(user, group=group)
+
+    def _write_files(self) -> None:
+        server = self.authority.pair("127.0.0.1")
+        accounts = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption(),
+        )
+        for name, content in {
+            "ca.crt": self.authority.pem,
+            "server.crt": server.certificate,
+            "server.key": server.key,
+            "sa.key": accounts,
+            "tokens.csv": f"{ADMIN},admin,admin,system:masters\n".encode(),
+        }.items():
+            (self._folder / name).write_bytes(content)
+
+    def _start(self, name: str, *command: str | Path) -> "subprocess.Popen[bytes]":
+        with (self._folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        atexit.register(process.kill)
+        return process
+
+    def _wait(self) -> None:
+        end = time.monotonic() + _READY_WITHIN
+        while time.monotonic() < end:
+            for name, process in (("etcd", self._etcd), ("apiserver", self._apiserver)):
+                if process.poll() is not None:
+                    told = (self._folder / f"{name}.log").read_text(errors="replace")[-1000:]
+                    raise AssertionError(f"{name} ended:\n{told}")
+            try:
+                if self.request("GET", "/readyz").status == 200:
+                    return
+            except OSError:
+                pass  # it does not listen yet
+            time.sleep(0.05)
+        raise AssertionError("kube-apiserver is not ready")
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    """The answer, unless it is plain text."""
+    found: dict[str, Any] = json.loads(text) if text.startswith(b"{") else {}
+    return found
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on now: neither program can be told to choose one itself."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def _programs() -> Path:
+    """The folder of etcd and kube-apiserver: `KUBEBUILDER_ASSETS`, or built now (minutes, once)."""
+    given = os.environ.get("KUBEBUILDER_ASSETS")
+    if given:
+        return Path(given)
+    need_go()
+    return built(Path(__file__).parent, packages=("./cmd/etcd", "./cmd/kube-apiserver"), flags=_FLAGS)
+
+
+@cache
+def kube_api() -> KubeApi:
+    """The cluster of this run. It starts in a few seconds, once it is built."""
+    return KubeApi()

@@ -1,0 +1,103 @@
+"""The engine: how it stops, and what takes it down."""
+
+import asyncio
+from collections.abc import Iterable
+
+import pytest
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.engine import Engine, SourceEnded
+from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from tests.unit.daemon.engine.engines import Reconciling, World
+from tests.unit.daemon.engine.support import manifest, settings
+
+
+async def test_stopping_lets_runs_finish_within_the_deadline(home: MemoryCluster, clock: Clock) -> None:
+    ended: list[str] = []
+
+    async def slow(ref: ObjectRef, run: int) -> Outcome:
+        try:
+            await asyncio.sleep(5 if ref.name == "quick" else 1000)
+        except asyncio.CancelledError:
+            ended.append(f"{ref.name} cancelled")
+            raise
+        ended.append(ref.name)
+        return Outcome()
+
+    world = World(home, clock, drain_timeout=20.0)
+    world.reconciling.behaviour = slow
+    running = asyncio.create_task(world.engine.run())
+    await world.create("quick")
+    await world.create("slow")
+    await asyncio.sleep(1)
+    world.engine.stop()
+    await world.create("late")
+    await running
+    assert ended == ["quick", "slow cancelled"]
+    assert asyncio.get_running_loop().time() == 21
+
+
+async def test_cancelling_the_engine_ends_everything(home: MemoryCluster, clock: Clock) -> None:
+    async def slow(ref: ObjectRef, run: int) -> Outcome:
+        await asyncio.sleep(1000)
+        return Outcome()
+
+    world = World(home, clock)
+    world.reconciling.behaviour = slow
+    running = asyncio.create_task(world.engine.run())
+    await world.create("a")
+    await asyncio.sleep(1)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+class EndingSource:
+    """A home that tells of nothing, and then goes away; its own stream of changes."""
+
+    def __init__(self) -> None:
+        self._left = [Change(ChangeKind.SYNCED)]
+
+    def watch(self) -> "EndingSource":
+        return self
+
+    def __aiter__(self) -> "EndingSource":
+        return self
+
+    async def __anext__(self) -> Change:
+        if not self._left:
+            raise StopAsyncIteration
+        return self._left.pop()
+
+    async def aclose(self) -> None:
+        self._left.clear()
+
+
+async def test_a_source_that_ends_takes_the_engine_down(clock: Clock) -> None:
+    engine = Engine(EndingSource(), [], inventory=Inventory(), clock=clock, settings=settings())
+    with pytest.raises(ExceptionGroup) as raised:
+        await engine.run()
+    assert raised.group_contains(SourceEnded)
+
+
+class Strict(Reconciling):
+    """A reconciler whose model reads no document."""
+
+    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+        return [stored.as_type(ObjectRef)]
+
+
+async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, clock: Clock) -> None:
+    inventory = Inventory()
+    strict = Strict(inventory)
+    engine = Engine(home, [strict], inventory=inventory, clock=clock, settings=settings())
+    await home.create(manifest("ExternalSecret", "a", spec={}))
+    running = asyncio.create_task(engine.run())
+    await engine.settled()
+    assert [name for name, _ in strict.runs] == ["a"]
+    engine.stop()
+    await running

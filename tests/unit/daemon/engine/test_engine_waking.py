@@ -1,0 +1,185 @@
+"""The engine: what makes an object run, and when it is ready."""
+
+import asyncio
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.reconciler import ANY, Outcome
+from syncret.daemon.homes.memory.cluster import MemoryCluster
+from tests.unit.daemon.engine.engines import Start, content
+from tests.unit.daemon.engine.support import START, manifest, ref
+
+
+async def test_everything_that_exists_is_looked_at_once(home: MemoryCluster, start: Start) -> None:
+    for name in "abc":
+        await home.create(manifest("ExternalSecret", name, spec={}))
+    async with start() as world:
+        assert sorted(name for name, _ in world.reconciling.runs) == ["a", "b", "c"]
+        assert world.engine.first_pass.is_set()
+
+
+async def test_nothing_runs_before_everything_is_known(home: MemoryCluster, start: Start) -> None:
+    for number in range(50):
+        await home.create(manifest("ExternalSecret", f"x{number}", spec={}))
+    async with start() as world:
+        assert world.reconciling.known == [50] * 50
+
+
+async def test_an_empty_home_is_ready_at_once(start: Start) -> None:
+    async with start() as world:
+        assert world.engine.first_pass.is_set()
+
+
+async def test_a_store_that_hangs_delays_readiness_but_no_other_object(start: Start) -> None:
+    async def slow(ref: ObjectRef, run: int) -> Outcome:
+        await asyncio.sleep(30)
+        return Outcome()
+
+    async with start() as world:
+        world.reconciling.behaviour = slow
+        await world.create("a", lane="slow")
+        await asyncio.sleep(1)
+        world.reconciling.behaviour = content
+        await world.create("b", lane="fast")
+        await asyncio.sleep(1)
+        assert world.reconciling.times("b") == [1]
+
+
+async def test_ten_thousand_changes_within_a_second_are_few_runs_and_the_newest_wins(start: Start) -> None:
+    async def half_a_second(ref: ObjectRef, run: int) -> Outcome:
+        await asyncio.sleep(0.5)
+        return Outcome()
+
+    async with start() as world:
+        await world.create("a", number=0)
+        await world.engine.settled()
+        world.reconciling.runs.clear()
+        world.reconciling.behaviour = half_a_second
+        for number in range(1, 10_001):
+            await world.change("a", number=number)
+            if number % 1000 == 0:
+                await asyncio.sleep(0.1)
+        await world.engine.settled()
+        assert len(world.reconciling.runs) <= 3
+        assert world.reconciling.seen["a"] == {"number": 10_000}
+
+
+async def test_dependents_run_when_what_they_use_changes(home: MemoryCluster, start: Start) -> None:
+    async with start() as world:
+        await world.create("a", uses=["login"])
+        await world.create("b", uses=["other"])
+        await world.create("any", uses=[ANY])
+        await world.engine.settled()
+        world.reconciling.runs.clear()
+        secret = await home.create(manifest("Secret", "login", group=""))
+        await world.engine.settled()
+        assert [name for name, _ in world.reconciling.runs] == ["a", "any"]
+        await home.delete(secret.ref)
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 4
+
+
+async def test_the_echo_of_its_own_write_does_not_wake_the_writer(home: MemoryCluster, start: Start) -> None:
+    async def writing(ref: ObjectRef, run: int) -> Outcome:
+        if run == 0:
+            written = await home.create(manifest("Secret", "out", group=""))
+            world.engine.wrote(written.ref, written.resource_version, ref)
+        return Outcome()
+
+    async with start() as world:
+        world.reconciling.behaviour = writing
+        await world.create("a", uses=["out"])
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 1
+        await home.update(manifest("Secret", "out", group="", data={"k": "dg=="}))
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 2, "a change by someone else does"
+
+
+async def test_drift_of_what_it_wrote_itself_wakes_the_writer(home: MemoryCluster, start: Start) -> None:
+    async def writing(ref: ObjectRef, run: int) -> Outcome:
+        if run == 0:
+            written = await home.create(manifest("Secret", "out", group=""))
+            home.touched(written.ref)
+            await asyncio.sleep(1)  # both are heard while it runs
+            world.engine.wrote(written.ref, written.resource_version, ref)
+        return Outcome()
+
+    async with start() as world:
+        world.reconciling.behaviour = writing
+        await world.create("a", uses=["out"])
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 2
+        out = ref("out", kind="Secret")._replace(group="")
+        version = (await home.list(out.group_kind))[0].resource_version
+        world.engine.wrote(out, version, ref("a"))  # as if the echo were still to come
+        home.touched(out)
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 3
+
+
+async def test_a_new_status_wakes_dependents_only(home: MemoryCluster, start: Start) -> None:
+    async with start() as world:
+        created = await world.create("a")
+        await world.engine.settled()
+        world.reconciling.runs.clear()
+        await home.report(created.ref, {"refreshTime": "now"}, uid=created.uid)
+        await world.engine.settled()
+        assert world.reconciling.runs == []
+        assert world.inventory.get(created.ref) != created
+
+
+async def test_it_runs_again_when_due_and_exactly_then(start: Start, clock: Clock) -> None:
+    async def hourly(ref: ObjectRef, run: int) -> Outcome:
+        return Outcome(next_due=clock.now() + 3600)
+
+    async with start() as world:
+        world.reconciling.behaviour = hourly
+        await world.create("a")
+        await asyncio.sleep(3 * 3600)
+        await world.engine.settled()
+        assert world.reconciling.times("a") == [0, 3600, 7200, 10800]
+        assert world.engine.due(ref("a")) == START + 4 * 3600
+
+
+async def test_as_many_run_at_once_as_are_allowed(start: Start) -> None:
+    async def slow(ref: ObjectRef, run: int) -> Outcome:
+        await asyncio.sleep(1)
+        return Outcome()
+
+    async with start(workers=6, store_workers=4) as world:
+        world.reconciling.behaviour = slow
+        for number in range(12):
+            await world.create(f"x{number}", lane="one")
+        await world.engine.settled()
+        assert world.reconciling.most_busy == 4
+        assert asyncio.get_running_loop().time() == 3
+        for number in range(12):
+            await world.create(f"y{number}", lane=str(number))
+        await world.engine.settled()
+        assert world.reconciling.most_busy == 6
+
+
+async def test_forced_runs_at_once(start: Start) -> None:
+    async with start() as world:
+        await world.create("a")
+        await world.engine.settled()
+        assert world.engine.refresh(ref("a"))
+        assert not world.engine.refresh(ref("nobody"))
+        await world.engine.settled()
+        assert len(world.reconciling.runs) == 2
+
+
+async def test_settled_waits_for_what_follows_from_what(home: MemoryCluster, start: Start) -> None:
+    async def chain(ref: ObjectRef, run: int) -> Outcome:
+        await asyncio.sleep(1)
+        number = int(ref.name[1:])
+        if number < 5:
+            await home.create(manifest("ExternalSecret", f"x{number + 1}", spec={}))
+        return Outcome()
+
+    async with start() as world:
+        world.reconciling.behaviour = chain
+        await world.create("x0")
+        await world.engine.settled()
+        assert [name for name, _ in world.reconciling.runs] == [f"x{number}" for number in range(6)]

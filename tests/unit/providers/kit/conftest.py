@@ -1,0 +1,9 @@
+"""Tests of this folder run on virtual time where they are marked so."""
+
+import pytest
+
+from tests.support.loops import Factories, loop_for
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> Factories:
+    return loop_for(item, "real")
