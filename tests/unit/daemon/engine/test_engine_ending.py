@@ -13,6 +13,7 @@ from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.homes.contract import Change, ChangeKind, Stored
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.unit.daemon.engine.engines import Reconciling, World
+from tests.unit.daemon.engine.life import Life, store, wanting
 from tests.unit.daemon.engine.support import manifest, settings
 
 
@@ -101,3 +102,15 @@ async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, 
     assert [name for name, _ in strict.runs] == ["a"]
     engine.stop()
     await running
+
+
+async def test_runs_and_calls_share_one_deadline(clock: Clock) -> None:
+    loop = asyncio.get_running_loop()
+    async with Life(clock).running(drain_timeout=3.0, call_timeout=1000.0) as life:
+        await life.apply(store(), wanting())
+        life.manager.gate.clear()
+        await life.cluster.apply(wanting(key="other"))
+        await asyncio.sleep(1)
+        begin = loop.time()
+    assert loop.time() - begin == 3
+    assert life.manager.closed == 1

@@ -1,16 +1,24 @@
-"""Output folders of tests: opened on request, closed at the end."""
+"""Output folders and host homes of tests: opened on request, closed at the end."""
 
 import os
 import subprocess
-from collections.abc import Callable, Generator
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputTree
+from syncret.daemon.homes.filesystem.state.journal import OnRemoved
+from syncret.daemon.homes.memory.plugins import admission_by
+from syncret.providers.registry import Registry
+from tests.unit.daemon.homes.filesystem.homes import Opener as HomeOpener
+from tests.unit.daemon.homes.filesystem.homes import Problems
 
 Opener = Callable[..., OutputTree]
+REGISTRY = Registry()
 
 
 @pytest.fixture
@@ -45,3 +53,42 @@ def small_disk(tmp_path: Path) -> Generator[Path, None, None]:
         pytest.skip("no file system can be mounted here")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def problems() -> Problems:
+    return Problems()
+
+
+@pytest.fixture
+def manifests(tmp_path: Path) -> Path:
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def opened(tmp_path: Path, manifests: Path, problems: Problems) -> HomeOpener:
+    """Opens the home of a test; each opening is another life of it."""
+
+    @asynccontextmanager
+    async def home(on_removed: OnRemoved | None = None, **changes: object) -> AsyncGenerator[HostHome, None]:
+        chosen: dict[str, Any] = {
+            "manifests": [str(manifests)],
+            "output_dir": str(tmp_path / "out"),
+            "state_file": str(tmp_path / "state.db"),
+            "output": OutputSettings(fsync=False),
+            "debounce": 0.02,
+            **changes,
+        }
+        async with HostHome(
+            HostSettings(**chosen),
+            catalog=REGISTRY,
+            admission=admission_by(REGISTRY),
+            now=lambda: 1767225600.0,
+            on_problems=problems,
+            on_removed=on_removed,
+        ) as home:
+            yield home
+
+    return home

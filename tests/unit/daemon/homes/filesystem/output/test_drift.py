@@ -19,7 +19,7 @@ from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from syncret.daemon.homes.filesystem.state.database import StateError
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
-from tests.unit.daemon.homes.filesystem.writes import write
+from tests.unit.daemon.homes.filesystem.output.writes import write
 
 REGISTRY = Registry()
 SECRET = ObjectRef("", "Secret", "default", "made")

@@ -1,0 +1,129 @@
+"""Full disks, crashes and readers: nobody finds half of a set."""
+
+import os
+import resource
+import subprocess
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.filesystem.output.root import OutputSettings
+from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
+from tests.unit.daemon.homes.filesystem.output.folders import DB, NEW, OLD, Opener, hidden, names
+from tests.unit.daemon.homes.filesystem.output.writes import write
+
+
+@contextmanager
+def file_size_limit(size: int) -> Generator[None, None, None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_write_that_stops_half_way_leaves_the_old_set(folder: SecretFolder, output: Path) -> None:
+    write(folder, DB, OLD)
+    with file_size_limit(4096), pytest.raises(TargetUnavailable, match="larger than this process may write"):
+        write(folder, DB, {"password": b"x" * 10_000, "user": b"anna"})
+    assert folder.load(DB) == OLD
+    assert hidden(output) == []
+
+
+def test_a_first_write_that_stops_half_way_leaves_nothing(folder: SecretFolder, output: Path) -> None:
+    with file_size_limit(4096), pytest.raises(TargetUnavailable):
+        write(folder, DB, {"password": b"x" * 10_000})
+    assert folder.load(DB) is None
+    assert names(output / "default") == []
+
+
+@pytest.mark.parametrize("swaps", [True, False], ids=["swap", "file-by-file"])
+def test_a_full_disk_leaves_the_old_set(open_tree: Opener, small_disk: Path, swaps: bool) -> None:  # noqa: FBT001  # a parameter of a table
+    output = small_disk / "out"
+    folder = SecretFolder(open_tree(OutputSettings(fsync=False, exchange=swaps), path=output))
+    write(folder, DB, OLD)
+    with pytest.raises(TargetUnavailable, match="no space is left") as caught:
+        write(folder, DB, {"password": b"x" * 1_000_000, "user": b"anna"})
+    assert "free some space" in caught.value.hint
+    assert folder.load(DB) == OLD
+    assert hidden(output) == []
+    assert write(folder, DB, NEW).changed
+    assert folder.load(DB) == NEW
+
+
+def test_a_read_only_disk_is_told(open_tree: Opener, small_disk: Path) -> None:
+    output = small_disk / "out"
+    folder = SecretFolder(open_tree(path=output))
+    write(folder, DB, OLD)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(TargetUnavailable, match="read-only"):
+        write(folder, DB, NEW)
+    assert folder.load(DB) == OLD
+    with pytest.raises(TargetUnavailable, match="read-only"):
+        open_tree(path=small_disk / "other")
+
+
+def test_orphans_of_a_crash_are_swept_at_the_start(open_tree: Opener, output: Path) -> None:
+    (output / "default/..syncret-1a-0").mkdir(parents=True)
+    (output / "default/..syncret-1a-0/password").write_bytes(b"old")
+    (output / "default/..syncret-1a-1").write_bytes(b"half a manifest")
+    (output / "..syncret-1a-2").mkdir()
+    (output / "default/db").mkdir()
+    (output / "default/db/..syncret-1a-3").write_bytes(b"half a key")
+    tree = open_tree(OutputSettings(fsync=False, exchange=False))
+    assert not tree.swaps
+    assert hidden(output) == []
+    assert SecretFolder(tree).load(DB) == {}
+
+
+def test_two_processes_do_not_share_an_output_folder(open_tree: Opener) -> None:
+    open_tree()
+    with pytest.raises(TargetUnavailable, match="another syncret"):
+        open_tree()
+
+
+def test_an_output_folder_that_was_removed_is_made_again(
+    folder: SecretFolder, output: Path, tmp_path: Path
+) -> None:
+    write(folder, DB, OLD)
+    output.rename(tmp_path / "aside")
+    (tmp_path / "aside/default").rename(tmp_path / "default")
+    (tmp_path / "aside").rmdir()
+    assert folder.load(DB) is None
+    assert write(folder, DB, NEW).changed
+    assert folder.load(DB) == NEW
+
+
+def test_a_reader_never_finds_a_torn_set(open_tree: Opener, output: Path) -> None:
+    """Every reader opens the folder once and reads from it: it must find one number in all files, always."""
+    folder = SecretFolder(open_tree())
+    write(folder, DB, {"a": b"0", "b": b"0"})
+    stop = threading.Event()
+    seen: list[set[bytes]] = []
+
+    def read() -> None:
+        while not stop.is_set():
+            fd = os.open(output / "default/db", os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                files = [os.open(name, os.O_RDONLY, dir_fd=fd) for name in ("a", "b")]
+            except FileNotFoundError:  # the set was replaced and removed under us: not torn, gone
+                continue
+            finally:
+                os.close(fd)
+            seen.append({os.read(file, 10) for file in files})
+            for file in files:
+                os.close(file)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(500):
+        write(folder, DB, {"a": b"%d" % number, "b": b"%d" % number})
+    stop.set()
+    reader.join()
+    assert seen
+    assert all(len(values) == 1 for values in seen)

@@ -1,0 +1,260 @@
+"""The host home: manifests of folders, as they come, change and go."""
+
+import asyncio
+import contextlib
+from base64 import b64encode
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from syncret.config.errors import Severity
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.homes.contract import ChangeKind, TargetUnavailable
+from syncret.daemon.homes.filesystem.home import HostHome
+from tests.unit.daemon.homes.filesystem.homes import (
+    ES,
+    ES_YAML,
+    GIVEN,
+    MADE,
+    SECRET_YAML,
+    STORE,
+    STORE_YAML,
+    VALUE,
+    Opener,
+    Problems,
+    data_of,
+    encoded,
+    existing,
+    files,
+    is_anywhere,
+    made,
+)
+
+
+def vanish(folder: Path, *, instead: bool = False) -> None:
+    """Move a folder away; `instead`: and put an empty one in its place."""
+    folder.rename(folder.with_name("aside"))
+    if instead:
+        folder.mkdir()
+
+
+async def test_a_manifest_secret_stays_in_memory(opened: Opener, manifests: Path, tmp_path: Path) -> None:
+    (manifests / "given.yaml").write_text(SECRET_YAML)
+    async with opened() as home:
+        assert await data_of(home, GIVEN) == encoded(user="anna", password=VALUE)
+        assert is_anywhere(tmp_path, VALUE) == ["given.yaml"]
+
+
+async def test_keys_that_controllers_merged_survive_a_new_version_of_the_manifest(
+    opened: Opener, manifests: Path, tmp_path: Path
+) -> None:
+    (manifests / "given.yaml").write_text(SECRET_YAML)
+    async with opened() as home:
+        given = (await existing(home, GIVEN)).document
+        given["data"]["merged"] = b64encode(b"m").decode()
+        await home.update(given)
+        out = tmp_path / "out/default/given"
+        assert files(out) == {"user": "anna", "password": VALUE, "merged": "m"}
+        (manifests / "given.yaml").write_text(SECRET_YAML.replace("user: anna", "login: berta"))
+        await home.look()
+        assert files(out) == {"login": "berta", "password": VALUE, "merged": "m"}
+    async with opened() as home:
+        assert await data_of(home, GIVEN) == encoded(login="berta", password=VALUE, merged="m")
+        assert files(out) == {"login": "berta", "password": VALUE, "merged": "m"}
+        (manifests / "given.yaml").unlink()
+        await home.look()
+        assert await home.get(GIVEN) is None
+        assert not out.exists()
+
+
+async def test_edits_are_applied_and_renames_change_nothing(opened: Opener, manifests: Path) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened() as home:
+        before = await existing(home, ES)
+        (manifests / "app.yaml").rename(manifests / "renamed.yaml")
+        await home.look()
+        assert await existing(home, ES) == before
+        (manifests / "renamed.yaml").write_text(ES_YAML % "2h")
+        await home.look()
+        after = (await existing(home, ES)).document
+        assert after["metadata"]["generation"] == 2
+        assert after["metadata"]["uid"] == before.uid
+
+
+async def test_a_refused_version_leaves_the_last_good_one(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened() as home:
+        before = await existing(home, ES)
+        (manifests / "app.yaml").write_text(ES_YAML % "[1, 2]")
+        await home.look()
+        assert await existing(home, ES) == before
+        assert f"{manifests}/app.yaml:5: spec.refreshInterval" in str(problems)
+    async with opened() as home:
+        assert await existing(home, ES) == before
+        (manifests / "app.yaml").write_text(ES_YAML % "1h")
+        await home.look()
+        assert problems.last == []
+
+
+async def test_what_is_dropped_is_told_in_each_life_and_refuses_nothing(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    dropped = (ES_YAML % "1h").replace("spec:", "spec:\n  refreshIntervall: 5m")
+    (manifests / "app.yaml").write_text(
+        dropped.replace("external-secrets.io/v1", "external-secrets.io/v1beta1")
+    )
+    (manifests / "store.yaml").write_text(STORE_YAML)
+    for _ in range(2):
+        async with opened() as home:
+            for _ in range(2):
+                assert [(each.problem.severity, each.problem.path) for each in problems.last] == [
+                    (Severity.WARNING, "apiVersion"),
+                    (Severity.WARNING, "spec.refreshIntervall"),
+                ]
+                await home.look()
+            assert f"{manifests}/app.yaml:5: spec.refreshIntervall: unknown field" in str(problems)
+            await existing(home, ES)
+        problems.last = ()
+
+
+async def test_a_refused_document_tells_each_thing_once(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    wrong = (ES_YAML % "soon").replace("spec:", "spec:\n  refreshIntervall: 5m")
+    (manifests / "app.yaml").write_text(wrong)
+    async with opened():
+        assert sorted(each.problem.path for each in problems.last) == [
+            "spec.refreshInterval",
+            "spec.refreshIntervall",
+        ]
+
+
+async def test_a_store_whose_values_are_unknown_is_not_in_force(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    """Its values are in the manifest alone: a broken manifest must not turn into wrong values."""
+    (manifests / "store.yaml").write_text(STORE_YAML)
+    async with opened() as home:
+        uid = (await existing(home, STORE)).uid
+    (manifests / "store.yaml").write_text("a: [")
+    async with opened() as home:
+        assert await home.get(STORE) is None
+        assert problems.last
+    (manifests / "store.yaml").write_text(STORE_YAML)
+    async with opened() as home:
+        assert (await existing(home, STORE)).uid == uid
+
+
+async def test_a_folder_that_vanished_deletes_nothing(
+    opened: Opener, manifests: Path, problems: Problems, tmp_path: Path
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened() as home:
+        before = await existing(home, ES)
+        vanish(manifests)
+        await home.look()
+        assert await existing(home, ES) == before
+        assert "stays in force" in str(problems)
+    async with opened() as home:
+        assert await existing(home, ES) == before
+
+
+@pytest.mark.parametrize("dry", [True, False])
+async def test_who_asks_hears_of_written_objects_that_go(
+    opened: Opener,
+    manifests: Path,
+    tmp_path: Path,
+    dry: bool,  # noqa: FBT001  # a column
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened() as home:
+        await home.create(made(await existing(home, ES), a="1"))
+    (manifests / "app.yaml").unlink()
+    went: dict[ObjectRef, Document] = {}
+    async with opened(on_removed=went.__setitem__, dry=dry):
+        assert went == {MADE: made(a="1")}
+    assert bool(files(tmp_path / "out")) is dry
+
+
+async def test_a_path_taken_out_of_the_settings_is_gone(
+    opened: Opener, manifests: Path, tmp_path: Path
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened():
+        pass
+    async with opened(manifests=[str(tmp_path / "other")]) as home:
+        assert await home.get(ES) is None
+
+
+async def test_an_object_that_was_deleted_comes_back_while_its_manifest_stands(
+    opened: Opener, manifests: Path
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened() as home:
+        before = await existing(home, ES)
+        await home.delete(ES)
+        assert await home.get(ES) is None
+        await home.look()
+        await home.look()
+        assert (await existing(home, ES)).uid != before.uid
+
+
+async def test_an_output_folder_among_the_manifests_is_not_read(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    """Written files may well look like manifests."""
+    async with opened(output_dir=str(manifests / "out")) as home:
+        await home.create({**made(), "data": encoded(**{"app.yaml": ES_YAML % "1h"})})
+        await home.look()
+        assert await home.get(ES) is None
+        assert not problems.last
+
+
+async def test_the_folder_of_manifests_cannot_be_the_output_folder(opened: Opener, manifests: Path) -> None:
+    with pytest.raises(TargetUnavailable, match="manifests are read from this folder"):
+        async with opened(output_dir=str(manifests)):
+            pass
+
+
+@pytest.fixture
+async def running(opened: Opener) -> AsyncGenerator[HostHome, None]:
+    async with opened() as home:
+        task = asyncio.create_task(home.run())
+        yield home
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def until(home: HostHome, ref: ObjectRef, *, there: bool = True) -> None:
+    """Watch the home until an object is there, or gone."""
+    async with asyncio.timeout(5), aclosing(home.watch()) as changes:
+        async for change in changes:
+            if change.kind is ChangeKind.SYNCED and (await home.get(ref) is not None) is there:
+                return
+            gone = change.kind is ChangeKind.DELETED
+            if change.stored is not None and change.stored.ref == ref and gone is not there:
+                return
+
+
+async def test_the_folders_are_followed(running: HostHome, manifests: Path) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    await until(running, ES)
+    (manifests / "deep/er").mkdir(parents=True)
+    (manifests / "deep/er/given.yaml").write_text(SECRET_YAML)
+    await until(running, GIVEN)
+    (manifests / "app.yaml").unlink()
+    await until(running, ES, there=False)
+
+
+async def test_a_folder_that_comes_back_is_followed(
+    running: HostHome, manifests: Path, tmp_path: Path
+) -> None:
+    vanish(manifests, instead=True)
+    await asyncio.sleep(0.1)
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    await until(running, ES)

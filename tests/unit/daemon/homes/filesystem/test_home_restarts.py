@@ -1,0 +1,162 @@
+"""The host home: what it finds of a former life."""
+
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.filesystem.manifests import folders as manifest_folders
+from syncret.daemon.homes.filesystem.state.database import StateError, read_state
+from syncret.daemon.homes.filesystem.state.rows import is_file
+from syncret.daemon.homes.filesystem.state.writer import State
+from tests.unit.daemon.homes.filesystem.homes import (
+    ES,
+    ES_YAML,
+    GIVEN,
+    MADE,
+    SECRET_YAML,
+    STORE,
+    STORE_YAML,
+    VALUE,
+    Opener,
+    existing,
+    files,
+    is_anywhere,
+    made,
+)
+
+
+async def test_a_restart_changes_nothing_that_did_not_change(opened: Opener, manifests: Path) -> None:
+    (manifests / "all.yaml").write_text(ES_YAML % "1h" + "---\n" + STORE_YAML + "---\n" + SECRET_YAML)
+    refs = (ES, STORE, GIVEN, MADE)
+    async with opened() as home:
+        app = await existing(home, ES)
+        await home.report(ES, {"refreshTime": "2026-01-01T00:00:00Z"}, uid=app.uid)
+        await home.report(STORE, {"conditions": []}, uid=(await existing(home, STORE)).uid)
+        await home.create(made(app, a=VALUE))
+        before = [await existing(home, ref) for ref in refs]
+    async with opened() as home:
+        assert [await existing(home, ref) for ref in refs] == before
+        assert before[0].document["status"] == {"refreshTime": "2026-01-01T00:00:00Z"}
+
+
+@pytest.mark.parametrize("kept", ["uid", "creationTimestamp"])
+async def test_what_changed_while_nobody_ran_is_applied(opened: Opener, manifests: Path, kept: str) -> None:
+    (manifests / "all.yaml").write_text(ES_YAML % "1h" + "---\n" + STORE_YAML + "---\n" + SECRET_YAML)
+    async with opened() as home:
+        before = {ref: (await existing(home, ref)).document for ref in (ES, STORE, GIVEN)}
+    changed = (ES_YAML % "2h" + "---\n" + STORE_YAML + "---\n" + SECRET_YAML).replace(VALUE, "other-value")
+    (manifests / "all.yaml").write_text(changed)
+    async with opened() as home:
+        after = {ref: (await existing(home, ref)).document for ref in (ES, STORE, GIVEN)}
+    for ref, old in before.items():
+        assert after[ref]["metadata"][kept] == old["metadata"][kept]
+        assert after[ref]["metadata"]["resourceVersion"] != old["metadata"]["resourceVersion"]
+    assert after[ES]["metadata"]["generation"] == before[ES]["metadata"]["generation"] + 1
+    assert after[STORE]["metadata"]["generation"] == before[STORE]["metadata"]["generation"] + 1
+    assert after[STORE]["spec"]["provider"]["fake"]["data"][0]["value"] == "other-value"
+    assert after[GIVEN]["data"]["password"] == b64encode(b"other-value").decode()
+
+
+async def test_what_went_while_nobody_ran_is_deleted_with_what_it_owned(
+    opened: Opener, manifests: Path, tmp_path: Path
+) -> None:
+    (manifests / "all.yaml").write_text(ES_YAML % "1h" + "---\n" + STORE_YAML + "---\n" + SECRET_YAML)
+    async with opened() as home:
+        await home.create(made(await existing(home, ES), a="1"))
+    (manifests / "all.yaml").unlink()
+    async with opened() as home:
+        assert [await home.get(ref) for ref in (ES, STORE, GIVEN, MADE)] == [None] * 4
+    assert not (tmp_path / "out/default/made").exists()
+    assert [ref for ref, _ in read_state(str(tmp_path / "state.db")).rows if ref.kind != "Namespace"] == []
+
+
+async def test_finalizers_hold_what_went_while_nobody_ran(opened: Opener, manifests: Path) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened() as home:
+        app = (await existing(home, ES)).document
+        app["metadata"]["finalizers"] = ["example.com/held"]
+        await home.update(app)
+    (manifests / "app.yaml").unlink()
+    async with opened() as home:
+        held = (await existing(home, ES)).document
+        assert held["metadata"]["deletionTimestamp"]
+        assert held["spec"]["refreshInterval"] == "1h"
+    async with opened() as home:
+        held = (await existing(home, ES)).document
+        held["metadata"]["finalizers"] = []
+        await home.update(held)
+        assert await home.get(ES) is None
+
+
+async def test_files_that_a_reboot_took_are_a_secret_that_is_gone(opened: Opener, tmp_path: Path) -> None:
+    """The output folder is in memory on most hosts, the state is not."""
+    async with opened() as home:
+        await home.create(made(a="1"))
+    (tmp_path / "out").rename(tmp_path / "before-the-reboot")
+    async with opened() as home:
+        assert await home.get(MADE) is None
+        await home.create(made(a="1"))
+    assert files(tmp_path / "out") == {"default/made/a": "1"}
+
+
+async def test_no_value_is_ever_in_the_state(opened: Opener, manifests: Path, tmp_path: Path) -> None:
+    annotation = "kubectl.kubernetes.io/last-applied-configuration"
+    secret = SECRET_YAML.replace("labels:", f"annotations: {{{annotation}: {VALUE}}}, labels:")
+    (manifests / "all.yaml").write_text(ES_YAML % "1h" + "---\n" + STORE_YAML + "---\n" + secret)
+    async with opened() as home:
+        assert str(await home.get(STORE))
+        await home.create(made(a=VALUE))
+        given = (await existing(home, GIVEN)).document
+        given["data"]["merged"] = b64encode(VALUE.encode()).decode()
+        await home.update(given)
+        assert sorted(is_anywhere(tmp_path, VALUE)) == ["a", "all.yaml", "merged", "password"]
+    assert sorted(is_anywhere(tmp_path, VALUE)) == ["a", "all.yaml", "merged", "password"]
+    assert read_state(str(tmp_path / "state.db")).rows
+
+
+async def test_rows_that_none_of_us_wrote_are_refused(opened: Opener, tmp_path: Path) -> None:
+    state = State(str(tmp_path / "state.db"))
+    state.put(ES, b'{"document": {}}')
+    await state.aclose()
+    with pytest.raises(StateError, match="damaged"):
+        async with opened():
+            pass
+
+
+async def test_two_daemons_do_not_share_a_state_or_an_output_folder(opened: Opener, tmp_path: Path) -> None:
+    async with opened():
+        with pytest.raises(StateError, match="another syncret"):
+            async with opened(output_dir=None):
+                pass
+        with pytest.raises(TargetUnavailable, match="another syncret"):
+            async with opened(state_file=None):
+                pass
+        other = str(tmp_path / "other.db")
+        with pytest.raises(TargetUnavailable, match="another syncret"):
+            async with opened(state_file=other):
+                pass
+        async with opened(state_file=other, output_dir=str(tmp_path / "other")):
+            pass
+
+
+def file_rows(state: Path) -> list[str]:
+    """The manifest files that the state remembers, by name."""
+    return sorted(Path(ref.name).name for ref, _ in read_state(str(state)).rows if is_file(ref))
+
+
+async def test_manifest_files_that_are_gone_are_not_remembered_for_ever(
+    opened: Opener, manifests: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manifest_folders, "_RACY_NS", 0)  # files count as old enough at once
+    for name in ("a", "b", "c"):
+        (manifests / f"{name}.yaml").write_text((ES_YAML % "1h").replace("name: app", f"name: {name}"))
+    async with opened() as home:
+        (manifests / "a.yaml").unlink()
+        await home.look()
+    assert file_rows(tmp_path / "state.db") == ["b.yaml", "c.yaml"]
+    (manifests / "b.yaml").unlink()
+    async with opened():
+        pass
+    assert file_rows(tmp_path / "state.db") == ["c.yaml"]

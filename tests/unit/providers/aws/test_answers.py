@@ -1,0 +1,136 @@
+"""Bad answers, large ones, and regions that do not exist."""
+
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes
+from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
+from tests.support.served import all_to, served
+from tests.support.servers.aws import Call, Fault, Gateway
+from tests.unit.providers.aws.support import Open, found_by, keys
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("header", "after"),
+    [
+        pytest.param("7", 7.0, id="seconds"),
+        pytest.param("Fri, 13 Feb 1970 23:31:35 GMT", 0.0, id="a date"),
+        pytest.param("1e999", None, id="no number"),
+        pytest.param("9" * 400, 86400.0, id="for ever"),
+    ],
+)
+async def test_retry_after_is_passed_on(
+    gate: Gateway, opened: Open, header: str, after: float | None
+) -> None:
+    gate.fault = Fault(429, "SomethingElse", "canary", {"Retry-After": header})
+    async with opened() as client:
+        with pytest.raises(Throttled) as caught:
+            await client.fetch(keys("a", "b"))
+    assert caught.value.retry_after == after
+    assert len(gate.calls) == 1, "the SDK tries nothing again"
+
+
+@pytest.mark.parametrize("service", ["SecretsManager", "ParameterStore"])
+async def test_a_find_that_says_nothing_does_not_mean_everything(
+    gate: Gateway, opened: Open, service: str
+) -> None:
+    async with opened(service) as client:
+        with pytest.raises(Malformed, match="unexpected find operator") as caught:
+            await found_by(client, FindQuery())
+    assert caught.value.hint
+    assert not gate.calls
+
+
+async def test_empty_values_are_values(gate: Gateway, opened: Open) -> None:
+    async def secrets(_call: Call) -> dict[str, Any]:
+        return {"SecretValues": [{"Name": "a", "SecretString": ""}, {"Name": "b", "SecretBinary": ""}]}
+
+    async def parameters(_call: Call) -> dict[str, Any]:
+        return {"Parameters": [{"Name": "a", "Value": ""}, {"Name": "b", "Value": ""}]}
+
+    gate.replies |= {"BatchGetSecretValue": secrets, "GetParameters": parameters}
+    for service in ("SecretsManager", "ParameterStore"):
+        async with opened(service) as client:
+            assert list((await client.fetch(keys("a", "b"))).values()) == [SecretBytes(b"")] * 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        pytest.param(Fault(500, "InternalServiceError"), Unavailable, id="500"),
+        pytest.param(Fault(503, "canary: <html>"), Unavailable, id="503 of a proxy"),
+        pytest.param(Fault(400, "canary: text"), Malformed, id="a code that is none"),
+        pytest.param(Fault(400, "DecryptionFailure"), Malformed, id="a key that cannot be used"),
+        pytest.param(Fault(400, "TooManyUpdates"), Unavailable, id="another write is under way"),
+        pytest.param(Fault(400, "ParameterAlreadyExists"), Unavailable, id="another was faster"),
+        pytest.param(Fault(400, "ResourceExistsException"), Unavailable, id="another made it meanwhile"),
+        pytest.param(Fault(400, "RequestInProgressException"), Unavailable, id="not issued yet"),
+    ],
+)
+async def test_errors_of_the_server(
+    gate: Gateway, opened: Open, fault: Fault, expected: type[SyncError]
+) -> None:
+    gate.fault = fault
+    async with opened() as client:
+        try:
+            answer = (await client.fetch(keys("a")))[RemoteKey("a")]
+        except SyncError as error:
+            answer = error
+
+    assert isinstance(answer, expected)
+    assert "canary" not in f"{answer!r} {answer} {answer.__context__!r}"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_html_is_no_absence(opened: Open, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    async def page(_request: web.Request) -> web.Response:
+        return web.Response(text="<html>canary</html>", content_type="text/html")
+
+    async with served(all_to(page)) as address:
+        monkeypatch.setenv("AWS_SECRETSMANAGER_ENDPOINT", address)
+        async with opened() as client:
+            found = await client.fetch(keys("a", "b")[:count])
+
+    assert len(found) == count
+    assert all(isinstance(value, Malformed) and "canary" not in str(value) for value in found.values())
+
+
+async def test_a_value_of_five_megabytes(gate: Gateway, opened: Open) -> None:
+    async def large(_call: Call) -> dict[str, Any]:
+        return {"Name": "a", "SecretString": "x" * 5_000_000}
+
+    gate.replies["GetSecretValue"] = large
+    async with opened() as client:
+        [value] = (await client.fetch(keys("a"))).values()
+    assert isinstance(value, SecretBytes)
+    assert len(value) == 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("region", "hint"),
+    [
+        pytest.param("eu-wset-1", "did you mean eu-west-1", id="a slip of the pen"),
+        pytest.param("nowhere", "this build knows no region nowhere", id="nothing like it"),
+    ],
+)
+async def test_a_region_that_does_not_exist(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, region: str, hint: str
+) -> None:
+    monkeypatch.setenv("AWS_SECRETSMANAGER_ENDPOINT", "http://127.0.0.1:1")
+    async with opened(region=region) as client:
+        with pytest.raises(Unavailable, match="could not be reached") as caught:
+            await client.fetch(keys("a"))
+    assert hint in caught.value.hint
+
+
+async def test_fips(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_SECRETSMANAGER_ENDPOINT")
+    monkeypatch.setenv("AWS_USE_FIPS_ENDPOINT", "true")
+    async with opened(region="us-east-1") as client:
+        address: str = client._api._client.meta.endpoint_url  # type: ignore[attr-defined]
+
+    assert address == "https://secretsmanager-fips.us-east-1.amazonaws.com"
