@@ -105,7 +105,7 @@ async def _calls(moto: str, service: str, objects: int, keys: int) -> list[str]:
     """The operations of the first sync."""
     async with _manager(moto, service, keys) as gate:
         async with bench(manifests=_manifests(gate, service, objects, keys)) as one:
-            await one.running.engine.settled()
+            await one.running.engine.wait_idle()
             assert _synced(one) == objects
         return [call.operation for call in gate.calls]
 

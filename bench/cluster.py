@@ -7,9 +7,9 @@ from typing import Any
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.app import Controllers, Hooks, controllers
+from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.observer import Call, Run, Silent
+from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.contract import Provider
@@ -18,7 +18,7 @@ from syncret.providers.registry import Registry
 GROUP = "external-secrets.io"
 
 
-class Witness(Silent):
+class Witness(NullObserver):
     """Remembers every run and every call."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Bench:
     """A running engine, the cluster that it works on, and who watches it."""
 
     cluster: MemoryCluster
-    running: Controllers
+    running: RunningEngine
     witness: Witness
 
 
@@ -58,11 +58,9 @@ async def bench(
     cluster = MemoryCluster(now=clock.now, admission=admission_by(registry))
     for manifest in manifests:
         await cluster.apply(manifest)
-    hooks = Hooks(observer=witness, substitute=substitute)
+    hooks = EngineOverrides(observer=witness, substitute=substitute)
     settings = settings or Settings(spread=spread, requests_per_second=1e6, burst=1_000_000)
-    async with controllers(
-        cluster, registry=registry, settings=settings, clock=clock, hooks=hooks
-    ) as running:
+    async with run_engine(cluster, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
         yield Bench(cluster, running, witness)
 
 

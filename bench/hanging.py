@@ -91,7 +91,7 @@ async def _round(one: Bench) -> list[float]:
     for number in range(STORES):
         for place in range(OBJECTS):
             ref = ObjectRef("external-secrets.io", "ExternalSecret", "team", f"app-{number}-{place}")
-            one.running.world.facts.wish(ref)
+            one.running.context.memory.request_refresh(ref)
             one.running.engine.refresh(ref)
     nine = OBJECTS * (STORES - 1)
     while sum(map(_counts, one.witness.runs)) < nine:  # noqa: ASYNC110  # as above

@@ -31,17 +31,17 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
 async def _count() -> tuple[int, int, int]:
     async with bench() as one:
         await one.cluster.apply(store("one", "shared"))
-        await one.running.engine.settled()
+        await one.running.engine.wait_idle()
         for number in range(OBJECTS):
             await one.cluster.apply(external_secret(f"app-{number}", "one", "shared"))
-        await one.running.engine.settled()
+        await one.running.engine.wait_idle()
         first = _reads(one.witness.calls)
         # Up to the slot of the key, which all objects share; from there on an hour is an hour.
         await asyncio.sleep(3600 + 1)
-        await one.running.engine.settled()
+        await one.running.engine.wait_idle()
         one.witness.forget()
         await asyncio.sleep(3600 * HOURS)
-        await one.running.engine.settled()
+        await one.running.engine.wait_idle()
         refreshed = [run for run in one.witness.runs if run.ref.kind == "ExternalSecret"]
         return first, _reads(one.witness.calls), len(refreshed)
 

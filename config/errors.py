@@ -46,11 +46,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{where}{self.message}" + (f" ({self.hint})" if self.hint else "")
 
 
-class Unfit(Problem, frozen=True):
+class RuleViolation(Problem, frozen=True):
     """A value breaks a rule but has the right type, so that other rules can still be checked."""
 
 
-class Dropped(Problem, frozen=True):
+class UnknownField(Problem, frozen=True):
     """A field that nobody knows: a warning where it is only dropped; who demands more makes it an error."""
 
 

@@ -1,7 +1,7 @@
 """Makes text from elsewhere safe to show on a terminal."""
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """The text on one line, with control characters escaped: names may come from anybody."""
     if text.isprintable():
         return text

@@ -14,34 +14,39 @@ from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Faults, Observer
 from syncret.daemon.engine.reconciler import Reconciler
-from syncret.daemon.engine.reconcilers.context import Events, Options, Unheard, World
+from syncret.daemon.engine.reconcilers.context import (
+    EventRecorder,
+    NullEventRecorder,
+    Options,
+    ReconcilerContext,
+)
 from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReconciler
 from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
 from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
 from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
 from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
-from syncret.daemon.engine.sessions.pool import Sessions, Substitute
-from syncret.daemon.engine.templates import Allowance, Templates
-from syncret.daemon.homes.contract import Backend, Target
+from syncret.daemon.engine.sessions.pool import SessionPool, Substitute
+from syncret.daemon.engine.templates import TemplateLimits, Templates
+from syncret.daemon.homes.contract import Home, Target
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
 
-class Controllers(Struct, frozen=True, kw_only=True):
+class RunningEngine(Struct, frozen=True, kw_only=True):
     """A running engine and what can be asked of it."""
 
     engine: Engine
     inventory: Inventory
-    world: World
+    context: ReconcilerContext
 
 
-class Hooks(Struct, frozen=True, kw_only=True):
+class EngineOverrides(Struct, frozen=True, kw_only=True):
     """What may be put in: a target before the home's own that sees what is written, listeners, stand-ins."""
 
     target: Target | None = None
     observer: Observer | None = None
-    events: Events = field(default_factory=Unheard)
+    events: EventRecorder = field(default_factory=NullEventRecorder)
     faults: Faults | None = None
     substitute: Substitute | None = None
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
@@ -53,11 +58,16 @@ class Hooks(Struct, frozen=True, kw_only=True):
 
 
 @asynccontextmanager
-async def controllers(
-    backend: Backend, *, registry: Registry, settings: Settings, clock: Clock, hooks: Hooks | None = None
-) -> AsyncGenerator[Controllers, None]:
+async def run_engine(
+    backend: Home,
+    *,
+    registry: Registry,
+    settings: Settings,
+    clock: Clock,
+    hooks: EngineOverrides | None = None,
+) -> AsyncGenerator[RunningEngine, None]:
     """The engine with all its reconcilers on one home, running until the block is left; then it drains."""
-    hooks = hooks or Hooks()
+    hooks = hooks or EngineOverrides()
     inventory = Inventory()
     target = hooks.target or backend
 
@@ -65,7 +75,7 @@ async def controllers(
         found = registry.generator_type(kind)
         return found if hooks.generator is None else hooks.generator(found)
 
-    allowance = Allowance(
+    allowance = TemplateLimits(
         time=settings.template_time,
         memory=settings.template_memory,
         keys=settings.template_keys,
@@ -73,7 +83,7 @@ async def controllers(
     )
     async with AsyncExitStack() as stack:
         sessions = await stack.enter_async_context(
-            Sessions(
+            SessionPool(
                 registry,
                 target,
                 settings,
@@ -85,7 +95,7 @@ async def controllers(
             )
         )
         templates = stack.enter_context(Templates(clock.now, allowance))
-        world = World(
+        context = ReconcilerContext(
             inventory=inventory,
             target=target,
             status=backend,
@@ -107,30 +117,30 @@ async def controllers(
         )
         engine = Engine(
             backend,
-            reconcilers(world),
+            reconcilers(context),
             inventory=inventory,
             clock=clock,
             settings=settings,
             observer=hooks.observer,
-            listeners=(sessions.notice, world.owned.notice),
+            listeners=(sessions.notice, context.owned_secrets.notice),
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(engine.run(), name="engine")
             try:
-                yield Controllers(engine=engine, inventory=inventory, world=world)
+                yield RunningEngine(engine=engine, inventory=inventory, context=context)
             finally:
                 engine.stop()
                 sessions.drain()
 
 
-def reconcilers(world: World) -> tuple[Reconciler, ...]:
+def reconcilers(context: ReconcilerContext) -> tuple[Reconciler, ...]:
     """One for each kind that is acted upon."""
     return (
-        SecretStoreReconciler(world, "SecretStore"),
-        SecretStoreReconciler(world, "ClusterSecretStore"),
-        ExternalSecretReconciler(world),
-        PushSecretReconciler(world),
-        GeneratorStateReconciler(world),
-        FanOutReconciler(world, fan_out.EXTERNAL),
-        FanOutReconciler(world, fan_out.PUSH),
+        SecretStoreReconciler(context, "SecretStore"),
+        SecretStoreReconciler(context, "ClusterSecretStore"),
+        ExternalSecretReconciler(context),
+        PushSecretReconciler(context),
+        GeneratorStateReconciler(context),
+        FanOutReconciler(context, fan_out.EXTERNAL),
+        FanOutReconciler(context, fan_out.PUSH),
     )

@@ -21,7 +21,7 @@ Told = Callable[[str, ObjectRef, RemoteTarget], None]
 """Hears of each write that is held back: `push` or `delete`, the store, and where in it."""
 
 
-class HeldBack:
+class DryRunClient:
     """A client that reads as the real one does and writes nothing.
 
     It carries the real one's methods as attributes of its own: from Python 3.12 on, `isinstance` with a
@@ -44,7 +44,7 @@ class HeldBack:
         self._told("delete", self._store, target)
 
 
-def rehearsing(told: Told) -> Callable[[ObjectRef, Provider[Any]], Provider[Any]]:
+def dry_run_provider(told: Told) -> Callable[[ObjectRef, Provider[Any]], Provider[Any]]:
     """Puts clients that hold writes back in the place of those of every store."""
 
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
@@ -55,14 +55,14 @@ def rehearsing(told: Told) -> Callable[[ObjectRef, Provider[Any]], Provider[Any]
         @asynccontextmanager
         async def held_back(spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
             async with real(spec, context) as client:
-                yield HeldBack(client, store, told)
+                yield DryRunClient(client, store, told)
 
         return replace(provider, open=held_back)
 
     return substitute
 
 
-def given_back(generator: Generator[Any]) -> Generator[Any]:
+def dry_run_generator(generator: Generator[Any]) -> Generator[Any]:
     """The generator, but what it makes elsewhere is removed at once, and what others made is left alone."""
     real, cleanup = generator.generate, generator.cleanup
     if real is None or cleanup is None:

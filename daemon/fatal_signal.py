@@ -8,7 +8,7 @@ import os
 import signal
 
 
-def end_by(number: int, frame: object = None) -> None:
+def die_by(number: int, frame: object = None) -> None:
     """Die of a signal, of which this can be the handler. Nothing is cleaned up, nothing more is printed."""
     del frame
     signal.signal(number, signal.SIG_DFL)

@@ -9,32 +9,32 @@ import msgspec
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.base import GROUP
 from syncret.config.settings import Settings
-from syncret.daemon.app import Controllers, Hooks, controllers
+from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core import generator_states
 from syncret.daemon.core.ownership import MANAGED, controller_of
-from syncret.daemon.dry_run import given_back, rehearsing
+from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.issuers import of_folder
-from syncret.daemon.engine.observer import Run, Silent
+from syncret.daemon.engine.observer import NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops.object_view import KINDS
-from syncret.daemon.recorded_writes import RecordedTarget, Written
+from syncret.daemon.recorded_writes import RecordedWrite, RecordingWriter
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.registry import Registry
 
 
 @dataclass(kw_only=True, repr=False)
-class Pass:
+class SyncResult:
     """What a pass came to."""
 
     outputs: list[Document] = field(default_factory=list[Document])
     """What controllers wrote, in this pass or before it, as Kubernetes would hold it."""
     resources: list[Document] = field(default_factory=list[Document])
     """What was given, with its status."""
-    written: list[Written] = field(default_factory=list[Written])
+    written: list[RecordedWrite] = field(default_factory=list[RecordedWrite])
     pushes: list[tuple[str, ObjectRef, RemoteTarget]] = field(
         default_factory=list[tuple[str, ObjectRef, RemoteTarget]]
     )
@@ -49,7 +49,7 @@ class Pass:
         return any(each.problem.fatal for each in self.problems)
 
 
-class _Progress(Silent):
+class _Progress(NullObserver):
     """Counts the first run of each object, and keeps the failures that no status tells."""
 
     def __init__(self, report: Callable[[int, int], None] | None) -> None:
@@ -79,13 +79,13 @@ async def one_pass(
     rehearse: bool = False,
     whole: bool = True,
     progress: Callable[[int, int], None] | None = None,
-) -> Pass:
+) -> SyncResult:
     """Bring a host in step once. Raises ConfigError, StateError or TargetUnavailable if it cannot begin.
 
     The result tells of everything, or (`whole` false) of what is acted upon alone: to tell of a written
     Secret, its files are read.
     """
-    result = Pass()
+    result = SyncResult()
     clock = Clock()
     removed: dict[ObjectRef, Document] = {}
 
@@ -102,30 +102,32 @@ async def one_pass(
         once=True,
     )
     async with home:
-        target = RecordedTarget(home)
+        target = RecordingWriter(home)
         seen = _Progress(progress)
-        hooks = Hooks(
+        hooks = EngineOverrides(
             target=target,
             observer=seen,
-            substitute=rehearsing(told) if rehearse else None,
-            generator=given_back if rehearse else None,
+            substitute=dry_run_provider(told) if rehearse else None,
+            generator=dry_run_generator if rehearse else None,
             issue=of_folder(os.environ),
             in_cluster=False,
         )
-        async with controllers(
+        async with run_engine(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks
         ) as running:
-            await running.engine.settled()
-            result.written = [*target.written, *_swept_along(removed, target.written)]
-            await _tell(home, running, seen.raised, result, whole=whole)
+            await running.engine.wait_idle()
+            result.written = [*target.written, *_cascaded_deletions(removed, target.written)]
+            await _collect(home, running, seen.raised, result, whole=whole)
     return result
 
 
-def _swept_along(removed: Mapping[ObjectRef, Document], written: Iterable[Written]) -> Iterator[Written]:
+def _cascaded_deletions(
+    removed: Mapping[ObjectRef, Document], written: Iterable[RecordedWrite]
+) -> Iterator[RecordedWrite]:
     """Outputs that nobody deleted by name: they went with their owner, or with their manifest."""
     named = {each.ref for each in written if each.action == "delete"}
     return (
-        Written("delete", ref, msgspec.json.encode(before), None)
+        RecordedWrite("delete", ref, msgspec.json.encode(before), None)
         for ref, before in removed.items()
         if ref not in named
     )
@@ -135,8 +137,13 @@ def _replace(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
     problems[:] = found
 
 
-async def _tell(
-    home: HostHome, running: Controllers, raised: Mapping[ObjectRef, str], result: Pass, *, whole: bool
+async def _collect(
+    home: HostHome,
+    running: RunningEngine,
+    raised: Mapping[ObjectRef, str],
+    result: SyncResult,
+    *,
+    whole: bool,
 ) -> None:
     for kind in sorted(home.kinds()):
         acted_upon = kind in KINDS or kind == generator_states.KIND
@@ -150,7 +157,7 @@ async def _tell(
             elif not _is_implied(kind, document):
                 result.resources.append(document)
             if acted_upon:
-                failure = running.world.facts.failure(stored.ref)
+                failure = running.context.memory.failure(stored.ref)
                 if failure is not None:
                     hint = f" ({failure.hint})" if failure.hint else ""
                     result.failures[stored.ref] = failure.message + hint

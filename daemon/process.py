@@ -11,14 +11,14 @@ import resource
 from contextlib import suppress
 
 
-def give_back() -> None:
+def trim_memory() -> None:
     """Let go of unused pages, where the C library can: 5 MB after a first sync of ten thousand objects."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
-def raise_limit() -> None:
+def raise_file_limit() -> None:
     """Raise the soft limit to the hard one, where that is allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:

@@ -7,13 +7,13 @@ import msgspec
 
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
-from syncret.daemon.homes.contract import Stored, Target
+from syncret.daemon.homes.contract import StoredObject, Target
 
 BOOKKEEPING = ("finalizers", "resourceVersion", "managedFields")
 BOOKS = GroupKind("generators.external-secrets.io", "GeneratorState")
 
 
-class Written(NamedTuple):
+class RecordedWrite(NamedTuple):
     """One output written: what it was (None: there was none) and became (None: it was deleted).
 
     Both are encoded: a pass over ten thousand objects remembers all that it wrote.
@@ -37,47 +37,47 @@ class Written(NamedTuple):
         return str((self.after or self.before or {}).get("apiVersion", ""))
 
 
-class RecordedTarget:
+class RecordingWriter:
     """Implements `Target`. Bookkeeping (finalizers, the records of generators) is no output."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self.written: list[Written] = []
+        self.written: list[RecordedWrite] = []
 
-    async def get(self, ref: ObjectRef) -> Stored | None:
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
         return await self._target.get(ref)
 
-    def untouched(self, ref: ObjectRef) -> bool:
-        return self._target.untouched(ref)
+    def is_unchanged(self, ref: ObjectRef) -> bool:
+        return self._target.is_unchanged(ref)
 
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
-    ) -> Sequence[Stored]:
+    ) -> Sequence[StoredObject]:
         return await self._target.list(group_kind, namespace=namespace, selector=selector)
 
-    async def create(self, document: Document, *, manager: str = "") -> Stored:
+    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
         created = await self._target.create(document, manager=manager)
-        self._note(Written("create", created.ref, None, created.data))
+        self._note(RecordedWrite("create", created.ref, None, created.data))
         return created
 
-    async def update(self, document: Document, *, manager: str = "") -> Stored:
+    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
         former = await self._target.get(ref_of(document))
         updated = await self._target.update(document, manager=manager)
         if former is None or _content(former.document) != _content(updated.document):
             before = former.data if former is not None else None
-            self._note(Written("update", updated.ref, before, updated.data))
+            self._note(RecordedWrite("update", updated.ref, before, updated.data))
         return updated
 
-    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+    async def set_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         return await self._target.set_finalizers(stored, finalizers)
 
     async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
         before = await self._target.get(ref)
         await self._target.delete(ref, uid=uid)
         if before is not None:
-            self._note(Written("delete", ref, before.data, None))
+            self._note(RecordedWrite("delete", ref, before.data, None))
 
-    def _note(self, written: Written) -> None:
+    def _note(self, written: RecordedWrite) -> None:
         if written.ref.group_kind != BOOKS:
             self.written.append(written)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from syncret.daemon.fatal_signal import end_by
+from syncret.daemon.fatal_signal import die_by
 
 SAME: Final = 0.2
 """Seconds within which two signals are one wish: `timeout`, for one, sends its signal twice."""
@@ -16,7 +16,7 @@ SAME: Final = 0.2
 log = structlog.get_logger()
 
 
-class Wish(Enum):
+class Requested(Enum):
     """What a life is ended for."""
 
     STOP = "stop"
@@ -41,11 +41,11 @@ class Signals:
         """Whether a signal to stop has come."""
         return self._stop_since is not None
 
-    async def wish(self) -> Wish:
+    async def requested(self) -> Requested:
         """Wait for a signal. A reload is wished for once, however often, until it is begun."""
         await self._came.wait()
         self._came.clear()
-        return Wish.STOP if self.stopping else Wish.RELOAD
+        return Requested.STOP if self.stopping else Requested.RELOAD
 
     def reload_begins(self) -> None:
         """Whatever asked for a reload until now is served by this one."""
@@ -62,4 +62,4 @@ class Signals:
             log.warning(
                 "stopped at once by a second signal; what was under way is cut short", signal=number.name
             )
-            end_by(number)
+            die_by(number)

@@ -14,19 +14,19 @@ import structlog
 
 from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings
-from syncret.daemon.app import Controllers, Hooks, controllers
+from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.issuers import of_folder
-from syncret.daemon.engine.observer import Several
+from syncret.daemon.engine.observer import ObserverGroup
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops import logs
-from syncret.daemon.ops.event_log import LoggedEvents, LoggedNews
+from syncret.daemon.ops.event_log import EngineLogger, EventLogger
 from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import Service, View
-from syncret.daemon.process import give_back
-from syncret.daemon.signals import Signals, Wish
+from syncret.daemon.process import trim_memory
+from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
 
 STATUS_EVERY: Final = 10.0
@@ -59,7 +59,7 @@ class Supervisor:
         watchdog = asyncio.create_task(self._keep_alive(), name="watchdog")
         try:
             settings = self._load()
-            while await self._live(settings, signals) is Wish.RELOAD and not signals.stopping:
+            while await self._live(settings, signals) is Requested.RELOAD and not signals.stopping:
                 signals.reload_begins()
                 settings = self._reloaded(settings)
         finally:
@@ -78,7 +78,7 @@ class Supervisor:
                 log.warning("the settings are wrong, the old ones stay in force", problem=str(problem))
             return settings
 
-    async def _live(self, settings: Settings, signals: Signals) -> Wish:
+    async def _live(self, settings: Settings, signals: Signals) -> Requested:
         logs.configure(settings.log_level, settings.log_format)
         clock = Clock()
         metrics = Metrics(clock.now)
@@ -92,14 +92,14 @@ class Supervisor:
                 log.warning(
                     "this file system cannot swap folders: readers may see a mixture of old and new files"
                 )
-            hooks = Hooks(
-                observer=Several(metrics, LoggedNews()),
-                events=LoggedEvents(),
+            hooks = EngineOverrides(
+                observer=ObserverGroup(metrics, EngineLogger()),
+                events=EventLogger(),
                 issue=of_folder(os.environ),
                 in_cluster=False,
             )
             running = await stack.enter_async_context(
-                controllers(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
+                run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )
             metrics.watch(sources_of(running))
             view = View(
@@ -115,8 +115,8 @@ class Supervisor:
                     group.create_task(clock.follow(), name="clock: follow the system's"),
                     group.create_task(self._tell(view), name="status"),
                 ]
-                wish = await signals.wish()
-                if wish is Wish.RELOAD:
+                wish = await signals.requested()
+                if wish is Requested.RELOAD:
                     self._notifier.reloading()
                     log.info("reloading")
                 for chore in chores:
@@ -131,7 +131,7 @@ class Supervisor:
 
     async def _tell(self, view: View) -> None:
         await view.controllers.engine.first_pass.wait()
-        give_back()
+        trim_memory()
         self._notifier.ready(_line(view))
         if self._announce is not None:
             self._announce(view)
@@ -140,15 +140,15 @@ class Supervisor:
             self._notifier.status(_line(view))
 
 
-def sources_of(running: Controllers) -> Sources:
+def sources_of(running: RunningEngine) -> Sources:
     """Where a scrape looks."""
-    sessions = running.world.sessions
+    sessions = running.context.sessions
     return Sources(
         inventory=running.inventory,
         queue=running.engine.queue.stats,
         limits=sessions.limits,
         in_flight=sessions.in_flight,
-        failure=running.world.facts.failure,
+        failure=running.context.memory.failure,
     )
 
 

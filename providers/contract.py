@@ -233,11 +233,11 @@ class OpenContext:
     now: Callable[[], float]
     """The wall clock, in seconds since the epoch."""
     render: Render
-    keep: dict[str, Any]
+    store_memory: dict[str, Any]
     """Memory of this store that outlives the client, for as long as the process lives."""
 
 
-def never(_spec: object) -> bool:
+def not_by_namespace(_spec: object) -> bool:
     """The usual `by_namespace`: requests do not depend on the namespace they are made for."""
     return False
 
@@ -252,7 +252,7 @@ class Provider(Generic[M]):
     spec: SpecType[M]
     open: Callable[[M, OpenContext], AbstractAsyncContextManager[Client]] | None = None
     batch_size: int = 1
-    by_namespace: Callable[[M], bool] = never
+    by_namespace: Callable[[M], bool] = not_by_namespace
     """Whether requests depend on the namespace they are made for, so that each needs a client of its own."""
 
     @property

@@ -12,7 +12,7 @@ from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, GroupKind, is_object
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
 from syncret.config.resources.kinds import Kind, Kinds
-from syncret.config.schema.metadata_rules import check_metadata, check_unread, unread
+from syncret.config.schema.metadata_rules import check_metadata, check_server_fields, drop_server_fields
 from syncret.config.schema.structural import Schema
 from syncret.config.spelling import did_you_mean
 
@@ -21,7 +21,7 @@ _OURS: Final = (GROUP, GENERATORS_GROUP)
 _SCENARIO: Final = "Scenario"
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
+class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one document.
 
     `document` is what would be stored: pruned, defaulted, in the stored version, without status; None if it
@@ -42,12 +42,12 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind is not None and not any(problem.fatal for problem in self.problems)
 
 
-def judge(document: Json, catalog: Catalog, previous: Document | None = None) -> Judged:
+def admit(document: Json, catalog: Catalog, previous: Document | None = None) -> AdmissionResult:
     """Judge one document, which is not changed; `previous` is the stored version that it replaces."""
-    return _judge_of(catalog).judge(document, previous)
+    return _judge_of(catalog).admit(document, previous)
 
 
-class Judge:
+class Admission:
     """Judges documents by one catalog; each kind's schema is compiled when its first document comes."""
 
     def __init__(self, catalog: Catalog) -> None:
@@ -55,22 +55,24 @@ class Judge:
         self._kinds = Kinds(catalog)
         self._schemas: dict[type[Model], Schema] = {}
 
-    def judge(self, document: Json, previous: Document | None = None) -> Judged:
+    def admit(self, document: Json, previous: Document | None = None) -> AdmissionResult:
         """Judge one document, as the module's function does."""
         if not is_object(document):
-            return Judged(problems=(Problem(path="", message="must be an object with apiVersion and kind"),))
+            return AdmissionResult(
+                problems=(Problem(path="", message="must be an object with apiVersion and kind"),)
+            )
         if not (_is_text(document.get("apiVersion")) and _is_text(document.get("kind"))):
-            return Judged(document=document, problems=tuple(_head(document)))
+            return AdmissionResult(document=document, problems=tuple(_head(document)))
         group, _, version = document["apiVersion"].rpartition("/")
         name = GroupKind(group, document["kind"])
         kind = self._kinds.find(name)
         if kind is None:
-            return self._stranger(document, name)
+            return self._unknown_kind(document, name)
         if version not in kind.versions:
-            return Judged(document=document, problems=(_wrong_version(kind, version),))
+            return AdmissionResult(document=document, problems=(_wrong_version(kind, version),))
         return self._known(document, kind, version, previous)
 
-    def mended(self, document: Json) -> tuple[Problem, ...]:
+    def warnings(self, document: Json) -> tuple[Problem, ...]:
         """Warnings about what is not read as the author wrote it: dropped fields, an old version.
 
         Other warnings, such as the one about an unmaintained provider, come from `judge` alone.
@@ -84,24 +86,26 @@ class Judge:
         found = self._schema(kind).admit(_prepared(document, kind)).problems
         return tuple(problem for problem in (*_adapted(document, kind, version), *found) if not problem.fatal)
 
-    def _known(self, document: Document, kind: Kind, version: str, previous: Document | None) -> Judged:
+    def _known(
+        self, document: Document, kind: Kind, version: str, previous: Document | None
+    ) -> AdmissionResult:
         problems = [*_adapted(document, kind, version)]
         metadata: Json = document.get("metadata")
         if is_object(metadata):
-            problems += check_unread(metadata)
+            problems += check_server_fields(metadata)
         stored, found = self._schema(kind).admit(_prepared(document, kind))
         problems += found
         wrong = [problem.path for problem in found if problem.fatal]
         if not any(path.startswith("metadata") for path in wrong):
             problems += check_metadata(stored["metadata"], name_is_label=kind.kind == "Namespace")
         if wrong:
-            return Judged(document=stored, kind=kind, problems=tuple(problems))
+            return AdmissionResult(document=stored, kind=kind, problems=tuple(problems))
         resource: Any = msgspec.convert(stored, kind.model)
         if kind.check is not None:
             problems += kind.check(resource, self._catalog)
         if kind.update is not None and previous is not None:
             problems += kind.update(previous, stored)
-        return Judged(document=stored, kind=kind, resource=resource, problems=tuple(problems))
+        return AdmissionResult(document=stored, kind=kind, resource=resource, problems=tuple(problems))
 
     def _schema(self, kind: Kind) -> Schema:
         schema = self._schemas.get(kind.model)
@@ -111,7 +115,7 @@ class Judge:
             self._schemas[kind.model] = schema
         return schema
 
-    def _stranger(self, document: Document, name: GroupKind) -> Judged:
+    def _unknown_kind(self, document: Document, name: GroupKind) -> AdmissionResult:
         known = self._kinds.names()
         groups = [one.group for one in known if one.kind == name.kind]
         if groups:
@@ -124,13 +128,13 @@ class Judge:
             hint = did_you_mean(name.kind, [one.kind for one in known])
         problem = Problem(path=path, message=message, hint=hint)
         if name.group in _OURS:
-            return Judged(document=document, problems=(problem,))
-        return Judged(document=document, foreign=problem)
+            return AdmissionResult(document=document, problems=(problem,))
+        return AdmissionResult(document=document, foreign=problem)
 
 
 @lru_cache(maxsize=8)
-def _judge_of(catalog: Catalog) -> Judge:
-    return Judge(catalog)
+def _judge_of(catalog: Catalog) -> Admission:
+    return Admission(catalog)
 
 
 def _is_text(value: Json) -> bool:
@@ -182,7 +186,7 @@ def _prepared(document: Document, kind: Kind) -> Document:
     if metadata is None:
         metadata = {}
     if is_object(metadata):
-        metadata = unread(metadata)
+        metadata = drop_server_fields(metadata)
         namespace: Json = metadata.get("namespace")
         if not kind.namespaced and (namespace is None or isinstance(namespace, str)):
             metadata.pop("namespace", None)

@@ -54,10 +54,10 @@ def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterat
     namespace: str = metadata.get("namespace", "")
     if namespace and not (len(namespace) <= _LONGEST_LABEL and _LABEL.fullmatch(namespace)):
         yield Problem(path="metadata.namespace", message="is not a DNS label", hint=_LABEL_HINT)
-    yield from check_marks(metadata)
+    yield from check_labels_and_annotations(metadata)
 
 
-def check_marks(metadata: Document) -> Iterator[Problem]:
+def check_labels_and_annotations(metadata: Document) -> Iterator[Problem]:
     """The part of `check_metadata` that also holds for kinds whose names follow rules of their own."""
     for field, check in _MARKS.items():
         if field in metadata:
@@ -67,7 +67,7 @@ def check_marks(metadata: Document) -> Iterator[Problem]:
             yield Problem(path=f"metadata.{field}", message=NO_TIME, hint=A_TIME)
 
 
-def check_unread(metadata: Document) -> Iterator[Problem]:
+def check_server_fields(metadata: Document) -> Iterator[Problem]:
     """What the API server demands of the members that are not used here and are dropped."""
     if metadata.keys().isdisjoint(_UNREAD):
         return
@@ -83,7 +83,7 @@ def check_unread(metadata: Document) -> Iterator[Problem]:
             yield Problem(path="metadata.generateName", message="cannot begin a DNS name", hint=_NAME_HINT)
 
 
-def unread(metadata: Document) -> Document:
+def drop_server_fields(metadata: Document) -> Document:
     """The metadata without the members that are not used here."""
     return {name: value for name, value in metadata.items() if name not in _UNREAD}
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final, TypeAlias
 
 from syncret.config.durations import DurationError, parse_duration
-from syncret.config.errors import Problem, Severity, Unfit
+from syncret.config.errors import Problem, RuleViolation, Severity
 from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN, SECRET_KEY, Json
 from syncret.config.paths import Path, render
 from syncret.config.schema.shape import Shape
@@ -104,9 +104,11 @@ def _number(shape: Shape, typed: Severity) -> Walk:
         elif integer and not -INT64 <= value < INT64:
             findings.append(Problem(path=render(path), message="must fit into 64 bits"))
         elif low is not None and value < low:
-            findings.append(Unfit(path=render(path), message=f"must be greater than or equal to {low}"))
+            findings.append(
+                RuleViolation(path=render(path), message=f"must be greater than or equal to {low}")
+            )
         elif high is not None and value > high:
-            findings.append(Unfit(path=render(path), message=f"must be less than or equal to {high}"))
+            findings.append(RuleViolation(path=render(path), message=f"must be less than or equal to {high}"))
         elif small and not -INT32 <= value < INT32:
             findings.append(Problem(path=render(path), message="must fit into 32 bits", severity=typed))
         return value
@@ -185,13 +187,13 @@ def _text(shape: Shape) -> Test:
         length = len(value)
         if length < low:
             message = "must not be empty" if low == 1 else f"must be at least {low} characters long"
-            findings.append(Unfit(path=render(path), message=message))
+            findings.append(RuleViolation(path=render(path), message=message))
         elif length > high:
             message = f"must be at most {high} characters long, has {length}"
             findings.append(Problem(path=render(path), message=message))
         elif match(value) is None:
             hint = _HINTS.get(pattern, "")
-            findings.append(Unfit(path=render(path), message=f"must match {pattern}", hint=hint))
+            findings.append(RuleViolation(path=render(path), message=f"must match {pattern}", hint=hint))
 
     return text
 

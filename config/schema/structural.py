@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from syncret.config.catalog import Catalog, generator_key
-from syncret.config.errors import Dropped, Problem, Severity, Unfit
+from syncret.config.errors import Problem, RuleViolation, Severity, UnknownField
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document
 from syncret.config.paths import Path, render
@@ -112,10 +112,12 @@ def _closing(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | 
     def close(value: Document, path: Path, findings: Findings, before: int) -> None:
         _count(value, low, high, path, findings)
         if rules and not any(
-            problem.fatal and not isinstance(problem, Unfit) for problem in findings[before:]
+            problem.fatal and not isinstance(problem, RuleViolation) for problem in findings[before:]
         ):
             findings += [
-                Unfit(path=render(path), message=rule.message) for rule in rules if not rule.holds(value)
+                RuleViolation(path=render(path), message=rule.message)
+                for rule in rules
+                if not rule.holds(value)
             ]
 
     return close
@@ -197,7 +199,7 @@ def _specs(table: str, catalog: Catalog, typed: Severity) -> Walk:
 
 
 def _unknown(name: Json, path: Path, known: Collection[str]) -> Problem:
-    return Dropped(
+    return UnknownField(
         path=render((path, str(name))),
         message="unknown field, it is dropped",
         hint=did_you_mean(str(name), list(known)),

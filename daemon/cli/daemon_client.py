@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
-from syncret.config.visible import visible
+from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, UNUSABLE
 from syncret.daemon.cli.parser.options import DEFAULTS
 
@@ -23,7 +23,7 @@ _OK: Final = 200
 Answer = dict[str, Any]
 
 
-class Refusal(Exception):
+class CommandError(Exception):
     """The daemon cannot be asked, or will not do it: what is told, what helps, and the exit code."""
 
     def __init__(self, message: str, *, hint: str = "", code: int = FAILED) -> None:
@@ -31,20 +31,20 @@ class Refusal(Exception):
         self.code = code
         super().__init__(message)
 
-    def tell(self) -> int:
+    def report(self) -> int:
         """Say it on stderr. Returns the exit code."""
         told = f"syncret: {self}" + (f" ({self.hint})" if self.hint else "")
-        sys.stderr.write(visible(told) + "\n")
+        sys.stderr.write(printable(told) + "\n")
         return self.code
 
 
-def ask(options: Namespace, method: str, path: str, **query: str) -> Answer:
+def request(options: Namespace, method: str, path: str, **query: str) -> Answer:
     """The daemon's answer. Raises Refusal."""
     where = socket_of(options)
     if not 0 < len(os.fsencode(where)) <= LONGEST:
         what = f"longer than {LONGEST} bytes" if where else "there is none"
         hint = "name the daemon's socket with --socket PATH"
-        raise Refusal(f"socket {where}: {what}" if where else f"socket: {what}", hint=hint, code=INVALID)
+        raise CommandError(f"socket {where}: {what}" if where else f"socket: {what}", hint=hint, code=INVALID)
     request = f"{method} {path}?{urlencode(query)} HTTP/1.0\r\nHost: syncret\r\n\r\n"
     try:
         head, _, body = _exchange(where, request.encode()).partition(b"\r\n\r\n")
@@ -52,17 +52,17 @@ def ask(options: Namespace, method: str, path: str, **query: str) -> Answer:
         answer = _answer(status, json.loads(body))
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
         hint = "start one with `syncret run`, or name its socket with --socket PATH"
-        raise Refusal(f"no daemon listens at {where}", hint=hint, code=UNUSABLE) from None
+        raise CommandError(f"no daemon listens at {where}", hint=hint, code=UNUSABLE) from None
     except PermissionError:
         hint = "ask as the user that runs it, or as root"
-        raise Refusal(f"you may not talk to the daemon at {where}", hint=hint, code=UNUSABLE) from None
+        raise CommandError(f"you may not talk to the daemon at {where}", hint=hint, code=UNUSABLE) from None
     except (OSError, ValueError, IndexError) as error:
         hint = "it may still be starting, hang, or be another program: see its log"
         hangs = isinstance(error, TimeoutError | BlockingIOError)  # the latter: so many wait for it already
         why = "no answer in time" if hangs else "no sensible answer"
-        raise Refusal(f"{where}: {why}", hint=hint, code=UNUSABLE) from None
+        raise CommandError(f"{where}: {why}", hint=hint, code=UNUSABLE) from None
     if status != _OK:
-        raise Refusal(answer["message"], hint=answer["hint"])
+        raise CommandError(answer["message"], hint=answer["hint"])
     return answer
 
 
@@ -71,8 +71,8 @@ def ask_about(options: Namespace, method: str, path: str) -> Answer:
     kind, slash, name = options.object.partition("/")
     if not (kind and slash and name) or "/" in name:
         hint = "write KIND/NAME, such as ExternalSecret/database; the namespace goes to -n"
-        raise Refusal(f"{options.object} names no object", hint=hint, code=INVALID)
-    return ask(options, method, path, kind=kind, name=name, namespace=options.namespace)
+        raise CommandError(f"{options.object} names no object", hint=hint, code=INVALID)
+    return request(options, method, path, kind=kind, name=name, namespace=options.namespace)
 
 
 def socket_of(options: Namespace) -> str:
@@ -91,7 +91,7 @@ def socket_of(options: Namespace) -> str:
         file = Path(options.config) if options.config else None
         return load_settings(file, os.environ, flags_of(options)).socket
     except ConfigError as error:
-        raise Refusal("; ".join(map(str, error.problems)), code=INVALID) from None
+        raise CommandError("; ".join(map(str, error.problems)), code=INVALID) from None
 
 
 def print_json(answer: Answer) -> None:

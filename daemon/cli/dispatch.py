@@ -12,7 +12,7 @@ from syncret.daemon.cli.exit_codes import UNUSABLE
 from syncret.daemon.cli.interrupts import quiet, raised
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.streams import CannotPrint, take_over
-from syncret.daemon.fatal_signal import end_by
+from syncret.daemon.fatal_signal import die_by
 
 NEW_OBJECTS: Final = 10_000
 """After so many, garbage is looked for. The usual 700 cost a sixth of a sync: most are there to stay."""
@@ -37,7 +37,7 @@ def dispatch(arguments: Sequence[str] | None) -> int:
         return UNUSABLE
     except KeyboardInterrupt:
         if ours:
-            end_by(signal.SIGINT)
+            die_by(signal.SIGINT)
         raise
     return code
 

@@ -6,7 +6,7 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document
-from syncret.config.visible import visible
+from syncret.config.visible import printable
 
 
 def print_json(document: Document, *, indent: int = 0) -> None:
@@ -25,7 +25,7 @@ def print_yaml(document: Document) -> None:
 def describe_problem(file: str, problem: Problem) -> str:
     """`file:line: error: path: message (hint)`."""
     place = f"{file}:{problem.line}" if problem.line else file
-    return visible(f"{place}: {problem.severity}: {problem}")
+    return printable(f"{place}: {problem.severity}: {problem}")
 
 
 def report_problem(file: str, problem: Problem) -> None:

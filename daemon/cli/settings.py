@@ -10,13 +10,13 @@ from typing import Final
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Settings
 from syncret.config.settings_layers import Given, load_settings
-from syncret.config.visible import visible
+from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.state.database import StateError
 from syncret.daemon.ops.bind_errors import CannotListen
 
-KNOWN: Final = (ConfigError, StateError, TargetUnavailable, CannotListen)
+KNOWN: Final = (ConfigError, StateError, StorageUnavailable, CannotListen)
 
 FLAGS: Final = {
     "manifests": ("-f", "manifests"),
@@ -58,29 +58,29 @@ def flags_of(options: Namespace) -> Iterator[Given]:
         yield Given(f"--set {name}", name, value)
 
 
-def guarded(work: Callable[[], int]) -> int:
+def run_guarded(work: Callable[[], int]) -> int:
     """Run a command; what keeps it from its work becomes a message with a remedy, and an exit code."""
     try:
         return work()
     except KNOWN as error:
-        return _told([error])
+        return _report([error])
     except BaseExceptionGroup as group:
         known, rest = group.split(KNOWN)
         if known is None or rest is not None:
             raise
-        return _told(list(_leaves(known)))
+        return _report(list(_leaves(known)))
 
 
-def _told(errors: Iterable[BaseException]) -> int:
+def _report(errors: Iterable[BaseException]) -> int:
     code = INVALID
     for error in errors:
         if isinstance(error, ConfigError):
             for problem in error.problems:
-                sys.stderr.write(visible(f"syncret: {problem}") + "\n")
+                sys.stderr.write(printable(f"syncret: {problem}") + "\n")
             continue
         code = UNUSABLE
         hint = getattr(error, "hint", "")
-        sys.stderr.write(visible(f"syncret: {error}" + (f" ({hint})" if hint else "")) + "\n")
+        sys.stderr.write(printable(f"syncret: {error}" + (f" ({hint})" if hint else "")) + "\n")
     return code
 
 

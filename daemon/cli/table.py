@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
 from syncret.daemon.cli.terminal import print_columns
-from syncret.daemon.one_pass import Pass
+from syncret.daemon.one_pass import SyncResult
 from syncret.daemon.ops.object_view import KINDS
 
 HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
@@ -23,7 +23,7 @@ class Row(NamedTuple):
     next: str
 
 
-def rows_of(result: Pass, output_dir: str) -> list[Row]:
+def rows_of(result: SyncResult, output_dir: str) -> list[Row]:
     """One row for each object that is acted upon, after a pass."""
     given = ((ref_of(document), document) for document in [*result.resources, *result.outputs])
     return sorted(

@@ -10,7 +10,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Final, Self, TextIO
 
-from syncret.config.visible import visible
+from syncret.config.visible import printable
 
 EVERY: Final = 0.1
 
@@ -49,7 +49,7 @@ _TWICE: Final = 2
 
 def print_columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Columns as wide as they need to be; the last one is not padded."""
-    lines = [tuple(head), *(tuple(map(visible, row)) for row in rows)]
+    lines = [tuple(head), *(tuple(map(printable, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
@@ -64,12 +64,12 @@ def span(seconds: float) -> str:
     return f"{int(seconds)}s"
 
 
-def since(moment: str | None, now: float) -> str:
+def age(moment: str | None, now: float) -> str:
     """How long ago a timestamp is."""
     return "-" if moment is None else span(max(0.0, now - _seconds(moment)))
 
 
-def until(moment: str | None, now: float, *, never: str) -> str:
+def time_until(moment: str | None, now: float, *, never: str) -> str:
     """In how long a timestamp comes."""
     if moment is None:
         return never

@@ -113,16 +113,16 @@ def assemble(spec: ExternalSecretSpec, answers: Mapping[Need, Answer], *, transf
         need = need_of(spec, index, entry)
         if need is not None:
             place = f"spec.dataFrom[{index}]"
-            result = _lay(spec, result, place, _map_of(entry, answers[need], place, transform))
+            result = _overlay(spec, result, place, _map_of(entry, answers[need], place, transform))
     for index, item in enumerate(spec.data):
         need = Read(store_of(spec, item), remote_ref(item.remote_ref))
         place = f"spec.data[{index}]"
         value = _value_of(item.remote_ref, item.secret_key, answers[need], place)
-        result = _lay(spec, result, place, None if value is None else {item.secret_key: value})
+        result = _overlay(spec, result, place, None if value is None else {item.secret_key: value})
     return result
 
 
-def _lay(
+def _overlay(
     spec: ExternalSecretSpec, below: Assembled, place: str, found: Mapping[str, bytes] | None
 ) -> Assembled:
     """One more entry on top. Absence is data: it is a failure only under Retain, which keeps what exists."""

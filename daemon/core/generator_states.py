@@ -25,7 +25,9 @@ def owner_key(owner: Resource, place: str) -> str:
     return text_hash(f"{owner.kind}-{metadata.namespace}-{metadata.name}-{place}")
 
 
-def record(owner: Resource, place: str, generator: Document, state: Document, *, suffix: str) -> Document:
+def state_document(
+    owner: Resource, place: str, generator: Document, state: Document, *, suffix: str
+) -> Document:
     """A new GeneratorState. It is deleted with its owner, but not before what it records is cleaned up."""
     base = f"gen-{owner.kind.lower()}-{owner.metadata.name}-"[:_LONGEST_BASE]
     reference = {

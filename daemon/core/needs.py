@@ -53,14 +53,14 @@ class Search(Struct, frozen=True):
     query: FindQuery
 
 
-class Draw(Struct, frozen=True):
+class Generate(Struct, frozen=True):
     """New values of a generator. The place keeps two draws from one generator apart."""
 
     place: int
     generator: GeneratorRef
 
 
-Need: TypeAlias = Read | Extract | Search | Draw
+Need: TypeAlias = Read | Extract | Search | Generate
 Answer: TypeAlias = SecretBytes | SecretMap | SyncError | None
 """What came back for a need: a value, a map, the error of that need alone, or None where nothing is there."""
 
@@ -112,7 +112,7 @@ def need_of(spec: ExternalSecretSpec, index: int, entry: DataFrom) -> Need | Non
     if entry.extract is not None:
         return Extract(store, remote_ref(entry.extract))
     if source is not None and source.generator_ref is not None:
-        return Draw(index, source.generator_ref)
+        return Generate(index, source.generator_ref)
     return None
 
 
@@ -139,7 +139,7 @@ def stores(spec: ExternalSecretSpec) -> tuple[StoreName, ...]:
     """Every store that the spec names, whether or not anything is read from it."""
     named = [store_name(spec)] if spec.secret_store_ref.name else []
     asked = (need_of(spec, index, entry) for index, entry in enumerate(spec.data_from))
-    named += [need.store for need in asked if need is not None and not isinstance(need, Draw)]
+    named += [need.store for need in asked if need is not None and not isinstance(need, Generate)]
     named += [store_of(spec, item) for item in spec.data]
     return tuple(dict.fromkeys(named))
 

@@ -12,7 +12,7 @@ PLAIN_OF_SECRET: Final = ("apiVersion", "kind", "type")
 WRITTEN_BY_NONE: Final = ("apiVersion", "kind", "metadata", "status")
 STORES: Final = ("SecretStore", "ClusterSecretStore")
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-TELLING: Final = (LAST_APPLIED, DATA_HASH)
+REVEALING_ANNOTATIONS: Final = (LAST_APPLIED, DATA_HASH)
 """Annotations: the former repeats the values, from the latter a short one can be guessed."""
 
 
@@ -36,7 +36,7 @@ def redacted(document: Document) -> Document:
             name: value if name in WRITTEN_BY_NONE else _all_values(value) for name, value in shown.items()
         }
     annotations = member(document, "metadata", "annotations")
-    hidden = dict.fromkeys((name for name in TELLING if name in annotations), REDACTED)
+    hidden = dict.fromkeys((name for name in REVEALING_ANNOTATIONS if name in annotations), REDACTED)
     if hidden:
         shown["metadata"] = {**document["metadata"], "annotations": {**annotations, **hidden}}
     return shown

@@ -18,19 +18,19 @@ from typing import Final
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.inventory import Echoes, Inventory, only_status
-from syncret.daemon.engine.observer import Observer, Run, Silent
-from syncret.daemon.engine.queue.workqueue import QueueClosed, Ticket, WorkQueue
+from syncret.daemon.engine.inventory import Inventory, OwnWrites, is_status_only
+from syncret.daemon.engine.observer import NullObserver, Observer, Run
+from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import Backoff
 from syncret.daemon.engine.sessions.read_batching import due_since
-from syncret.daemon.homes.contract import BackendError, Change, ChangeKind, Conflict, Source
+from syncret.daemon.homes.contract import Conflict, HomeError, Source, WatchEvent, WatchEventType
 from syncret.providers.errors import SyncError, Throttled
 
-FEW: Final = 100
+MAX_URGENT_DEPENDENTS: Final = 100
 """So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
 
-CONFLICTS: Final = 5
+MAX_CONFLICT_RETRIES: Final = 5
 """Conflicts in a row that are run again at once; further ones wait like any failure."""
 
 CALM: Final = 5
@@ -57,7 +57,7 @@ class Engine:
         clock: Clock,
         settings: Settings,
         observer: Observer | None = None,
-        listeners: Iterable[Callable[[Change], None]] = (),
+        listeners: Iterable[Callable[[WatchEvent], None]] = (),
     ) -> None:
         self.queue = WorkQueue(clock, lane_cap=settings.store_workers)
         self.synced = asyncio.Event()
@@ -66,17 +66,17 @@ class Engine:
         self._reconcilers: dict[GroupKind, Reconciler] = {}
         for reconciler in reconcilers:
             self._reconcilers[reconciler.group_kind] = reconciler
-            inventory.learn(reconciler.group_kind, reconciler.references)
+            inventory.learn(reconciler.group_kind, reconciler.dependencies)
         self._inventory = inventory
         self._clock = clock
         self._settings = settings
-        self._observer = observer or Silent()
+        self._observer = observer or NullObserver()
         self._listeners = tuple(listeners)
         self._backoff = Backoff(settings.retry_min, settings.retry_max)
-        self._echoes = Echoes()
-        self._heard: dict[ObjectRef, list[tuple[ObjectRef, str]]] = {}
+        self._echoes = OwnWrites()
+        self._events_during_run: dict[ObjectRef, list[tuple[ObjectRef, str]]] = {}
         """For each object that is being run, what it would be woken by but for that."""
-        self._asked: dict[ObjectRef, float] = {}
+        self._requested_at: dict[ObjectRef, float] = {}
         """When a run was last asked for by an event, until it begins."""
         self._lanes: dict[ObjectRef, str] = {}
         self._failures: dict[ObjectRef, int] = {}
@@ -106,7 +106,7 @@ class Engine:
         """End `run`."""
         self._stopping.set()
 
-    async def settled(self) -> None:
+    async def wait_idle(self) -> None:
         """Wait until every event is taken in and nothing is ready or running; future timers do not count."""
         await self.synced.wait()
         calm = 0
@@ -125,18 +125,18 @@ class Engine:
             self._wake(ref, urgent=True)
         return known
 
-    def look_again(self) -> None:
+    def requeue_all(self) -> None:
         """Run every object once more."""
         for ref in self._lanes:
             self._wake(ref, urgent=False)
 
     def wrote(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
         """A run of `writer` wrote this version of `ref`: the echo need not wake `writer` again."""
-        heard = self._heard.get(writer, [])
+        heard = self._events_during_run.get(writer, [])
         if (ref, version) in heard:
             heard.remove((ref, version))
         else:
-            self._echoes.expect(ref, version, writer)
+            self._echoes.record(ref, version, writer)
 
     def failures(self, ref: ObjectRef) -> int:
         """How often in a row the object has failed."""
@@ -155,61 +155,63 @@ class Engine:
     async def _listen(self) -> None:
         async with aclosing(self._source.watch()) as changes:
             async for change in changes:
-                self._take_in(change)
+                self._on_event(change)
         raise SourceEnded
 
-    def _take_in(self, change: Change) -> None:
+    def _on_event(self, change: WatchEvent) -> None:
         for listener in self._listeners:
             listener(change)
-        if change.stored is None:
-            self._listed()
+        if change.object is None:
+            self._on_listed()
             return
         before = self._inventory.apply(change)
-        stored = change.stored
+        stored = change.object
         ref = stored.ref
-        gone = change.kind is ChangeKind.DELETED
-        drifted = change.kind is ChangeKind.DRIFTED  # never an echo, although its version may be a run's own
-        writer = None if gone or drifted else self._echoes.writer(stored)
+        gone = change.type is WatchEventType.DELETED
+        drifted = (
+            change.type is WatchEventType.DRIFTED
+        )  # never an echo, although its version may be a run's own
+        writer = None if gone or drifted else self._echoes.match(stored)
         reconciler = self._reconcilers.get(ref.group_kind)
         if gone:
             self._echoes.forget(ref)
-        if reconciler is not None and not gone and (before is None or not stored.same_spec(before)):
-            self._lanes[ref] = intern(reconciler.lane(ref, self._inventory.references(ref)))
+        if reconciler is not None and not gone and (before is None or not stored.has_same_generation(before)):
+            self._lanes[ref] = intern(reconciler.store_lane(ref, self._inventory.dependencies(ref)))
         if not self.synced.is_set():
             return  # all that exists is looked at once the list is complete
         version = "" if drifted else stored.resource_version
-        if reconciler is not None and ref != writer and (gone or not only_status(before, stored)):
-            self._hear(ref, ref, version, urgent=True)
+        if reconciler is not None and ref != writer and (gone or not is_status_only(before, stored)):
+            self._notify(ref, ref, version, urgent=True)
         dependents = [each for each in self._inventory.dependents(ref) if each not in (ref, writer)]
         for dependent in dependents:
-            self._hear(dependent, ref, version, urgent=len(dependents) <= FEW)
+            self._notify(dependent, ref, version, urgent=len(dependents) <= MAX_URGENT_DEPENDENTS)
 
-    def _listed(self) -> None:
+    def _on_listed(self) -> None:
         """Look at everything once, first at what others depend on: nobody then waits for a store in vain."""
         self._first = set(self._lanes)
         self._observer.listed(len(self._first))
         for ref in self._lanes:
             self._wake(ref, urgent=any(True for _ in self._inventory.dependents(ref)))
         self.synced.set()
-        self._passed(None)
+        self._note_first_pass(None)
 
-    def _hear(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
+    def _notify(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
         """A version of `ref` ("": drift) concerns the listener. While that runs it may be its own write."""
-        heard = self._heard.get(listener)
+        heard = self._events_during_run.get(listener)
         if heard is None:
             self._wake(listener, urgent=urgent)
         else:
             heard.append((ref, version))
 
     def _wake(self, ref: ObjectRef, *, urgent: bool) -> None:
-        self._asked[ref] = self._loop.time()
+        self._requested_at[ref] = self._loop.time()
         self.queue.add(ref, urgent=urgent, lane=self._lanes.get(ref, ""))
 
     def _jumped(self, seconds: float) -> None:
         """After a jump back, due times lie further ahead than any interval: everything is looked at again."""
-        self._observer.jumped(seconds)
+        self._observer.clock_jumped(seconds)
         if seconds < 0:
-            self.look_again()
+            self.requeue_all()
 
     # ------------------------------------------------------------------------------------------------ runs
     async def _hand_out(self, group: asyncio.TaskGroup, runs: set[asyncio.Task[None]]) -> None:
@@ -231,19 +233,19 @@ class Engine:
             runs.add(run)
             run.add_done_callback(ended)
 
-    async def _run(self, ticket: Ticket) -> None:
+    async def _run(self, ticket: QueueItem) -> None:
         ref = ticket.ref
         begin = self._loop.time()
-        due_since.set(self._asked.pop(ref, begin - ticket.waited))
-        self._heard[ref] = []
+        due_since.set(self._requested_at.pop(ref, begin - ticket.waited))
+        self._events_during_run[ref] = []
         try:
             outcome = await self._outcome(ref)
             if outcome is not None:
                 self._conclude(ticket, outcome, self._loop.time() - begin)
-                if not outcome.waiting:
-                    self._passed(ref)
+                if not outcome.pending:
+                    self._note_first_pass(ref)
         finally:
-            if self._heard.pop(ref):
+            if self._events_during_run.pop(ref):
                 self._wake(ref, urgent=True)
             self.queue.done(ref)
 
@@ -253,11 +255,11 @@ class Engine:
             outcome = await self._reconcilers[ref.group_kind].reconcile(ref)
         except Conflict as error:
             conflicts = self._conflicts[ref] = self._conflicts.get(ref, 0) + 1
-            if conflicts <= CONFLICTS:
+            if conflicts <= MAX_CONFLICT_RETRIES:
                 self._wake(ref, urgent=True)
                 return None
             outcome = self._raised(ref, error)
-        except (SyncError, BackendError) as error:
+        except (SyncError, HomeError) as error:
             outcome = self._raised(ref, error)
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught
             kind = type(error).__name__
@@ -270,7 +272,7 @@ class Engine:
         self._observer.failed(ref, error)
         return Outcome(failure=error)
 
-    def _conclude(self, ticket: Ticket, outcome: Outcome, seconds: float) -> None:
+    def _conclude(self, ticket: QueueItem, outcome: Outcome, seconds: float) -> None:
         ref = ticket.ref
         gone = self._inventory.get(ref) is None
         now = self._clock.now()
@@ -299,9 +301,9 @@ class Engine:
         )
         if gone and outcome.failure is None:
             self._lanes.pop(ref, None)
-            self._observer.gone(ref)
+            self._observer.removed(ref)
 
-    def _passed(self, ref: ObjectRef | None) -> None:
+    def _note_first_pass(self, ref: ObjectRef | None) -> None:
         if self.first_pass.is_set():
             return
         if ref is not None:

@@ -11,7 +11,7 @@ import msgspec
 
 from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef, OwnerReference, shared
 from syncret.daemon.engine.reconciler import ANY
-from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
 KEPT: Final = 8
 """Versions remembered of one object; an echo that was never heard must not stay for ever."""
@@ -36,7 +36,7 @@ class _Write(NamedTuple):
     writer: ObjectRef
 
 
-class Echoes:
+class OwnWrites:
     """Writes whose events have not come back yet."""
 
     def __init__(self) -> None:
@@ -45,13 +45,13 @@ class Echoes:
     def __len__(self) -> int:
         return len(self._writes)
 
-    def expect(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
+    def record(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
         """`writer` has written this version of `ref`."""
         writes = self._writes.setdefault(ref, [])
         writes.append(_Write(version, writer))
         del writes[:-KEPT]
 
-    def writer(self, stored: Stored) -> ObjectRef | None:
+    def match(self, stored: StoredObject) -> ObjectRef | None:
         """Who wrote this version, if it is an echo; it and what was written before is forgotten."""
         writes = self._writes.get(stored.ref, ())
         for place, write in enumerate(writes):
@@ -69,17 +69,17 @@ class Echoes:
         self._writes.pop(ref, None)
 
 
-def only_status(before: Stored | None, after: Stored) -> bool:
+def is_status_only(before: StoredObject | None, after: StoredObject) -> bool:
     """Whether nothing but the status changed: same life, same generation, same metadata.
 
     Kinds without a generation (Secrets, ConfigMaps) cannot be told, so every change of theirs counts.
     """
-    if before is None or not after.same_spec(before):
+    if before is None or not after.has_same_generation(before):
         return False
     return before.as_type(_Head) == after.as_type(_Head)
 
 
-References: TypeAlias = Callable[[Stored], Iterable[ObjectRef]]
+DependenciesOf: TypeAlias = Callable[[StoredObject], Iterable[ObjectRef]]
 
 NAMESPACE = GroupKind("", "Namespace")
 
@@ -99,9 +99,9 @@ class Inventory:
     or namespace, which is how a selector depends on objects that do not exist yet.
     """
 
-    def __init__(self, references: Mapping[GroupKind, References] | None = None) -> None:
-        self._references: dict[GroupKind, References] = dict(references or {})
-        self._objects: dict[tuple[str, str], dict[str, dict[str, Stored]]] = {}
+    def __init__(self, references: Mapping[GroupKind, DependenciesOf] | None = None) -> None:
+        self._references: dict[GroupKind, DependenciesOf] = dict(references or {})
+        self._objects: dict[tuple[str, str], dict[str, dict[str, StoredObject]]] = {}
         """By group and kind, as they begin a reference: that is quicker than its `group_kind`."""
         self._depends_on: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
         # One dependent stands for itself: each of ten thousand Secrets has one, and a dict takes 232 bytes.
@@ -110,25 +110,25 @@ class Inventory:
         """Groups and kinds on which somebody once depended without saying on which object: few."""
         self._namespaces: dict[str, Mapping[str, str]] = {}
 
-    def learn(self, group_kind: GroupKind, references: References) -> None:
+    def learn(self, group_kind: GroupKind, references: DependenciesOf) -> None:
         """Index objects of this kind by what they depend on, from their next change on."""
         self._references[group_kind] = references
 
-    def apply(self, change: Change) -> Stored | None:
+    def apply(self, change: WatchEvent) -> StoredObject | None:
         """Take in one change. Returns the version before it."""
-        if change.stored is None:
+        if change.object is None:
             return None
-        if change.kind is ChangeKind.DELETED:
-            return self._remove(change.stored.ref)
-        return self._put(change.stored)
+        if change.type is WatchEventType.DELETED:
+            return self._remove(change.object.ref)
+        return self._put(change.object)
 
-    def get(self, ref: ObjectRef) -> Stored | None:
+    def get(self, ref: ObjectRef) -> StoredObject | None:
         """The newest version, or None."""
         namespaces = self._objects.get(ref[:2])
         objects = None if namespaces is None else namespaces.get(ref.namespace)
         return None if objects is None else objects.get(ref.name)
 
-    def list(self, group_kind: GroupKind, namespace: str | None = None) -> Iterator[Stored]:
+    def list(self, group_kind: GroupKind, namespace: str | None = None) -> Iterator[StoredObject]:
         """Objects of a kind, in all namespaces or in one, by namespace and name."""
         namespaces = self._objects.get(group_kind, {})
         for each in sorted(namespaces) if namespace is None else (namespace,):
@@ -164,7 +164,7 @@ class Inventory:
                 found.update(_all(dependents))
         return found.keys()
 
-    def references(self, ref: ObjectRef) -> Sequence[ObjectRef]:
+    def dependencies(self, ref: ObjectRef) -> Sequence[ObjectRef]:
         """The objects that this one depends on, in the order in which it names them."""
         return self._depends_on.get(ref, ())
 
@@ -173,13 +173,13 @@ class Inventory:
         """The labels of every namespace that exists, by its name."""
         return self._namespaces
 
-    def _put(self, stored: Stored) -> Stored | None:
+    def _put(self, stored: StoredObject) -> StoredObject | None:
         ref = stored.ref
         kind = ref.group_kind
         objects = self._objects.setdefault(kind, {}).setdefault(ref.namespace, {})
         before = objects.get(ref.name)
         objects[ref.name] = stored
-        if before is None or not stored.same_spec(before):
+        if before is None or not stored.has_same_generation(before):
             references = self._references.get(kind)
             if references is not None:
                 self._index(ref, _references(references, stored))
@@ -187,7 +187,7 @@ class Inventory:
             self._namespaces[ref.name] = stored.as_type(_Object).metadata.labels
         return before
 
-    def _remove(self, ref: ObjectRef) -> Stored | None:
+    def _remove(self, ref: ObjectRef) -> StoredObject | None:
         kind = self._objects.get(ref[:2], {})
         objects = kind.get(ref.namespace, {})
         before = objects.pop(ref.name, None)
@@ -230,7 +230,7 @@ def _all(dependents: ObjectRef | dict[ObjectRef, None]) -> dict[ObjectRef, None]
     return dependents if isinstance(dependents, dict) else {dependents: None}
 
 
-def _references(references: References, stored: Stored) -> tuple[ObjectRef, ...]:
+def _references(references: DependenciesOf, stored: StoredObject) -> tuple[ObjectRef, ...]:
     try:
         return tuple(dict.fromkeys(map(_compact, references(stored))))
     except msgspec.ValidationError:

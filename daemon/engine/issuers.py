@@ -17,7 +17,7 @@ def of_folder(environment: Mapping[str, str], mount: Path | None = None) -> Issu
         place = mount or access.MOUNT
         if not access.is_pod(environment, place):
             return await no_issuer(account, audiences, seconds)
-        async with access.open_own(environment, place) as kube:
+        async with access.open_in_cluster(environment, place) as kube:
             return await kube.token(account.namespace, account.name, audiences=audiences, seconds=seconds)
 
     return issue

@@ -64,7 +64,7 @@ class Observer(Protocol):
         """A run ended by a failure that its reconciler could not report: the home is in trouble, say."""
         ...
 
-    def gone(self, ref: ObjectRef) -> None:
+    def removed(self, ref: ObjectRef) -> None:
         """An object exists no more, and what had to be cleaned up is: its series can go."""
         ...
 
@@ -104,18 +104,18 @@ class Observer(Protocol):
         """A client was closed; `error` is the class of what went wrong with that, or empty."""
         ...
 
-    def jumped(self, seconds: float) -> None:
+    def clock_jumped(self, seconds: float) -> None:
         """The system's clock was moved, ahead or (negative) back."""
         ...
 
 
-class Silent:
+class NullObserver:
     """Listens to nothing. The base of observers that care for some of the points only."""
 
     def ran(self, run: Run) -> None: ...
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None: ...
     def failed(self, ref: ObjectRef, failure: Failure) -> None: ...
-    def gone(self, ref: ObjectRef) -> None: ...
+    def removed(self, ref: ObjectRef) -> None: ...
     def listed(self, objects: int) -> None: ...
     def first_pass(self, seconds: float) -> None: ...
     def called(self, call: Call) -> None: ...
@@ -125,10 +125,10 @@ class Silent:
     def throttled(self, store: ObjectRef, seconds: float) -> None: ...
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None: ...
     def closed(self, store: ObjectRef, error: str) -> None: ...
-    def jumped(self, seconds: float) -> None: ...
+    def clock_jumped(self, seconds: float) -> None: ...
 
 
-class Several:
+class ObserverGroup:
     """Tells several observers, in their order."""
 
     def __init__(self, *observers: Observer) -> None:
@@ -146,9 +146,9 @@ class Several:
         for each in self._observers:
             each.failed(ref, failure)
 
-    def gone(self, ref: ObjectRef) -> None:
+    def removed(self, ref: ObjectRef) -> None:
         for each in self._observers:
-            each.gone(ref)
+            each.removed(ref)
 
     def listed(self, objects: int) -> None:
         for each in self._observers:
@@ -186,6 +186,6 @@ class Several:
         for each in self._observers:
             each.closed(store, error)
 
-    def jumped(self, seconds: float) -> None:
+    def clock_jumped(self, seconds: float) -> None:
         for each in self._observers:
-            each.jumped(seconds)
+            each.clock_jumped(seconds)

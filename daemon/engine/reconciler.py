@@ -6,10 +6,10 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.daemon.homes.contract import BackendError, Stored
+from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.providers.errors import SyncError
 
-Failure: TypeAlias = SyncError | BackendError
+Failure: TypeAlias = SyncError | HomeError
 
 ANY = "*"
 """In a reference: an object of any name (for selectors), or of any namespace."""
@@ -24,7 +24,7 @@ class Outcome(Struct, frozen=True):
 
     next_due: float | None = None
     failure: Failure | None = None
-    waiting: bool = False
+    pending: bool = False
     """It could not be decided yet, and what it waits for is under way: its first pass is still to come."""
 
 
@@ -39,14 +39,14 @@ class Reconciler(Protocol):
         """The kind it is for."""
         ...
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         """The objects whose change concerns this one; name or namespace may be ANY."""
         ...
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """The store whose calls it waits for, as a name; objects of one lane share its turns and its cap.
 
-        `references` are those of the object.
+        `dependencies` are those of the object.
         """
         ...
 

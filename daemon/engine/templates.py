@@ -52,7 +52,7 @@ _LONGEST_AT_ONCE: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class TemplateLimits:
     """What the templates of one sync of one object may cost together."""
 
     time: float = 0.1
@@ -67,7 +67,7 @@ class _Texts(msgspec.Struct):
     data: dict[str, str] = {}
 
 
-def _at_once(allowed: Allowance) -> Allowance:
+def _at_once(allowed: TemplateLimits) -> TemplateLimits:
     """What a sync may cost on the loop: the way to a thread and back costs more than most templates do."""
     return replace(allowed, time=min(allowed.time, 0.002), memory=min(allowed.memory, 100_000), keys=0)
 
@@ -78,9 +78,9 @@ class Templates:
     Its threads are few and nobody else's: a template that makes ten RSA keys holds up other templates alone.
     """
 
-    def __init__(self, now: Callable[[], float], allowance: Allowance | None = None) -> None:
+    def __init__(self, now: Callable[[], float], allowance: TemplateLimits | None = None) -> None:
         self._now = now
-        self._allowance = allowance or Allowance()
+        self._allowance = allowance or TemplateLimits()
         self._at_once = _at_once(self._allowance)
         self._threads: ThreadPoolExecutor | None = None
         self._turns = asyncio.Semaphore(_THREADS)
@@ -94,9 +94,9 @@ class Templates:
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def bench(self) -> "Bench":
+    def bench(self) -> "TemplateRun":
         """What one sync of one object needs."""
-        return Bench(self, self._allowance, self._at_once)
+        return TemplateRun(self, self._allowance, self._at_once)
 
     def now(self) -> datetime:
         """The time, in the zone of the process."""
@@ -121,14 +121,14 @@ class Templates:
                 ) from None
 
 
-class _NotAtOnce(Exception):
+class _TooCostlyInline(Exception):
     """It takes more than may be done on the loop."""
 
 
-class Bench:
+class TemplateRun:
     """The templates of one sync: they share one budget, and end soon after nobody waits for them any more."""
 
-    def __init__(self, templates: Templates, allowance: Allowance, at_once: Allowance) -> None:
+    def __init__(self, templates: Templates, allowance: TemplateLimits, at_once: TemplateLimits) -> None:
         """`at_once` is what may be done on the loop."""
         self._templates = templates
         self._whole = self._allowance = allowance
@@ -136,7 +136,7 @@ class Bench:
         self._contexts: dict[int, Context] = {}
         self._at_once = False
 
-    async def work(self, function: Callable[[], T]) -> T:
+    async def run(self, function: Callable[[], T]) -> T:
         """Run what renders with this bench: at once if that is cheap, else again, in a thread.
 
         Raises Malformed where it takes too long.
@@ -144,7 +144,7 @@ class Bench:
         self._allowance, self._at_once = self._little, True
         try:
             return function()
-        except _NotAtOnce:
+        except _TooCostlyInline:
             self._contexts.clear()
         finally:
             self._allowance, self._at_once = self._whole, False
@@ -164,7 +164,7 @@ class Bench:
         from syncret.daemon.core.templating import operator  # costs 50 ms that most never need
 
         if self._at_once and len(text) > _LONGEST_AT_ONCE:
-            raise _NotAtOnce
+            raise _TooCostlyInline
         context = self._context()
         with self._watched(context):
             return operator.render(name, text, data, context)
@@ -174,7 +174,7 @@ class Bench:
         from syncret.daemon.core.templating import operator  # as above
 
         if self._at_once and len(text) > _LONGEST_AT_ONCE:
-            raise _NotAtOnce
+            raise _TooCostlyInline
         try:
             parsed = operator.parse("transform", text)
         except operator.TemplateError as error:
@@ -200,7 +200,7 @@ class Bench:
             yield
         finally:
             if self._at_once and context.budget.spent:
-                raise _NotAtOnce
+                raise _TooCostlyInline
 
     def _context(self, times: int = 1) -> "Context":
         known = self._contexts.get(times)
@@ -217,7 +217,7 @@ class Bench:
         return known
 
 
-async def rendering_for(template: Template, bench: Bench, target: Target, namespace: str) -> Rendering:
+async def rendering_for(template: Template, bench: TemplateRun, target: Target, namespace: str) -> Rendering:
     """The rendering of one template, with the texts that stand in Secrets and ConfigMaps."""
     sources: dict[ObjectRef, Mapping[str, bytes]] = {}
     for ref in sources_of(template, namespace):

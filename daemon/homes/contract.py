@@ -22,7 +22,7 @@ from syncret.config.meta import Document, GroupKind, ObjectRef
 M = TypeVar("M")
 
 
-class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class StoredObject(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One version of one object, as the store holds it."""
 
     ref: ObjectRef
@@ -32,7 +32,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Counts the changes of the spec: a change of the status alone is told without decoding; 0: unknown."""
     data: bytes
 
-    def same_spec(self, other: "Stored") -> bool:
+    def has_same_generation(self, other: "StoredObject") -> bool:
         """Whether both are versions of one life with the same spec, as far as the generation tells."""
         return self.generation > 0 and self.generation == other.generation and self.uid == other.uid
 
@@ -50,7 +50,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return f"<Stored {self.ref} @{self.resource_version}>"
 
 
-class ChangeKind(StrEnum):
+class WatchEventType(StrEnum):
     """What happened to an object, or (SYNCED) that everything that existed at the start has been told.
 
     DRIFTED: somebody touched what the home keeps of the object outside of its store; the version is the same.
@@ -60,41 +60,41 @@ class ChangeKind(StrEnum):
     MODIFIED = "modified"
     DRIFTED = "drifted"
     DELETED = "deleted"
-    SYNCED = "synced"
+    LISTED = "synced"
 
 
-class Change(msgspec.Struct, frozen=True):
+class WatchEvent(msgspec.Struct, frozen=True):
     """One event. `stored` is the new version, or the last one of a deleted object; SYNCED carries none."""
 
-    kind: ChangeKind
-    stored: Stored | None = None
+    type: WatchEventType
+    object: StoredObject | None = None
 
 
-class BackendError(Exception):
+class HomeError(Exception):
     """The home could not do what was asked; `reason` is Kubernetes' own word."""
 
     reason = "InternalError"
 
 
-class NotFound(BackendError):
+class NotFound(HomeError):
     """There is no such object."""
 
     reason = "NotFound"
 
 
-class AlreadyExists(BackendError):
+class AlreadyExists(HomeError):
     """An object of that name is there already."""
 
     reason = "AlreadyExists"
 
 
-class Conflict(BackendError):
+class Conflict(HomeError):
     """The object changed since it was read: read it again and decide again."""
 
     reason = "Conflict"
 
 
-class Invalid(BackendError):
+class Invalid(HomeError):
     """The object breaks a rule: of its schema, of admission, or of immutability."""
 
     reason = "Invalid"
@@ -110,7 +110,7 @@ class Forbidden(Invalid):
     reason = "Forbidden"
 
 
-class TargetUnavailable(BackendError):
+class StorageUnavailable(HomeError):
     """The home itself cannot be used now: a disk is full, a folder is read-only or someone else's."""
 
     reason = "ServiceUnavailable"
@@ -120,12 +120,12 @@ class TargetUnavailable(BackendError):
         self.hint = hint
 
 
-class Changes(Protocol):
+class Watch(Protocol):
     """A stream of changes: an asynchronous iterator that `contextlib.aclosing` ends for sure."""
 
-    def __aiter__(self) -> AsyncIterator[Change]: ...
+    def __aiter__(self) -> AsyncIterator[WatchEvent]: ...
 
-    def __anext__(self) -> Awaitable[Change]: ...
+    def __anext__(self) -> Awaitable[WatchEvent]: ...
 
     async def aclose(self) -> None:
         """End the stream, also for a reader that waits."""
@@ -135,7 +135,7 @@ class Changes(Protocol):
 class Source(Protocol):
     """Tells what is wanted."""
 
-    def watch(self) -> Changes:
+    def watch(self) -> Watch:
         """Every object that exists, then SYNCED, then every change in order, until closed.
 
         What a home keeps outside of its store (on a host: the data of written Secrets) may be missing from
@@ -147,11 +147,11 @@ class Source(Protocol):
 class Target(Protocol):
     """Holds objects of any kind. Manifests are JSON objects; what comes back is the stored version."""
 
-    async def get(self, ref: ObjectRef) -> Stored | None:
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
         """The object, or None. Raises TargetUnavailable where what it holds cannot be told now."""
         ...
 
-    def untouched(self, ref: ObjectRef) -> bool:
+    def is_unchanged(self, ref: ObjectRef) -> bool:
         """Whether a Secret surely is as its ExternalSecret left it, told without reading its data.
 
         Then it is marked as managed, and its data is what its data-hash names. False where that is not known.
@@ -160,21 +160,21 @@ class Target(Protocol):
 
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
-    ) -> Sequence[Stored]:
+    ) -> Sequence[StoredObject]:
         """Objects of a kind, in the order of their namespaces and names.
 
         Raises Malformed for a selector that Kubernetes would refuse.
         """
         ...
 
-    async def create(self, document: Document, *, manager: str = "") -> Stored:
+    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
         """Raises AlreadyExists, Invalid (Forbidden: its namespace is going away) or TargetUnavailable.
 
         `manager` is the name under which `metadata.managedFields` books the keys that this write sets.
         """
         ...
 
-    async def update(self, document: Document, *, manager: str = "") -> Stored:
+    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
         """Replace all but the status; equal content is no write. Raises NotFound, Conflict or Invalid.
 
         A stale `metadata.resourceVersion` or another `metadata.uid` conflicts; without, the last write wins.
@@ -182,7 +182,7 @@ class Target(Protocol):
         """
         ...
 
-    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+    async def set_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """Replace the finalizers of this version and nothing else, so that no more than they is judged.
 
         Raises and removes as `update` does.
@@ -200,12 +200,14 @@ class Target(Protocol):
 class Status(Protocol):
     """Keeps what is told about an object; what was acknowledged is not lost."""
 
-    async def report(self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str) -> Stored | None:
+    async def update_status(
+        self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str
+    ) -> StoredObject | None:
         """Replace the status of this life of the object; None where it is gone. Equal content is no write."""
         ...
 
 
-class Backend(Source, Target, Status, Protocol):
+class Home(Source, Target, Status, Protocol):
     """A whole home."""
 
     def kinds(self) -> Collection[GroupKind]:

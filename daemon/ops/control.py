@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 
 from syncret.config.settings import Settings
-from syncret.daemon.core.explain.explain import Circumstances, Explanation, explain
+from syncret.daemon.core.explain.explain import ExplainInput, Explanation, explain
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.http import BACKLOG, running, streamed
@@ -126,15 +126,15 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
     controllers, engine = view.controllers, view.controllers.engine
     stored = find(controllers.inventory, kind, namespace, name)
     ref, document = stored.ref, stored.document
-    failure = controllers.world.facts.failure(ref)
-    around = Circumstances(
+    failure = controllers.context.memory.failure(ref)
+    around = ExplainInput(
         now=view.clock.now(),
         due=engine.due(ref),
         running=ref in set(engine.queue.running()),
         failures=engine.failures(ref),
         error=(failure.at, failure.message, failure.hint) if failure is not None else None,
-        origins=controllers.world.facts.origins(ref),
-        handled=controllers.world.handles(document.get("spec", {}).get("controller")),
+        origins=controllers.context.memory.origins(ref),
+        handled=controllers.context.handles(document.get("spec", {}).get("controller")),
         store_interval=view.settings.store_interval,
     )
     return explain(document, around)

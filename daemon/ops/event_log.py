@@ -3,7 +3,7 @@
 import structlog
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.observer import Call, Run, Silent
+from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.retry import Retry
@@ -11,14 +11,14 @@ from syncret.providers.kit.retry import Retry
 log = structlog.get_logger()
 
 
-class LoggedEvents:
+class EventLogger:
     """Implements `Events`."""
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         (log.warning if warning else log.info)(message, object=ref, reason=reason)
 
 
-class LoggedNews(Silent):
+class EngineLogger(NullObserver):
     """What is worth a line. Runs and calls are for debugging; metrics count them."""
 
     def ran(self, run: Run) -> None:
@@ -71,7 +71,7 @@ class LoggedNews(Silent):
     def closed(self, store: ObjectRef, error: str) -> None:
         log.debug("closed a client", store=store, error=error)
 
-    def jumped(self, seconds: float) -> None:
+    def clock_jumped(self, seconds: float) -> None:
         log.warning(
             "the system's clock was moved; due times follow it",
             seconds=round(seconds, 1),

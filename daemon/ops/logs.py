@@ -22,12 +22,12 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.visible import visible
-from syncret.daemon.homes.contract import BackendError
+from syncret.config.visible import printable
+from syncret.daemon.homes.contract import HomeError
 from syncret.providers.errors import SyncError
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-TOLD: Final = (ObjectRef, GroupKind, SyncError, BackendError, ConfigError, Problem, PurePath)
+PRINTABLE: Final = (ObjectRef, GroupKind, SyncError, HomeError, ConfigError, Problem, PurePath)
 """Types whose text is ours: it names keys and places, never values."""
 
 
@@ -50,7 +50,7 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            told_errors,
+            plain_errors,
             plain_values,
             renderer,
         ],
@@ -63,18 +63,18 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
 
 def _for_people(console: Processor, logger: WrappedLogger, method: str, event: EventDict) -> Any:  # noqa: ANN401  # as structlog has it
     """A line of the console; in JSON, what steers a terminal is escaped anyway."""
-    shown = {key: visible(value) if isinstance(value, str) else value for key, value in event.items()}
+    shown = {key: printable(value) if isinstance(value, str) else value for key, value in event.items()}
     return console(logger, method, shown)
 
 
-def told_errors(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+def plain_errors(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
     """`exc_info` as the class of the error and the places it passed, from the outermost call."""
     del logger, method
     error: object = event.pop("exc_info", None)
     if error is True:
         error = sys.exc_info()[1]
     if isinstance(error, BaseException):
-        event["error"] = error if isinstance(error, TOLD) else type(error).__name__
+        event["error"] = error if isinstance(error, PRINTABLE) else type(error).__name__
         event["at"] = places(error.__traceback__)
     return event
 
@@ -89,7 +89,7 @@ def plain(value: object) -> Json:
     """A value that JSON has: names and our own errors as text, what is unknown as its type."""
     if value is None or isinstance(value, str | int | float):
         return value
-    if isinstance(value, TOLD):
+    if isinstance(value, PRINTABLE):
         return str(value)
     if isinstance(value, bytes | bytearray):
         return f"<{len(value)} bytes>"

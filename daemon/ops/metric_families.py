@@ -82,7 +82,7 @@ NEXT_DUE: Final = Family(
 FAILURES: Final = Family("syncret_failures_in_a_row", "gauge", "Consecutive failed runs.", OBJECT)
 OBJECTS: Final = Family("syncret_objects", "gauge", "Objects that the daemon knows.", ("kind",))
 NOT_READY: Final = Family("syncret_objects_not_ready", "gauge", "Objects that are not ready.", ("kind",))
-UNTOLD: Final = Family(
+OBJECTS_WITHOUT_SERIES: Final = Family(
     "syncret_objects_untold", "gauge", "Objects and stores without series of their own, because of the limit."
 )
 
@@ -125,7 +125,7 @@ CLIENTS: Final = Family("syncret_clients_open", "gauge", "Open clients of secret
 
 FAMILIES: Final = (
     *(SYNC_CALLS, SYNC_ERRORS, API_CALLS, *CONDITIONS.values(), *DURATIONS.values()),
-    *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, UNTOLD),
+    *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, OBJECTS_WITHOUT_SERIES),
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_SCHEDULED, OVERDUE, LONGEST_RUN, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, IN_FLIGHT, CLIENTS),
 )

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.observer import Call, Run, Silent
+from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.ops import metric_families as f
-from syncret.daemon.ops.object_view import KINDS, VALUED, Seen, seen
+from syncret.daemon.ops.object_view import KINDS, VALUED, ObjectView, view_of
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import Objects
 from syncret.providers.errors import SyncError
@@ -68,7 +68,7 @@ class _Store:
         self.clients = 0
 
 
-class Metrics(Silent):
+class Metrics(NullObserver):
     """All metrics of one daemon. An observer of its engine; `watch` must follow once that stands."""
 
     def __init__(self, now: Callable[[], float], *, limit: int = 20_000) -> None:
@@ -135,7 +135,7 @@ class Metrics(Silent):
             samples.add(f.OBJECTS, len(objects), kind)
             not_ready = 0
             for number, stored in enumerate(objects, 1):
-                newest = seen(stored)
+                newest = view_of(stored)
                 not_ready += newest.ready is False
                 if told < self._limit:
                     self._add_object(samples, stored.ref, newest)
@@ -145,9 +145,9 @@ class Metrics(Silent):
                 if number % AT_ONCE == 0:
                     await asyncio.sleep(0)
             samples.add(f.NOT_READY, not_ready, kind)
-        samples.add(f.UNTOLD, untold)
+        samples.add(f.OBJECTS_WITHOUT_SERIES, untold)
 
-    def _add_object(self, samples: f.Samples, ref: ObjectRef, newest: Seen) -> None:
+    def _add_object(self, samples: f.Samples, ref: ObjectRef, newest: ObjectView) -> None:
         record = self._records.get(ref)
         named = f.labelled(f.NAMED, (ref.name, ref.namespace))
         for verdict in newest.status.conditions:
@@ -216,7 +216,7 @@ class Metrics(Silent):
         del ref, error, where
         self._bugs.inc()
 
-    def gone(self, ref: ObjectRef) -> None:
+    def removed(self, ref: ObjectRef) -> None:
         self._records.pop(ref, None)
         self._stores.pop(ref, None)
 

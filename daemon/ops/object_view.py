@@ -8,7 +8,7 @@ from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import GroupKind
 from syncret.config.resources.base import GROUP
 from syncret.daemon.core.conditions import seconds
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 
 KINDS: Final = tuple(
     GroupKind(GROUP, kind)
@@ -48,7 +48,7 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
     refresh_policy: str | None = None
 
 
-class Seen(msgspec.Struct, frozen=True):
+class ObjectView(msgspec.Struct, frozen=True):
     """An object of any of our kinds, as far as operators ask."""
 
     spec: _Spec = _Spec()
@@ -82,9 +82,9 @@ class Seen(msgspec.Struct, frozen=True):
             return 0.0  # the object's own verdict says so
 
 
-def seen(stored: Stored) -> Seen:
+def view_of(stored: StoredObject) -> ObjectView:
     """The newest of one object; an empty one where it is so malformed that only its verdict could say why."""
     try:
-        return stored.as_type(Seen)
+        return stored.as_type(ObjectView)
     except msgspec.ValidationError:
-        return Seen()
+        return ObjectView()

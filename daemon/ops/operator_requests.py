@@ -19,7 +19,7 @@ from syncret.config.resources.base import GROUP
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.core.ownership import controller_of
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops.object_view import KINDS, STORES
 from syncret.daemon.ops.view import Objects, Running
 
@@ -41,7 +41,7 @@ class UnknownObject(Exception):
         super().__init__(message)
 
 
-def find(objects: Objects, kind: str, namespace: str, name: str) -> Stored:
+def find(objects: Objects, kind: str, namespace: str, name: str) -> StoredObject:
     """The object of that kind (in any case, plural or short, with its group or not). Raises UnknownObject."""
     spelled = {each.kind.lower(): each for each in KINDS}
     word = kind.lower().removesuffix(f".{GROUP}")
@@ -85,7 +85,7 @@ class Refreshed(msgspec.Struct, frozen=True):
     message: str
 
 
-def refresh(running: Running, stored: Stored) -> Refreshed:
+def refresh(running: Running, stored: StoredObject) -> Refreshed:
     """Make an object, or all that a cluster-wide one made, due now. Raises Refused."""
     ref = stored.ref
     _check(running, stored)
@@ -104,23 +104,23 @@ def refresh(running: Running, stored: Stored) -> Refreshed:
 
 
 def _wish(running: Running, ref: ObjectRef) -> None:
-    running.world.facts.wish(ref)
+    running.context.memory.request_refresh(ref)
     running.engine.refresh(ref)
 
 
-def _children(objects: Objects, owner: Stored) -> Iterator[ObjectRef]:
+def _children(objects: Objects, owner: StoredObject) -> Iterator[ObjectRef]:
     for stored in objects.list(CHILDREN[owner.ref.kind]):
         controller = controller_of(stored.document)
         if controller is not None and controller.uid == owner.uid:
             yield stored.ref
 
 
-def _check(running: Running, stored: Stored) -> None:
+def _check(running: Running, stored: StoredObject) -> None:
     document = stored.document
     spec = document.get("spec", {})
     if document["metadata"].get("deletionTimestamp"):
         raise Refused("it is being deleted")
-    if not running.world.handles(spec.get("controller")):
+    if not running.context.handles(spec.get("controller")):
         raise Refused("another controller class looks after it", hint="see spec.controller")
     if stored.ref.kind == "ExternalSecret":
         _check_policy(stored.as_type(ExternalSecret))

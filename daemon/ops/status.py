@@ -8,9 +8,9 @@ import msgspec
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.core.conditions import stamp
-from syncret.daemon.ops.object_view import KINDS, STORES, Seen, seen
+from syncret.daemon.ops.object_view import KINDS, STORES, ObjectView, view_of
 from syncret.daemon.ops.version import version
-from syncret.daemon.ops.view import Running, Trouble, View
+from syncret.daemon.ops.view import LastError, Running, View
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
 AT_ONCE: Final = 200
@@ -104,7 +104,7 @@ def summary(view: View) -> Summary:
 
 
 def object_status(
-    ref: ObjectRef, newest: Seen, *, due: float | None, failures: int, failure: Trouble | None
+    ref: ObjectRef, newest: ObjectView, *, due: float | None, failures: int, failure: LastError | None
 ) -> ObjectStatus:
     """The row of one object."""
     verdict = newest.verdict
@@ -135,7 +135,7 @@ async def pieces(view: View) -> AsyncGenerator[bytes, None]:
 
 
 async def _rows(running: Running, kinds: list[GroupKind]) -> AsyncGenerator[bytes, None]:
-    engine, facts = running.engine, running.world.facts
+    engine, facts = running.engine, running.context.memory
     told: list[bytes] = []
     comma = b""
     for kind in kinds:
@@ -143,7 +143,7 @@ async def _rows(running: Running, kinds: list[GroupKind]) -> AsyncGenerator[byte
             ref = stored.ref
             row = object_status(
                 ref,
-                seen(stored),
+                view_of(stored),
                 due=engine.due(ref),
                 failures=engine.failures(ref),
                 failure=facts.failure(ref),

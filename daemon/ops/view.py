@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.queue.workqueue import QueueStats
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.providers.kit.limits import LimiterStats
 
@@ -25,9 +25,9 @@ class Clock(Protocol):
 class Objects(Protocol):
     """The newest version of every object."""
 
-    def get(self, ref: ObjectRef) -> Stored | None: ...
+    def get(self, ref: ObjectRef) -> StoredObject | None: ...
 
-    def list(self, group_kind: GroupKind, namespace: str | None = None) -> Iterator[Stored]: ...
+    def list(self, group_kind: GroupKind, namespace: str | None = None) -> Iterator[StoredObject]: ...
 
 
 class Queue(Protocol):
@@ -42,7 +42,7 @@ class Scrape(Protocol):
         ...
 
 
-class Pass(Protocol):
+class FirstPass(Protocol):
     """The first look at everything that existed at the start."""
 
     def is_set(self) -> bool: ...
@@ -50,14 +50,14 @@ class Pass(Protocol):
     async def wait(self) -> object: ...
 
 
-class Work(Protocol):
+class EngineView(Protocol):
     """The engine."""
 
     @property
     def queue(self) -> Queue: ...
 
     @property
-    def first_pass(self) -> Pass: ...
+    def first_pass(self) -> FirstPass: ...
 
     @property
     def failing(self) -> int: ...
@@ -69,7 +69,7 @@ class Work(Protocol):
     def refresh(self, ref: ObjectRef) -> bool: ...
 
 
-class Trouble(Protocol):
+class LastError(Protocol):
     """What stands in an object's way."""
 
     @property
@@ -82,26 +82,26 @@ class Trouble(Protocol):
     def hint(self) -> str: ...
 
 
-class Facts(Protocol):
+class MemoryView(Protocol):
     def origins(self, ref: ObjectRef) -> Mapping[str, str]: ...
 
-    def failure(self, ref: ObjectRef) -> Trouble | None: ...
+    def failure(self, ref: ObjectRef) -> LastError | None: ...
 
-    def wish(self, ref: ObjectRef) -> None: ...
+    def request_refresh(self, ref: ObjectRef) -> None: ...
 
 
-class Sessions(Protocol):
+class SessionsView(Protocol):
     def limits(self) -> Iterable[tuple[ObjectRef, LimiterStats]]: ...
 
     def in_flight(self) -> Iterable[tuple[ObjectRef, int]]: ...
 
 
-class World(Protocol):
+class ContextView(Protocol):
     @property
-    def facts(self) -> Facts: ...
+    def memory(self) -> MemoryView: ...
 
     @property
-    def sessions(self) -> Sessions: ...
+    def sessions(self) -> SessionsView: ...
 
     def handles(self, controller: str | None) -> bool: ...
 
@@ -110,13 +110,13 @@ class Running(Protocol):
     """A running engine and what can be asked of it."""
 
     @property
-    def engine(self) -> Work: ...
+    def engine(self) -> EngineView: ...
 
     @property
     def inventory(self) -> Objects: ...
 
     @property
-    def world(self) -> World: ...
+    def context(self) -> ContextView: ...
 
 
 @dataclass(slots=True, kw_only=True)

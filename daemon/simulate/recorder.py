@@ -4,14 +4,14 @@ from base64 import b64encode
 from collections.abc import Sequence
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.engine.observer import Call, Operation, Silent
+from syncret.daemon.engine.observer import Call, NullObserver, Operation
 from syncret.daemon.simulate.scenario import Fault, store_ref
 from syncret.providers.contract import PushItem, RemoteTarget
 
 READS: tuple[Operation, ...] = ("read", "find")
 
 
-class ProviderRecorder(Silent):
+class ProviderRecorder(NullObserver):
     """Keeps account of provider calls, and makes those fail that a step wants to fail."""
 
     def __init__(self) -> None:

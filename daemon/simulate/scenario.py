@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from syncret.config.catalog import Catalog
 from syncret.config.durations import DurationError, parse_duration
-from syncret.config.errors import Dropped, Problem
+from syncret.config.errors import Problem, UnknownField
 from syncret.config.fields import Duration, Json, Model
 from syncret.config.meta import Document, Metadata, ObjectRef, is_object, member
 from syncret.config.schema.structural import Schema
@@ -95,7 +95,7 @@ def read_scenario(document: Document, catalog: Catalog) -> tuple[Scenario | None
     admitted = Schema.of(Scenario, catalog).admit(document)
     problems = [
         Problem(path=problem.path, message="unknown field", hint=problem.hint)
-        if isinstance(problem, Dropped)
+        if isinstance(problem, UnknownField)
         else problem
         for problem in admitted.problems
     ]

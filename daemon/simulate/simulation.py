@@ -7,15 +7,15 @@ from typing import Any, Final
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.settings import Settings
-from syncret.daemon.app import Controllers, Hooks, controllers
+from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.virtual_time import VirtualTimeLoop
-from syncret.daemon.homes.contract import BackendError, Invalid
+from syncret.daemon.homes.contract import HomeError, Invalid
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.metadata import counted_uids
 from syncret.daemon.homes.memory.plugins import admission_by
-from syncret.daemon.recorded_writes import RecordedTarget, Written
+from syncret.daemon.recorded_writes import RecordedWrite, RecordingWriter
 from syncret.daemon.simulate.recorder import ProviderRecorder
 from syncret.daemon.simulate.scenario import API_VERSION, Scenario, Step, store_ref
 from syncret.providers.contract import Provider
@@ -37,7 +37,7 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     start = seconds(scenario.spec.now) if scenario.spec.now else now
     clock = Clock(start)
     cluster = MemoryCluster(now=clock.now, new_uid=counted_uids(), admission=admission_by(registry))
-    recorder, target = ProviderRecorder(), RecordedTarget(cluster)
+    recorder, target = ProviderRecorder(), RecordingWriter(cluster)
     settings = Settings(
         spread=False,
         batch_window=0.0,
@@ -53,10 +53,8 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         return simulated(provider, stand_ins.get(store))
 
-    hooks = Hooks(target=target, observer=recorder, faults=recorder.fault, substitute=substitute)
-    async with controllers(
-        cluster, registry=registry, settings=settings, clock=clock, hooks=hooks
-    ) as running:
+    hooks = EngineOverrides(target=target, observer=recorder, faults=recorder.fault, substitute=substitute)
+    async with run_engine(cluster, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
         simulation = _Simulation(cluster, recorder, target, clock, running)
         steps = [await simulation.step(step) for step in scenario.spec.steps]
     return {
@@ -74,9 +72,9 @@ class _Simulation:
         self,
         cluster: MemoryCluster,
         recorder: ProviderRecorder,
-        target: RecordedTarget,
+        target: RecordingWriter,
         clock: Clock,
-        running: Controllers,
+        running: RunningEngine,
     ) -> None:
         self._cluster = cluster
         self._recorder = recorder
@@ -106,11 +104,11 @@ class _Simulation:
             }
             await self._command(named, lambda gone=gone: self._cluster.delete(gone.ref))  # type: ignore[misc]  # as above
         if not (step.apply or step.patch or step.delete):
-            self._running.engine.look_again()
-        await self._running.engine.settled()
+            self._running.engine.requeue_all()
+        await self._running.engine.wait_idle()
         if step.seconds:
             await asyncio.sleep(step.seconds)
-            await self._running.engine.settled()
+            await self._running.engine.wait_idle()
         return {
             "now": stamp(self._clock.now()),
             "objects": await self._objects(),
@@ -125,7 +123,7 @@ class _Simulation:
         """Carry out one command; a refused one changes nothing and is told."""
         try:
             await act()
-        except BackendError as error:
+        except HomeError as error:
             problems = (
                 error.problems
                 if isinstance(error, Invalid) and error.problems
@@ -157,7 +155,7 @@ def _names(document: Document) -> Document:
     }
 
 
-def _change(written: Written) -> Document:
+def _change(written: RecordedWrite) -> Document:
     ref = written.ref
     return {
         "action": written.action,

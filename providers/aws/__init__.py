@@ -34,7 +34,7 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
     from syncret.providers.aws.auth import identity
 
-    caller = await identity.of_store(spec, context)
+    caller = await identity.credentials_of_store(spec, context)
     login = partial(sdk.login, caller, spec.region)
     await login()
     prefix = spec.prefix or ""

@@ -51,7 +51,7 @@ class ParameterStoreWriter:
         """Store a value. Raises Malformed for a parameter that is not ours."""
         name = item.remote_key
         options = push_specs.options(item.metadata, ParameterPush)
-        value = references.pushed(_value(item, options), "Parameter Store holds text: use SecretsManager")
+        value = references.as_text(_value(item, options), "Parameter Store holds text: use SecretsManager")
         if not value:
             raise Malformed("the value is empty", hint="Parameter Store holds no empty values")
         stored = await self._stored(name)

@@ -53,7 +53,7 @@ class SecretPush(Tagged, forbid_unknown_fields=True):
         """The value as it is sent: binary, unless a string is wished. Raises Malformed."""
         if self.secret_push_format != "string":
             return {"SecretBinary": raw}
-        return {"SecretString": references.pushed(raw, "push it with secretPushFormat: binary")}
+        return {"SecretString": references.as_text(raw, "push it with secretPushFormat: binary")}
 
 
 class Tier(Model, forbid_unknown_fields=True):

@@ -13,7 +13,7 @@ from syncret.providers.aws.service import Absent, Forbidden
 from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
-from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.batching import read_each
 
 
 def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
@@ -58,7 +58,7 @@ async def each(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]
         except Absent:
             return None
 
-    return await one_by_one(names, known)
+    return await read_each(names, known)
 
 
 class Batches:

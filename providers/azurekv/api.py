@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, SECRET, Dates, Found, Kind, Place
-from syncret.providers.azurekv.refusals import EXPECTED, refusal
+from syncret.providers.azurekv.refusals import EXPECTED, error_of
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import Expiring, bearer
+from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
 from syncret.providers.kit.http import Answer, Http, json_body, segments
 
 VERSION: Final = {"api-version": "7.4"}
@@ -87,7 +87,7 @@ class _Page(msgspec.Struct, rename="camel"):
 class Api:
     """The objects of one vault. Absence is None."""
 
-    def __init__(self, http: Http, tokens: Expiring[SecretBytes]) -> None:
+    def __init__(self, http: Http, tokens: ExpiringLogin[SecretBytes]) -> None:
         self._http = http
         self._tokens = tokens
 
@@ -159,7 +159,7 @@ class Api:
             )
             if answer.status not in EXPECTED:
                 return answer
-            error = refusal(answer, allow=allow)
+            error = error_of(answer, allow=allow)
             if error is not None:
                 raise error
             return None

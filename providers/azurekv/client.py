@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
 from syncret.providers.azurekv.payloads import fields_of, value_of
-from syncret.providers.azurekv.push import Writing
+from syncret.providers.azurekv.push import Pusher
 from syncret.providers.contract import (
     FindQuery,
     PushItem,
@@ -17,7 +17,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.batching import map_concurrently, read_each
 from syncret.providers.kit.golang import regexp
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
@@ -31,7 +31,7 @@ class AzureKvClient:
 
     def __init__(self, api: "Api") -> None:
         self._api = api
-        self._writing = Writing(api)
+        self._writing = Pusher(api)
 
     def __repr__(self) -> str:
         return f"<AzureKvClient {self._api!r}>"
@@ -44,7 +44,7 @@ class AzureKvClient:
             return RemoteKey(ref.key, ref.version)  # `fetch` says what is wrong with it
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Found | SyncError]:
-        return await one_by_one(keys, self._fetch)
+        return await read_each(keys, self._fetch)
 
     def value(self, payload: Found, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)
@@ -62,7 +62,7 @@ class AzureKvClient:
             async for item in self._api.list()
             if item.enabled and _has(item, query.tags or ()) and matches(item.name)
         ]
-        found = await each(self._read, names, doing="azurekv find")
+        found = await map_concurrently(self._read, names, doing="azurekv find")
         return {name: value for name, value in found if value is not None}
 
     async def push(self, item: PushItem) -> None:

@@ -14,7 +14,7 @@ from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import Expiring
+from syncret.providers.kit.auth.logins import ExpiringLogin
 from syncret.providers.kit.azure.clouds import CLOUDS, Cloud
 from syncret.providers.kit.http import Http
 
@@ -27,7 +27,7 @@ async def opened_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerato
     cloud = cloud_of(spec)
     async with Http(spec.vault_url, now=context.now) as http:
         resource = cloud.vault or await _challenged(http)
-        tokens = Expiring(await login(spec, cloud.authority, resource, http, context), now=context.now)
+        tokens = ExpiringLogin(await login(spec, cloud.authority, resource, http, context), now=context.now)
         await tokens.get()
         yield AzureKvClient(Api(http, tokens))
 

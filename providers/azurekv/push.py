@@ -35,7 +35,7 @@ class PushSpec(Model, forbid_unknown_fields=True):
     tags: dict[str, str] = {}
 
 
-class Writing:
+class Pusher:
     """Writes to the objects of one Api."""
 
     def __init__(self, api: "Api") -> None:
@@ -120,7 +120,7 @@ def _text(place: Place, value: bytes) -> str:
         raise Malformed(
             f"setting {place}: the value is larger than 25 KiB", hint="Key Vault keeps no larger ones"
         )
-    return references.pushed(value, "push it in base64")
+    return references.as_text(value, "push it in base64")
 
 
 def _moment(text: str) -> int | None:

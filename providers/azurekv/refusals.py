@@ -42,7 +42,7 @@ class _Failure(msgspec.Struct):
     error: _Error
 
 
-def refusal(answer: "Answer", *, allow: str) -> SyncError | None:
+def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     """The error that an answer among EXPECTED stands for; None where the vault says «not found».
 
     `allow` is what to grant where it says that the caller may not.

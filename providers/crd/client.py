@@ -19,7 +19,7 @@ from syncret.providers.contract import (
 from syncret.providers.crd.spec import WhitelistRule
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import extract
-from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 
@@ -101,7 +101,7 @@ class CrdClient:
         return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, bytes | SyncError]:
-        return await one_by_one(keys, self._object)
+        return await read_each(keys, self._object)
 
     def value(self, payload: bytes, ref: RemoteRef) -> SecretBytes | None:
         return SecretBytes(self._taken(payload, ref))

@@ -16,7 +16,7 @@ _BATCH: Final = 1000
 @asynccontextmanager
 async def open_fake(spec: FakeSpec, context: OpenContext) -> AsyncGenerator[FakeClient, None]:
     """A client on the manager of this store, seeded anew from the spec; what was pushed is still there."""
-    manager = context.keep.setdefault("manager", SecretManager())
+    manager = context.store_memory.setdefault("manager", SecretManager())
     manager.seed(Seed(entry.key, entry.value, entry.version) for entry in spec.data)
     yield FakeClient(manager, spec.validation_result)
 

@@ -10,8 +10,8 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
-from syncret.providers.kit.auth.logins import Expiring
-from syncret.providers.kit.google.refusals import EXPECTED, refusal
+from syncret.providers.kit.auth.logins import ExpiringLogin
+from syncret.providers.kit.google.refusals import EXPECTED, error_of
 from syncret.providers.kit.google.tokens import Access
 from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments
 
@@ -58,7 +58,7 @@ class Api:
     Raises Unusable for a version that is disabled or destroyed.
     """
 
-    def __init__(self, http: Http, tokens: Expiring[Access], project: str, location: str = "") -> None:
+    def __init__(self, http: Http, tokens: ExpiringLogin[Access], project: str, location: str = "") -> None:
         self._http = http
         self._tokens = tokens
         place = ("locations", location) if location else ()
@@ -175,7 +175,7 @@ class Api:
         if answer.status not in EXPECTED:
             return answer
         role = "roles/secretmanager.secretAccessor" if method == "GET" else "roles/secretmanager.admin"
-        refused = refusal(
+        refused = error_of(
             answer, allow=f"grant the account {role} (listing: secretmanager.viewer) {self._allow}"
         )
         if refused is not None:

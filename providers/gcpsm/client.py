@@ -19,9 +19,9 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.gcpsm.payloads import Beside, Payload, value_of
-from syncret.providers.gcpsm.push import Writing
+from syncret.providers.gcpsm.push import Pusher
 from syncret.providers.kit import extract
-from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.batching import map_concurrently, read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.refusals import Unusable
 
@@ -57,14 +57,14 @@ class GcpSmClient:
 
     def __init__(self, api: "Api", location: str, *, falls_back: bool) -> None:
         self._api = api
-        self._writing = Writing(api, location)
+        self._writing = Pusher(api, location)
         self._falls_back = falls_back
 
     def __repr__(self) -> str:
         return f"<GcpSmClient {self._api!r}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        return await one_by_one(keys, self._fetch)
+        return await read_each(keys, self._fetch)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)
@@ -84,7 +84,7 @@ class GcpSmClient:
         else:
             raise Malformed("unexpected find operator", hint="write find.name.regexp or find.tags")
         within = [name for name in names if name.startswith(path)]
-        found = await each(self._latest, within, doing="gcpsm find")
+        found = await map_concurrently(self._latest, within, doing="gcpsm find")
         return {name: payload for name, payload in found if isinstance(payload, SecretBytes)}
 
     async def push(self, item: PushItem) -> None:

@@ -9,7 +9,7 @@ from syncret.providers.gcpsm.api import Api
 from syncret.providers.gcpsm.auth import login, project_of, surroundings
 from syncret.providers.gcpsm.client import GcpSmClient
 from syncret.providers.gcpsm.spec import GcpSmSpec
-from syncret.providers.kit.auth.logins import Expiring
+from syncret.providers.kit.auth.logins import ExpiringLogin
 
 _FALLS_BACK: Final = "LatestOrFetch"
 
@@ -20,7 +20,7 @@ async def opened_store(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[
     location = spec.location or ""
     async with surroundings(context, location) as around:
         project = await project_of(spec.project_id, spec.auth, around)
-        tokens = Expiring(await login(spec.auth, project, around), now=context.now)
+        tokens = ExpiringLogin(await login(spec.auth, project, around), now=context.now)
         await tokens.get()
         falls_back = spec.secret_version_selection_policy == _FALLS_BACK
         yield GcpSmClient(Api(around.http, tokens, project, location), location, falls_back=falls_back)

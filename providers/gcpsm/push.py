@@ -35,7 +35,7 @@ class PushSpec(Model, forbid_unknown_fields=True):
     replication_locations: tuple[str, ...] = ()
 
 
-class Writing:
+class Pusher:
     """Writes to the secrets of one Api."""
 
     def __init__(self, api: "Api", location: str) -> None:

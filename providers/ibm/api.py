@@ -9,7 +9,7 @@ from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.refs import Place
-from syncret.providers.kit.auth.logins import Expiring, bearer
+from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Answer, Http, segments
 
@@ -31,7 +31,7 @@ class _Failure(msgspec.Struct):
 class Api:
     """The secrets of one instance."""
 
-    def __init__(self, http: Http, tokens: Expiring[SecretBytes]) -> None:
+    def __init__(self, http: Http, tokens: ExpiringLogin[SecretBytes]) -> None:
         self._http = http
         self._tokens = tokens
 

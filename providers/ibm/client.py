@@ -7,7 +7,7 @@ from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBy
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import place_of
-from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.batching import read_each
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.ibm.api import Api
@@ -35,7 +35,7 @@ class IbmClient:
         return RemoteKey(place.name if place.is_id else ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Fields | SyncError]:
-        return await one_by_one(keys, self._fetch)
+        return await read_each(keys, self._fetch)
 
     def value(self, payload: Fields, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)

@@ -9,7 +9,7 @@ from syncret.providers.ibm.api import Api
 from syncret.providers.ibm.auth import login
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.spec import IbmSpec
-from syncret.providers.kit.auth.logins import Expiring
+from syncret.providers.kit.auth.logins import ExpiringLogin
 from syncret.providers.kit.http import Http
 
 
@@ -19,6 +19,6 @@ async def opened_store(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[Ib
     if not spec.service_url:
         raise Malformed("serviceURL is required", hint="write the instance's endpoint")
     async with Http(spec.service_url, now=context.now) as http:
-        tokens = Expiring(await login(spec.auth, http, context), now=context.now)
+        tokens = ExpiringLogin(await login(spec.auth, http, context), now=context.now)
         await tokens.get()
         yield IbmClient(Api(http, tokens))

@@ -12,7 +12,7 @@ K = TypeVar("K")
 P = TypeVar("P")
 
 
-async def one_by_one(keys: Iterable[K], read: Callable[[K], Awaitable[P | None]]) -> dict[K, P | SyncError]:
+async def read_each(keys: Iterable[K], read: Callable[[K], Awaitable[P | None]]) -> dict[K, P | SyncError]:
     """What `read` gives for each key; one that does not exist (None) is left out.
 
     A refusal is that of its key alone. Raises what would be the same for all: no answer, or too many calls.
@@ -35,7 +35,7 @@ _AT_ONCE: Final = 8
 """More would be a burst that managers throttle."""
 
 
-async def each(
+async def map_concurrently(
     function: Callable[[str], Awaitable[T]], keys: Iterable[str], *, doing: str
 ) -> list[tuple[str, T]]:
     """The results for all keys, in their order, each key once. The first failure ends the rest.

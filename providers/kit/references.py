@@ -11,7 +11,9 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 
 
-async def text(context: OpenContext, selector: SecretKeySelector | None, path: str, *, key: str = "") -> str:
+async def read_text(
+    context: OpenContext, selector: SecretKeySelector | None, path: str, *, key: str = ""
+) -> str:
     """The text that the selector at a field path leads to; `key` is the usual one, where it names none."""
     if selector is None:
         raise Malformed(f"{path} is missing", hint="name the Secret and the key that hold the value")
@@ -23,7 +25,7 @@ async def text(context: OpenContext, selector: SecretKeySelector | None, path: s
     raise Malformed(f'{path}: Secret "{selector.name}" holds no text', hint="it must be UTF-8")
 
 
-def pushed(raw: bytes, remedy: str) -> str:
+def as_text(raw: bytes, remedy: str) -> str:
     """A value on its way to a manager that holds only text there. Raises Malformed."""
     try:
         return raw.decode()
@@ -38,7 +40,7 @@ _USUAL_KEY: Final = "ca.crt"
 _PEM: Final = b"-----BEGIN"
 
 
-async def authorities(bundle: str | None, provider: CAProvider | None, context: OpenContext) -> bytes:
+async def ca_bundle(bundle: str | None, provider: CAProvider | None, context: OpenContext) -> bytes:
     """PEM; empty where the system's own trust counts. The bundle goes before the provider."""
     if bundle:
         return _decoded(bundle)

@@ -16,7 +16,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kubernetes import secret
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
@@ -46,7 +46,7 @@ class KubernetesClient:
         return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Secret | SyncError]:
-        return await one_by_one(keys, self._secret)
+        return await read_each(keys, self._secret)
 
     def value(self, payload: Secret, ref: RemoteRef) -> SecretBytes | None:
         return SecretBytes(value(payload, ref))

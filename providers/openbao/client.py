@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.batching import map_concurrently, read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
@@ -26,7 +26,7 @@ class OpenBaoClient:
         return f"<OpenBaoClient {self._entries.engine}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        return await one_by_one(keys, self._versioned)
+        return await read_each(keys, self._versioned)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         """A property is the name of a member: OpenBao's provider follows no paths."""
@@ -43,7 +43,7 @@ class OpenBaoClient:
         folder = f"{query.path.strip('/')}/" if query.path else ""
         keys = await self._entries.below(folder, recursive=False) or []
         names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]
-        found = await each(self._payload, names, doing="openbao search")
+        found = await map_concurrently(self._payload, names, doing="openbao search")
         return {
             key.removeprefix(folder): SecretBytes(payload.document())
             for key, payload in found

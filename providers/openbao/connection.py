@@ -7,7 +7,7 @@ from typing import Final
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import Http, Tls
-from syncret.providers.kit.references import authorities, text
+from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import Engine
@@ -27,7 +27,7 @@ async def opened_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerato
     """The client of a store, logged in; leaving the block revokes its token."""
     login = None if spec.auth is None else _login(spec.auth, context)
     home = spec.auth.namespace if spec.auth is not None else ""
-    ca = await authorities(spec.ca_bundle, spec.ca_provider, context)
+    ca = await ca_bundle(spec.ca_bundle, spec.ca_provider, context)
     engine = Engine(spec.path.strip("/") or _MOUNT, spec.version, literal=True)
     async with (
         Http(spec.server, tls=Tls(ca=ca), trusts_redirects=True, now=context.now) as http,
@@ -43,22 +43,22 @@ def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:
     token, role, user = auth.token_secret_ref, auth.app_role, auth.user_pass
 
     async def by_token(_adapter: Adapter) -> SecretBytes:
-        return SecretBytes((await text(context, token, "auth.tokenSecretRef")).encode())
+        return SecretBytes((await read_text(context, token, "auth.tokenSecretRef")).encode())
 
     if token is not None:
         return Login("token", by_token, _REMEDY)
     if role is not None:
 
         async def by_role(adapter: Adapter) -> Reply:
-            name = role.role_id or await text(context, role.role_ref, "auth.appRole.roleRef")
-            secret = await text(context, role.secret_ref, "auth.appRole.secretRef")
+            name = role.role_id or await read_text(context, role.role_ref, "auth.appRole.roleRef")
+            secret = await read_text(context, role.secret_ref, "auth.appRole.secretRef")
             return await requests.app_role(adapter, role.path, name, secret)
 
         return Login("appRole", by_role, _REMEDY)
     if user is not None:
 
         async def by_password(adapter: Adapter) -> Reply:
-            password = await text(context, user.secret_ref, "auth.userPass.secretRef")
+            password = await read_text(context, user.secret_ref, "auth.userPass.secretRef")
             return await requests.user_pass(adapter, user.path, user.username, password)
 
         return Login("userPass", by_password, _REMEDY)

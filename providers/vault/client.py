@@ -14,7 +14,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import each, one_by_one
+from syncret.providers.kit.batching import map_concurrently, read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
@@ -22,7 +22,7 @@ from syncret.providers.kit.vault.entries import Payload
 if TYPE_CHECKING:  # what reaches a network is slow to import, and a spec is judged without it
     from syncret.providers.kit.vault.client import Vault
     from syncret.providers.kit.vault.key_values import KeyValues
-    from syncret.providers.vault.push import Pen
+    from syncret.providers.vault.push import VaultPusher
 
 
 class VaultClient:
@@ -34,7 +34,7 @@ class VaultClient:
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", entries: "KeyValues", pen: "Pen") -> None:
+    def __init__(self, vault: "Vault", entries: "KeyValues", pen: "VaultPusher") -> None:
         self._vault = vault
         self._entries = entries
         self._pen = pen
@@ -43,7 +43,7 @@ class VaultClient:
         return f"<VaultClient {self._entries.engine}>"
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        return await one_by_one(keys, self._payload)
+        return await read_each(keys, self._payload)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         return payloads.value(payload, ref.property)
@@ -67,7 +67,7 @@ class VaultClient:
             keys = [key for key in keys if wanted(key)]
         elif query.tags:
             keys = await self._tagged(keys, query.tags)
-        found = await each(lambda key: self._payload(RemoteKey(key)), keys, doing="vault search")
+        found = await map_concurrently(lambda key: self._payload(RemoteKey(key)), keys, doing="vault search")
         return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
 
     async def push(self, item: PushItem) -> None:
@@ -108,7 +108,7 @@ class VaultClient:
         return None if known is None else Payload(known)
 
     async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]]) -> list[str]:
-        known = await each(self._entries.metadata, keys, doing="vault search")
+        known = await map_concurrently(self._entries.metadata, keys, doing="vault search")
         return [
             key
             for key, metadata in known

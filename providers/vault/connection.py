@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.kit.http import Http, Timeouts, Tls
-from syncret.providers.kit.references import authorities, text
+from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import Engine
 from syncret.providers.kit.vault.key_values import KeyValues
@@ -13,7 +13,7 @@ from syncret.providers.kit.vault.wire import Index, Wire
 from syncret.providers.vault import auth
 from syncret.providers.vault.auth import static
 from syncret.providers.vault.client import VaultClient
-from syncret.providers.vault.push import Pen
+from syncret.providers.vault.push import VaultPusher
 from syncret.providers.vault.spec import VaultSpec
 
 
@@ -22,7 +22,7 @@ async def opened_store(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[
     """The client of a store, logged in; leaving the block revokes its token."""
     async with opened_vault(spec, context) as vault:
         entries = KeyValues(vault, Engine(spec.path.strip("/"), spec.version))
-        yield VaultClient(vault, entries, Pen(entries))
+        yield VaultClient(vault, entries, VaultPusher(entries))
 
 
 @asynccontextmanager
@@ -58,7 +58,7 @@ def _index(spec: VaultSpec) -> Index | None:
 
 async def _tls(spec: VaultSpec, context: OpenContext) -> Tls:
     certificate, key = await _identity(spec, context)
-    ca = await authorities(spec.ca_bundle, spec.ca_provider, context)
+    ca = await ca_bundle(spec.ca_bundle, spec.ca_provider, context)
     return Tls(ca=ca, certificate=certificate, key=key)
 
 
@@ -73,6 +73,6 @@ async def _identity(spec: VaultSpec, context: OpenContext) -> tuple[bytes, bytes
     own = spec.tls
     if own is None or own.cert_secret_ref is None or own.key_secret_ref is None:
         return b"", b""
-    key = await text(context, own.key_secret_ref, "tls.keySecretRef", key="tls.key")
-    certificate = await text(context, own.cert_secret_ref, "tls.certSecretRef", key="tls.crt")
+    key = await read_text(context, own.key_secret_ref, "tls.keySecretRef", key="tls.key")
+    certificate = await read_text(context, own.cert_secret_ref, "tls.certSecretRef", key="tls.crt")
     return certificate.encode(), key.encode()

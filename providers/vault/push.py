@@ -21,7 +21,7 @@ _METADATA: Final = "custom_metadata"
 _BASE64: Final = "push it in base64: template the value with b64enc"
 
 
-class Pen:
+class VaultPusher:
     """Writes to one engine."""
 
     def __init__(self, entries: KeyValues) -> None:
@@ -36,7 +36,7 @@ class Pen:
             raise foreign("secret not managed by external-secrets", key, "custom metadata")
         old = self._own(entry)
         new = (
-            {**old, item.property: references.pushed(item.value.raw, _BASE64)}
+            {**old, item.property: references.as_text(item.value.raw, _BASE64)}
             if item.property
             else _members(item)
         )

@@ -16,7 +16,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.batching import read_each
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, tells_property
 
@@ -27,7 +27,7 @@ NOT_FOUND: Final = 404
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class WebhookResponse:
     """The body of an answer."""
 
     body: bytes = field(repr=False)
@@ -50,14 +50,14 @@ class WebhookClient:
         asked = ref.property if self._by_property else ""
         return RemoteKey(ref.key, ref.version, ref.metadata, asked)
 
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Answered | SyncError]:
-        return await one_by_one(keys, self._one)
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, WebhookResponse | SyncError]:
+        return await read_each(keys, self._one)
 
-    def value(self, payload: Answered, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: WebhookResponse, ref: RemoteRef) -> SecretBytes | None:
         with _about(ref):
             return SecretBytes(results.one(payload.body, self._path(ref)))
 
-    def fields(self, payload: Answered, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: WebhookResponse, ref: RemoteRef) -> SecretMap | None:
         with _about(ref):
             return results.members(payload.body, self._path(ref))
 
@@ -85,20 +85,20 @@ class WebhookClient:
         """Whether the server takes connections: what a request would answer, only a key can tell."""
         return await self._api.reachable()
 
-    async def _one(self, key: RemoteKey) -> Answered | None:
+    async def _one(self, key: RemoteKey) -> WebhookResponse | None:
         answer = await self._api.send(
             self._spec.method or "GET",
-            self._told(key.key, key.version, key.property),
+            self._template_data(key.key, key.version, key.property),
             doing=f"reading key {key.key}",
             body=self._spec.body,
             accept=(NOT_FOUND,),
         )
-        return None if answer.status == NOT_FOUND else Answered(answer.body)
+        return None if answer.status == NOT_FOUND else WebhookResponse(answer.body)
 
     def _path(self, ref: RemoteRef) -> str:
-        return self._api.path(self._api.data(self._told(ref.key, ref.version, ref.property)))
+        return self._api.path(self._api.data(self._template_data(ref.key, ref.version, ref.property)))
 
-    def _told(self, key: str, version: str, name: str) -> dict[str, str]:
+    def _template_data(self, key: str, version: str, name: str) -> dict[str, str]:
         return {"key": key, "version": version, "property": name, "namespace": self._namespace}
 
 

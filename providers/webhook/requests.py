@@ -14,7 +14,7 @@ from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
-from syncret.providers.kit.references import authorities
+from syncret.providers.kit.references import ca_bundle
 from syncret.providers.webhook.spec import WebhookAuth, WebhookNTLM, WebhookResult
 
 NOT_MODIFIED: Final = 304
@@ -159,7 +159,7 @@ async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Ap
         found = await _labelled(context, each.secret_ref)
         texts = {key: value.raw.decode("utf-8", "surrogateescape") for key, value in found.data.items()}
         secrets.setdefault(each.name, {}).update(texts)
-    tls = Tls(ca=await authorities(spec.ca_bundle, spec.ca_provider, context))
+    tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
     timeouts = Timeouts(total=parse_duration(spec.timeout) if spec.timeout else Timeouts().total)
     ntlm = spec.auth.ntlm if spec.auth else None
     login = None if ntlm is None else await _login(context, ntlm)

@@ -75,5 +75,5 @@ def context(
         credentials=given or Given(),
         now=now,
         render=requests(now),
-        keep={} if keep is None else keep,
+        store_memory={} if keep is None else keep,
     )

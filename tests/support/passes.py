@@ -8,7 +8,7 @@ from pathlib import Path
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.settings import Settings
-from syncret.daemon.one_pass import Pass, one_pass
+from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.providers.registry import Registry
 
 
@@ -38,7 +38,7 @@ def external(name: str, **entries: Json) -> Document:
     }
 
 
-async def passed(folder: Path, *documents: Document, secrets: Sequence[str]) -> Pass:
+async def passed(folder: Path, *documents: Document, secrets: Sequence[str]) -> SyncResult:
     """What one pass comes to. None of the secrets is told, but in the Secrets themselves."""
     manifests = folder / "manifests"
     manifests.mkdir()
@@ -58,7 +58,7 @@ async def passed(folder: Path, *documents: Document, secrets: Sequence[str]) -> 
     return result
 
 
-def ready(result: Pass, kind: str, name: str = "") -> tuple[str, str]:
+def ready(result: SyncResult, kind: str, name: str = "") -> tuple[str, str]:
     """Status and reason of the condition Ready of the one object of a kind (of this name)."""
     [document] = [
         each

@@ -6,10 +6,10 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Final
 
-from syncret.config.visible import visible
-from syncret.daemon.cli.daemon_client import Answer, Refusal, ask_about, print_json
+from syncret.config.visible import printable
+from syncret.daemon.cli.daemon_client import Answer, CommandError, ask_about, print_json
 from syncret.daemon.cli.exit_codes import OK
-from syncret.daemon.cli.terminal import print_columns, since, until
+from syncret.daemon.cli.terminal import age, print_columns, time_until
 
 HEAD: Final = ("REMOTE KEY", "PROPERTY", "AGE", "ENTRY", "STEPS")
 READY: Final = {"True": "yes", "False": "no"}
@@ -19,8 +19,8 @@ def run(options: Namespace) -> int:
     """Print the explanation."""
     try:
         answer = ask_about(options, "GET", "/explain")
-    except Refusal as refusal:
-        return refusal.tell()
+    except CommandError as refusal:
+        return refusal.report()
     if options.output == "json":
         print_json(answer)
         return OK
@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
     place = f"{answer['namespace']}/" if answer["namespace"] else ""
     sys.stdout.write(f"{answer['kind']} {place}{answer['name']}\n")
     for label, text in _facts(answer, now):
-        sys.stdout.write(f"  {label:<7} {visible(text)}\n")
+        sys.stdout.write(f"  {label:<7} {printable(text)}\n")
     if answer["keys"]:
         sys.stdout.write("\n")
         way = "TO" if answer["kind"] == "PushSecret" else "FROM"
@@ -41,14 +41,14 @@ def _facts(answer: Answer, now: float) -> Iterator[tuple[str, str]]:
     yield "ready", f"{READY.get(answer['ready'], 'unknown')}: {said}"
     yield "target", answer["target"]
     if answer["goodSince"] is not None:
-        yield "age", f"{since(answer['goodSince'], now)}, last known to be good at {answer['goodSince']}"
+        yield "age", f"{age(answer['goodSince'], now)}, last known to be good at {answer['goodSince']}"
     error = answer["lastError"]
     if error is not None:
-        yield "error", f"{since(error['at'], now)} ago: {error['message']}"
+        yield "error", f"{age(error['at'], now)} ago: {error['message']}"
         if error.get("hint"):
             yield "remedy", error["hint"]
     attempt = answer["next"]
-    when = until(attempt["at"], now, never="")
+    when = time_until(attempt["at"], now, never="")
     yield "next", f"{when}: {attempt['why']}" if when else attempt["why"]
     for note in answer["notes"]:
         yield "note", note
@@ -61,7 +61,7 @@ def _row(key: Answer, answer: Answer, now: float) -> tuple[str, ...]:
         key["source"],
         remote or "-",
         key.get("property") or "-",
-        since(answer["goodSince"], now),
+        age(answer["goodSince"], now),
         key["field"],
         ", then ".join(key.get("steps", ())) or "as it is",
     )

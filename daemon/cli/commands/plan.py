@@ -6,13 +6,13 @@ from argparse import Namespace
 from typing import Final, NamedTuple
 
 from syncret.config.meta import Document
-from syncret.config.visible import visible
+from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, report_problem
-from syncret.daemon.cli.settings import guarded, settings_of
+from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.core.target import changed_keys
-from syncret.daemon.one_pass import Pass, one_pass
-from syncret.daemon.recorded_writes import Written
+from syncret.daemon.one_pass import SyncResult, one_pass
+from syncret.daemon.recorded_writes import RecordedWrite
 from syncret.providers.registry import Registry
 
 SIGNS: Final = {"create": "+", "update": "~", "delete": "-"}
@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
 def run(options: Namespace) -> int:
     """Rehearse a pass and print what it would write."""
-    return guarded(lambda: _run(options))
+    return run_guarded(lambda: _run(options))
 
 
 def _run(options: Namespace) -> int:
@@ -48,12 +48,12 @@ def _run(options: Namespace) -> int:
     return FAILED if result.failures else OK
 
 
-def _change(written: Written) -> Change:
+def _change(written: RecordedWrite) -> Change:
     added, changed, removed = changed_keys(written.before, written.after)
     return Change(written.action, str(written.ref), added, changed, removed)
 
 
-def _as_document(changes: list[Change], result: Pass) -> Document:
+def _as_document(changes: list[Change], result: SyncResult) -> Document:
     return {
         "apiVersion": "syncret.dev/v1alpha1",
         "kind": "Plan",
@@ -73,17 +73,17 @@ def _as_document(changes: list[Change], result: Pass) -> Document:
     }
 
 
-def _print_text(changes: list[Change], result: Pass) -> None:
+def _print_text(changes: list[Change], result: SyncResult) -> None:
     out = sys.stdout
     for change in changes:
         out.write(f"{SIGNS[change.action]} {change.object}\n")
         for sign, keys in (("+", change.added), ("~", change.changed), ("-", change.removed)):
             for key in keys:
-                out.write(f"    {sign} {visible(key)}\n")
+                out.write(f"    {sign} {printable(key)}\n")
     for action, store, target in result.pushes:
         place = "/".join(filter(None, target))
-        out.write(f"{'-' if action == 'delete' else '>'} {visible(place)} in {store}\n")
+        out.write(f"{'-' if action == 'delete' else '>'} {printable(place)} in {store}\n")
     for ref, message in sorted(result.failures.items()):
-        out.write(visible(f"! {ref}: {message}") + "\n")
+        out.write(printable(f"! {ref}: {message}") + "\n")
     if not (changes or result.pushes or result.failures):
         out.write("nothing would change\n")

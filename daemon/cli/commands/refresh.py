@@ -3,7 +3,7 @@
 import sys
 from argparse import Namespace
 
-from syncret.daemon.cli.daemon_client import Refusal, ask_about, print_json
+from syncret.daemon.cli.daemon_client import CommandError, ask_about, print_json
 from syncret.daemon.cli.exit_codes import OK
 
 
@@ -11,8 +11,8 @@ def run(options: Namespace) -> int:
     """Ask for it; what comes of it is told by `syncret explain`."""
     try:
         answer = ask_about(options, "POST", "/refresh")
-    except Refusal as refusal:
-        return refusal.tell()
+    except CommandError as refusal:
+        return refusal.report()
     if options.output == "json":
         print_json(answer)
     else:

@@ -7,25 +7,25 @@ from argparse import Namespace
 from functools import partial
 
 from syncret.daemon.cli.exit_codes import OK
-from syncret.daemon.cli.settings import guarded, settings_of
+from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.cli.table import Row, print_table, row_of
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.object_view import KINDS
 from syncret.daemon.ops.view import View
-from syncret.daemon.process import raise_limit
+from syncret.daemon.process import raise_file_limit
 from syncret.daemon.supervisor import Supervisor
 from syncret.providers.registry import Registry
 
 
 def run(options: Namespace) -> int:
     """Run until asked to stop."""
-    return guarded(lambda: _run(options))
+    return run_guarded(lambda: _run(options))
 
 
 def _run(options: Namespace) -> int:
-    raise_limit()
+    raise_file_limit()
     supervisor = Supervisor(
         partial(settings_of, options),
         registry=Registry(),
@@ -47,7 +47,7 @@ def _announce(view: View) -> None:
     rows: list[Row] = []
     for kind in KINDS:
         for stored in controllers.inventory.list(kind):
-            failure = controllers.world.facts.failure(stored.ref)
+            failure = controllers.context.memory.failure(stored.ref)
             rows.append(
                 row_of(
                     stored.document,

@@ -5,10 +5,10 @@ import time
 from argparse import Namespace
 from typing import Any, Final
 
-from syncret.config.visible import visible
-from syncret.daemon.cli.daemon_client import Answer, Refusal, ask, print_json
+from syncret.config.visible import printable
+from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request
 from syncret.daemon.cli.exit_codes import FAILED, OK
-from syncret.daemon.cli.terminal import print_columns, since, span, until
+from syncret.daemon.cli.terminal import age, print_columns, span, time_until
 
 HEAD: Final = ("KIND", "NAMESPACE", "NAME", "READY", "AGE", "NEXT", "STATUS")
 READY: Final = {True: "yes", False: "no", None: "-"}
@@ -17,9 +17,9 @@ READY: Final = {True: "yes", False: "no", None: "-"}
 def run(options: Namespace) -> int:
     """Print the table; exit 1 where anything is not in order."""
     try:
-        answer = ask(options, "GET", "/status")
-    except Refusal as refusal:
-        return refusal.tell()
+        answer = request(options, "GET", "/status")
+    except CommandError as refusal:
+        return refusal.report()
     for group in ("stores", "objects"):
         answer[group] = [each for each in answer[group] if _wanted(each, options)]
     if options.output == "json":
@@ -49,13 +49,13 @@ def _print(answer: Answer, now: float, namespace: str | None) -> None:
         sys.stdout.write("\n")
         print_columns(HEAD, rows)
     elif namespace is not None:
-        sys.stdout.write(f"\nnothing in namespace {visible(namespace)}\n")
+        sys.stdout.write(f"\nnothing in namespace {printable(namespace)}\n")
     for problem in answer["problems"]:
         place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
         path = f"{problem['path']}: " if problem["path"] else ""
         hint = f" ({problem['hint']})" if problem.get("hint") else ""
         told = f"{place}: {problem['severity']}: {path}{problem['message']}{hint}"
-        sys.stdout.write(f"\n{visible(told)}\n")
+        sys.stdout.write(f"\n{printable(told)}\n")
 
 
 def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
         each["namespace"] or "-",
         each["name"],
         READY[each["ready"]],
-        since(each["lastGood"], now),
-        until(each["nextDue"], now, never="on change"),
+        age(each["lastGood"], now),
+        time_until(each["nextDue"], now, never="on change"),
         failure["message"] if failure else each["message"] or each["reason"] or silent,
     )

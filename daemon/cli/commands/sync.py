@@ -9,22 +9,22 @@ from pathlib import Path
 from syncret.config.meta import Document
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_yaml, report_problem
-from syncret.daemon.cli.settings import guarded, settings_of
+from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.cli.table import print_table, rows_of
 from syncret.daemon.cli.terminal import Progress
 from syncret.daemon.core.redact import redacted
-from syncret.daemon.one_pass import Pass, one_pass
-from syncret.daemon.process import raise_limit
+from syncret.daemon.one_pass import SyncResult, one_pass
+from syncret.daemon.process import raise_file_limit
 from syncret.providers.registry import Registry
 
 
 def run(options: Namespace) -> int:
     """Bring everything in step once; the exit code says how that went."""
-    return guarded(lambda: _run(options))
+    return run_guarded(lambda: _run(options))
 
 
 def _run(options: Namespace) -> int:
-    raise_limit()
+    raise_file_limit()
     settings = settings_of(options, one_shot=True)
     begin = time.monotonic()
     with Progress(sys.stderr) as progress:
@@ -44,7 +44,7 @@ def _run(options: Namespace) -> int:
     return FAILED if result.failures else OK
 
 
-def _as_list(result: Pass, *, show_values: bool) -> Document:
+def _as_list(result: SyncResult, *, show_values: bool) -> Document:
     items = [*result.outputs, *result.resources]
     return {
         "apiVersion": "v1",
@@ -53,7 +53,7 @@ def _as_list(result: Pass, *, show_values: bool) -> Document:
     }
 
 
-def _summary(result: Pass, seconds: float) -> None:
+def _summary(result: SyncResult, seconds: float) -> None:
     counts = {"create": 0, "update": 0, "delete": 0}
     for written in result.written:
         counts[written.action] += 1

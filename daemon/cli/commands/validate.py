@@ -10,7 +10,7 @@ from syncret.config.manifests.documents import LoadedDocument
 from syncret.config.manifests.loader import load
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, member, ref_of
-from syncret.config.schema.admission import Judged, judge
+from syncret.config.schema.admission import AdmissionResult, admit
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.printing import describe_problem, print_json
 from syncret.daemon.core.redact import redacted
@@ -23,7 +23,7 @@ class _Item(NamedTuple):
     """One document, what became of it, and all that is to be said."""
 
     loaded: LoadedDocument
-    judged: Judged
+    judged: AdmissionResult
     problems: tuple[Problem, ...]
 
 
@@ -40,7 +40,9 @@ def run(options: Namespace) -> int:
 def judge_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
     """Every document with its verdict; references are looked for among all of them."""
     registry = Registry()
-    judged = [Judged() if each.document is None else judge(each.document, registry) for each in loaded]
+    judged = [
+        AdmissionResult() if each.document is None else admit(each.document, registry) for each in loaded
+    ]
     dangling = missing_references([each.document for each in judged if each.document is not None])
     items: list[_Item] = []
     for each, verdict in zip(loaded, judged, strict=True):

@@ -14,7 +14,7 @@ from syncret.config.resources.push_secret import PushSecret
 from syncret.config.resources.secret_store import ClusterSecretStore, SecretStore
 from syncret.daemon.core.conditions import find, seconds, stamp
 from syncret.daemon.core.explain import key_origins
-from syncret.daemon.core.explain.key_origins import KeyStory
+from syncret.daemon.core.explain.key_origins import KeyOrigin
 
 MODELS: Final[Mapping[str, type[Resource]]] = {
     "ExternalSecret": ExternalSecret,
@@ -27,7 +27,7 @@ MODELS: Final[Mapping[str, type[Resource]]] = {
 """The kinds that can be explained."""
 
 
-class Circumstances(NamedTuple):
+class ExplainInput(NamedTuple):
     """What the daemon knows of an object beyond its manifest and status."""
 
     now: float
@@ -42,7 +42,7 @@ class Circumstances(NamedTuple):
     store_interval: float = 300.0
 
 
-class Trouble(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class LastError(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The last error."""
 
     at: str
@@ -70,13 +70,13 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     good_since: str | None
     age_seconds: float | None
     target: str
-    keys: tuple[KeyStory, ...]
+    keys: tuple[KeyOrigin, ...]
     notes: tuple[str, ...]
-    last_error: Trouble | None
+    last_error: LastError | None
     next: Attempt
 
 
-def explain(document: Document, around: Circumstances) -> Explanation:
+def explain(document: Document, around: ExplainInput) -> Explanation:
     """What there is to say of one object.
 
     Raises KeyError for a kind that is not in MODELS, msgspec.ValidationError for a malformed object.
@@ -85,7 +85,7 @@ def explain(document: Document, around: Circumstances) -> Explanation:
     status = getattr(resource, "status", None)
     verdict = find(getattr(status, "conditions", ()))
     refreshed = seconds(getattr(status, "refresh_time", None) or "")
-    target, keys, notes = _told(resource, around)
+    target, keys, notes = _describe(resource, around)
     error = around.error
     due = None if around.running else around.due
     return Explanation(
@@ -100,7 +100,7 @@ def explain(document: Document, around: Circumstances) -> Explanation:
         target=target,
         keys=keys,
         notes=notes,
-        last_error=Trouble(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,
+        last_error=LastError(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,
         next=Attempt(
             at=stamp(due) if due is not None else None,
             in_seconds=max(0.0, due - around.now) if due is not None else None,
@@ -109,7 +109,7 @@ def explain(document: Document, around: Circumstances) -> Explanation:
     )
 
 
-def _told(resource: Resource, around: Circumstances) -> tuple[str, tuple[KeyStory, ...], tuple[str, ...]]:
+def _describe(resource: Resource, around: ExplainInput) -> tuple[str, tuple[KeyOrigin, ...], tuple[str, ...]]:
     """Its target, the story of its keys, and notes."""
     match resource:
         case ExternalSecret():
@@ -134,7 +134,7 @@ def _told(resource: Resource, around: Circumstances) -> tuple[str, tuple[KeyStor
 
 def _external_secret(
     resource: ExternalSecret, origins: Mapping[str, str]
-) -> tuple[str, tuple[KeyStory, ...], tuple[str, ...]]:
+) -> tuple[str, tuple[KeyOrigin, ...], tuple[str, ...]]:
     spec = resource.spec
     notes: list[str] = []
     kind = spec.target.manifest.kind if spec.target.manifest is not None else "Secret"
@@ -154,7 +154,7 @@ def _source(resource: PushSecret) -> str:
     return f"from Secret/{name}" if name else "from every Secret that its labels select"
 
 
-def _why(resource: Resource, around: Circumstances, refreshed: float | None) -> str:
+def _why(resource: Resource, around: ExplainInput, refreshed: float | None) -> str:
     if resource.metadata.deletion_timestamp:
         return "it is being deleted"
     if not around.handled:
@@ -171,7 +171,7 @@ def _why(resource: Resource, around: Circumstances, refreshed: float | None) -> 
     return _by_time(resource, around, around.due, refreshed)
 
 
-def _only_on_change(resource: Resource, around: Circumstances) -> str:
+def _only_on_change(resource: Resource, around: ExplainInput) -> str:
     if around.error is not None:
         return "on a change only: another attempt would not help"
     if isinstance(resource, ExternalSecret):
@@ -187,7 +187,7 @@ def _only_on_change(resource: Resource, around: Circumstances) -> str:
     return "when it, or something it refers to, changes"
 
 
-def _by_time(resource: Resource, around: Circumstances, due: float, refreshed: float | None) -> str:
+def _by_time(resource: Resource, around: ExplainInput, due: float, refreshed: float | None) -> str:
     interval = _interval(resource)
     if interval is None:
         return "planned by its last run"

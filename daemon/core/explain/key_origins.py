@@ -17,7 +17,7 @@ from syncret.config.resources.push_secret import PushDataTo, PushRewrite, PushSe
 from syncret.daemon.core.needs import store_name, store_of
 
 
-class KeyStory(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class KeyOrigin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One key, or (without `key`) all keys that one entry gives, as long as nobody knows which they are."""
 
     key: str = ""
@@ -29,17 +29,17 @@ class KeyStory(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     steps: tuple[str, ...] = ()
 
 
-def of_external_secret(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> tuple[KeyStory, ...]:
+def of_external_secret(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> tuple[KeyOrigin, ...]:
     """The story of every key. `origins` says which entry gave it, as far as this process has seen."""
     return tuple(_keys(spec, origins))
 
 
-def of_push_secret(spec: PushSecretSpec) -> tuple[KeyStory, ...]:
+def of_push_secret(spec: PushSecretSpec) -> tuple[KeyOrigin, ...]:
     """What goes where."""
     return tuple(_pushes(spec))
 
 
-def _keys(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> Iterator[KeyStory]:
+def _keys(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> Iterator[KeyOrigin]:
     for index, entry in enumerate(spec.data_from):
         place = f"spec.dataFrom[{index}]"
         story = _of_many(spec, entry, place)
@@ -54,10 +54,10 @@ def _keys(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> Iterator[KeyS
             yield _of_one(spec, item, f"spec.data[{index}]")
 
 
-def _of_one(spec: ExternalSecretSpec, item: Data, place: str) -> KeyStory:
+def _of_one(spec: ExternalSecretSpec, item: Data, place: str) -> KeyOrigin:
     store = store_of(spec, item)
     reference = item.remote_ref
-    return KeyStory(
+    return KeyOrigin(
         key=item.secret_key,
         field=place,
         source=str(store),
@@ -68,17 +68,17 @@ def _of_one(spec: ExternalSecretSpec, item: Data, place: str) -> KeyStory:
     )
 
 
-def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyStory:
+def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyOrigin:
     source = entry.source_ref
     if source is not None and source.generator_ref is not None:
         generator = source.generator_ref
         steps = ("generated anew at each refresh", *_renamed(entry.rewrite))
-        return KeyStory(field=place, source=f"{generator.kind}/{generator.name}", steps=steps)
+        return KeyOrigin(field=place, source=f"{generator.kind}/{generator.name}", steps=steps)
     store = str(store_name(spec, source.store_ref if source else None))
     if entry.extract is not None:
         reference = entry.extract
         steps = (*_read(reference), "one key for each member of the value", *_made_fit(entry, reference))
-        return KeyStory(
+        return KeyOrigin(
             field=place,
             source=store,
             remote_key=reference.key,
@@ -88,8 +88,8 @@ def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyStory:
         )
     if entry.find is not None:
         steps = (_searched(entry.find), *_made_fit(entry, entry.find))
-        return KeyStory(field=place, source=store, steps=steps)
-    return KeyStory(field=place, source=store, steps=("asks for nothing",))
+        return KeyOrigin(field=place, source=store, steps=steps)
+    return KeyOrigin(field=place, source=store, steps=("asks for nothing",))
 
 
 def _read(reference: RemoteReference) -> Iterator[str]:
@@ -134,11 +134,11 @@ def _decoded(options: RemoteReference | Find) -> Iterator[str]:
         yield "refused if it holds a null byte"
 
 
-def _pushes(spec: PushSecretSpec) -> Iterator[KeyStory]:
+def _pushes(spec: PushSecretSpec) -> Iterator[KeyOrigin]:
     stores = ", ".join(_store(ref) for ref in spec.secret_store_refs)
     for index, item in enumerate(spec.data):
         reversed_ = item.conversion_strategy == "ReverseUnicode"
-        yield KeyStory(
+        yield KeyOrigin(
             key=item.match.secret_key or "(all keys, as one JSON object)",
             field=f"spec.data[{index}]",
             source=stores,
@@ -147,7 +147,7 @@ def _pushes(spec: PushSecretSpec) -> Iterator[KeyStory]:
             steps=("keys converted back (ReverseUnicode)",) if reversed_ else (),
         )
     for index, entry in enumerate(spec.data_to):
-        yield KeyStory(
+        yield KeyOrigin(
             field=f"spec.dataTo[{index}]",
             source=_store(entry.store_ref) if entry.store_ref is not None else stores,
             remote_key=entry.remote_key,

@@ -12,7 +12,7 @@ from syncret.daemon.core import selectors
 from syncret.daemon.core.ownership import FORCE_SYNC, controller_of, put_controller
 
 
-class Fan(NamedTuple):
+class FanOutKind(NamedTuple):
     """The names in which ClusterExternalSecret and ClusterPushSecret differ."""
 
     kind: str
@@ -23,12 +23,12 @@ class Fan(NamedTuple):
     name_field: str
     metadata_field: str
     finalizer: str
-    taken: str
-    holds: str
+    name_taken: str
+    namespace_finalizer: str
     """Begins the finalizer that keeps a namespace with a child of this resource."""
 
 
-EXTERNAL: Final = Fan(
+EXTERNAL: Final = FanOutKind(
     kind="ClusterExternalSecret",
     api_version="external-secrets.io/v1",
     child="ExternalSecret",
@@ -37,10 +37,10 @@ EXTERNAL: Final = Fan(
     name_field="externalSecretName",
     metadata_field="externalSecretMetadata",
     finalizer="externalsecrets.external-secrets.io/clusterexternalsecret-cleanup",
-    taken="external secret already exists in namespace",
-    holds="externalsecrets.external-secrets.io/ces-",
+    name_taken="external secret already exists in namespace",
+    namespace_finalizer="externalsecrets.external-secrets.io/ces-",
 )
-PUSH: Final = Fan(
+PUSH: Final = FanOutKind(
     kind="ClusterPushSecret",
     api_version="external-secrets.io/v1alpha1",
     child="PushSecret",
@@ -49,12 +49,12 @@ PUSH: Final = Fan(
     name_field="pushSecretName",
     metadata_field="pushSecretMetadata",
     finalizer="",
-    taken="push secret already exists in namespace",
-    holds="",
+    name_taken="push secret already exists in namespace",
+    namespace_finalizer="",
 )
 
 
-def child_name(fan: Fan, resource: Document) -> str:
+def child_name(fan: FanOutKind, resource: Document) -> str:
     """The name of the child, the same in every namespace."""
     return str(member(resource, "spec").get(fan.name_field) or resource["metadata"]["name"])
 
@@ -77,7 +77,7 @@ def chosen(
     )
 
 
-def owned(fan: Fan, resource: Document, child: Document) -> bool:
+def owned(fan: FanOutKind, resource: Document, child: Document) -> bool:
     """Whether a child of that name is this resource's."""
     owner = controller_of(child)
     return (
@@ -88,7 +88,7 @@ def owned(fan: Fan, resource: Document, child: Document) -> bool:
     )
 
 
-def desired_child(fan: Fan, resource: Document, namespace: str, observed: Document | None) -> Document:
+def desired_child(fan: FanOutKind, resource: Document, namespace: str, observed: Document | None) -> Document:
     """The whole child for one namespace, on top of what is there."""
     meta = member(resource, "spec", fan.metadata_field)
     annotations = dict(member(meta, "annotations"))
@@ -108,17 +108,17 @@ def desired_child(fan: Fan, resource: Document, namespace: str, observed: Docume
     return child
 
 
-def touched(status: Document) -> list[str]:
+def namespaces_with_child(status: Document) -> list[str]:
     """Namespaces that may hold a child: it was made there, or could not be brought up to date."""
     failed = (failure["namespace"] for failure in status.get("failedNamespaces", ()))
     return sorted({*status.get("provisionedNamespaces", ()), *failed})
 
 
-def unselected(fan: Fan, resource: Document, reason: str, *, timestamp: str) -> Document:
+def status_on_selector_error(fan: FanOutKind, resource: Document, reason: str, *, timestamp: str) -> Document:
     """The status if the namespaces cannot be determined; each kind has its own form for it."""
     status = member(resource, "status")
     if fan is EXTERNAL:
-        return told(fan, resource, status.get("provisionedNamespaces", ()), {"unknown": reason})
+        return status_after(fan, resource, status.get("provisionedNamespaces", ()), {"unknown": reason})
     condition = {
         "type": "Ready",
         "status": "False",
@@ -131,7 +131,9 @@ def unselected(fan: Fan, resource: Document, reason: str, *, timestamp: str) -> 
     return {**status, fan.name_field: child_name(fan, resource), "conditions": [condition]}
 
 
-def told(fan: Fan, resource: Document, provisioned: Sequence[str], failed: Mapping[str, str]) -> Document:
+def status_after(
+    fan: FanOutKind, resource: Document, provisioned: Sequence[str], failed: Mapping[str, str]
+) -> Document:
     """The status after a pass over all namespaces."""
     status: dict[str, Any] = {fan.name_field: child_name(fan, resource)}
     if provisioned:

@@ -23,7 +23,7 @@ class _Entry(msgspec.Struct, frozen=True, order=True, gc=False):
 SLACK: Final = 64
 
 
-class Timers:
+class DelayQueue:
     """Due times by name. A dropped entry stays in the heap until it surfaces or makes up half of it."""
 
     __slots__ = ("_entries", "_heap")

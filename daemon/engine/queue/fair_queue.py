@@ -19,7 +19,7 @@ class _Lane:
         self.running = 0
 
 
-class Lanes:
+class FairQueue:
     """Ready names by urgency (0: urgent, 1: periodic) and lane.
 
     `_turns` holds, for each urgency, the lanes that have such names and room to run them, in order of their
@@ -80,7 +80,7 @@ class Lanes:
                 self._turns[level].pop(lane.name, None)
             self._sweep(lane)
 
-    def take(self) -> tuple[ObjectRef, float, str] | None:
+    def pop(self) -> tuple[ObjectRef, float, str] | None:
         """The next name that may run, since when it waited, and its lane; `leave` must follow."""
         level = self._level()
         turns = self._turns[level]
@@ -97,7 +97,7 @@ class Lanes:
             turns[lane.name] = lane
         return ref, since, lane.name
 
-    def leave(self, name: str) -> None:
+    def release(self, name: str) -> None:
         """One of this lane's names has stopped running."""
         lane = self._lanes[name]
         lane.running -= 1

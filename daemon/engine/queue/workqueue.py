@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.queue.delay_queue import Timers
-from syncret.daemon.engine.queue.fair_queue import Lanes
+from syncret.daemon.engine.queue.delay_queue import DelayQueue
+from syncret.daemon.engine.queue.fair_queue import FairQueue
 
 POP_AT_ONCE: Final = 2000
 """Timers moved in one turn of the loop; more would hold up everything else."""
@@ -27,7 +27,7 @@ class QueueClosed(Exception):
     """The queue gives out no more tickets."""
 
 
-class Ticket(NamedTuple):
+class QueueItem(NamedTuple):
     """One run: whose, how long it was ready before, and in which lane."""
 
     ref: ObjectRef
@@ -66,8 +66,8 @@ class WorkQueue:
     def __init__(self, clock: Clock, *, lane_cap: int = 128) -> None:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self._lanes = Lanes(lane_cap)
-        self._timers = Timers()
+        self._lanes = FairQueue(lane_cap)
+        self._timers = DelayQueue()
         self._running: dict[ObjectRef, _Run] = {}
         self._getters: deque[asyncio.Future[None]] = deque()
         self._quiet: list[asyncio.Future[None]] = []
@@ -86,7 +86,7 @@ class WorkQueue:
         if self._timers.add(ref, due, lane):
             self._arm()
 
-    async def get(self) -> Ticket:
+    async def get(self) -> QueueItem:
         """The next name to run; `done` must follow. Raises QueueClosed."""
         while True:
             if self._closed:
@@ -110,7 +110,7 @@ class WorkQueue:
         run = self._running.pop(ref, None)
         if run is None:
             return
-        self._lanes.leave(run.lane)
+        self._lanes.release(run.lane)
         if run.dirty is not None:
             lane, since = run.dirty
             self._lanes.add(ref, since, urgent=run.urgent, lane=lane)
@@ -172,8 +172,8 @@ class WorkQueue:
             run.urgent = run.urgent or urgent if run.dirty else urgent
             run.dirty = (lane, run.dirty[1] if run.dirty else since)
 
-    def _take(self) -> Ticket | None:
-        taken = self._lanes.take()
+    def _take(self) -> QueueItem | None:
+        taken = self._lanes.pop()
         if taken is None:
             return None
         ref, since, lane = taken
@@ -183,7 +183,7 @@ class WorkQueue:
         waited = max(0.0, now - since)
         self._runs += 1
         self._waited += waited
-        return Ticket(ref, waited, lane)
+        return QueueItem(ref, waited, lane)
 
     def _wake(self) -> None:
         if not self._lanes.open:

@@ -12,9 +12,9 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.ownership import CREATED_BY, MANAGED, Refusal, controlled_by, created_by
 from syncret.daemon.core.secret import field_manager, within_immutable
 from syncret.daemon.core.target import TargetForm, form_of
-from syncret.daemon.engine.reconcilers.context import World
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.templates import rendering_for
-from syncret.daemon.homes.contract import NotFound, Stored
+from syncret.daemon.homes.contract import NotFound, StoredObject
 
 
 class _Finalizers(msgspec.Struct):
@@ -25,48 +25,48 @@ class _Head(msgspec.Struct):
     metadata: _Finalizers
 
 
-async def ensure_finalizer(world: World, stored: Stored, finalizer: str) -> Stored:
+async def ensure_finalizer(context: ReconcilerContext, stored: StoredObject, finalizer: str) -> StoredObject:
     """The object with the finalizer on it; written only where it was missing."""
     finalizers = stored.as_type(_Head).metadata.finalizers
     if finalizer in finalizers:
         return stored
-    return await _update(world, stored, [*finalizers, finalizer])
+    return await _update(context, stored, [*finalizers, finalizer])
 
 
-async def drop_finalizer(world: World, stored: Stored, finalizer: str) -> Stored:
+async def drop_finalizer(context: ReconcilerContext, stored: StoredObject, finalizer: str) -> StoredObject:
     """The object without the finalizer; the last one of a deleted object lets it go."""
     finalizers = stored.as_type(_Head).metadata.finalizers
     if finalizer not in finalizers:
         return stored
     try:
-        return await _update(world, stored, [kept for kept in finalizers if kept != finalizer])
+        return await _update(context, stored, [kept for kept in finalizers if kept != finalizer])
     except NotFound:
         return stored
 
 
-async def _update(world: World, stored: Stored, finalizers: list[str]) -> Stored:
-    updated = await world.target.set_finalizers(stored, finalizers)
-    world.wrote(stored.ref, updated.resource_version, stored.ref)
+async def _update(context: ReconcilerContext, stored: StoredObject, finalizers: list[str]) -> StoredObject:
+    updated = await context.target.set_finalizers(stored, finalizers)
+    context.wrote(stored.ref, updated.resource_version, stored.ref)
     return updated
 
 
 class TargetWriter:
     """All writes of targets pass here, so that each is booked, told, and its echo expected."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext) -> None:
+        self._context = context
 
-    async def mark(self, resource: ExternalSecret, observed: Stored | None) -> Stored | None:
+    async def mark(self, resource: ExternalSecret, observed: StoredObject | None) -> StoredObject | None:
         """The target with the label of what is managed; a Secret that is there gets it before all else."""
         generic = resource.spec.target.manifest is not None
-        if observed is None or generic or not self._world.options.in_cluster:
+        if observed is None or generic or not self._context.options.in_cluster:
             return observed
         document = observed.document
         labels = document["metadata"].setdefault("labels", {})
         if labels.get(MANAGED) == "true":
             return observed
         labels[MANAGED] = "true"
-        stored = await self._world.target.update(document, manager=field_manager(resource))
+        stored = await self._context.target.update(document, manager=field_manager(resource))
         self._booked(resource, stored.ref, stored.resource_version)
         return stored
 
@@ -96,19 +96,19 @@ class TargetWriter:
         template = resource.spec.target.template
         if template is None:
             return form.desired(resource, current, data, None)
-        bench = self._world.templates.bench()
-        rendering = await rendering_for(template, bench, self._world.target, resource.metadata.namespace)
-        return await bench.work(lambda: form.desired(resource, current, data, rendering))
+        bench = self._context.templates.bench()
+        rendering = await rendering_for(template, bench, self._context.target, resource.metadata.namespace)
+        return await bench.run(lambda: form.desired(resource, current, data, rendering))
 
     async def drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
         """Delete every Secret with the label of this owner but its target: the name of that has changed."""
         if resource.spec.target.manifest is not None:
             return
         label, target = created_by(resource.metadata.namespace, resource.metadata.name), form.ref(resource)
-        for ref in self._world.owned.by(label):
+        for ref in self._context.owned_secrets.by(label):
             if ref == target or ref.namespace != target.namespace:
                 continue
-            observed = await self._world.target.get(ref)
+            observed = await self._context.target.get(ref)
             if observed is None:
                 continue
             if member(observed.document, "metadata", "labels").get(CREATED_BY) == label:
@@ -117,7 +117,7 @@ class TargetWriter:
     async def delete(self, resource: ExternalSecret, target: ObjectRef) -> None:
         """Delete the target, if it is there."""
         try:
-            await self._world.target.delete(target)
+            await self._context.target.delete(target)
         except NotFound:
             return  # the wish is fulfilled
         self._tell(resource, "Deleted", f"{target} deleted")
@@ -128,15 +128,15 @@ class TargetWriter:
             return
         target = form_of(resource).ref(resource)
         if resource.spec.target.manifest is not None:
-            if self._world.options.allow_generic_targets:
+            if self._context.options.allow_generic_targets:
                 await self.delete(resource, target)
             return
-        observed = await self._world.target.get(target)
+        observed = await self._context.target.get(target)
         if observed is not None and controlled_by(observed.document, resource.metadata.uid):
             await self.delete(resource, target)
 
     async def _create(self, resource: ExternalSecret, desired: Document) -> None:
-        stored = await self._world.target.create(desired, manager=field_manager(resource))
+        stored = await self._context.target.create(desired, manager=field_manager(resource))
         self._booked(resource, stored.ref, stored.resource_version)
         self._tell(resource, "Created", f"{stored.ref} created")
 
@@ -145,7 +145,7 @@ class TargetWriter:
         if current.get("immutable") and resource.spec.target.manifest is None:
             desired, whole = within_immutable(current, desired)
         if desired != current:
-            stored = await self._world.target.update(desired, manager=field_manager(resource))
+            stored = await self._context.target.update(desired, manager=field_manager(resource))
             # What the home fills in makes them differ; the same version means that nothing was written.
             if stored.resource_version != current["metadata"].get("resourceVersion"):
                 self._booked(resource, stored.ref, stored.resource_version)
@@ -154,7 +154,7 @@ class TargetWriter:
             raise Refusal("could not update secret, target is immutable", "its data would have to change")
 
     def _booked(self, resource: ExternalSecret, target: ObjectRef, version: str) -> None:
-        self._world.wrote(target, version, resource.ref)
+        self._context.wrote(target, version, resource.ref)
 
     def _tell(self, resource: ExternalSecret, reason: str, message: str) -> None:
-        self._world.events.event(resource.ref, warning=False, reason=reason, message=message)
+        self._context.events.event(resource.ref, warning=False, reason=reason, message=message)

@@ -6,7 +6,7 @@ Which Secrets carry the label of an ExternalSecret that owns them, whatever thei
 
 What most reconciles ask about a store: whose it is, who may use it, and whether it is ready.
 
-What every reconciler works with. Nothing of it is global: a test builds its own world.
+What every reconciler works with. Nothing of it is global: a test builds its own context.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,13 +22,13 @@ from syncret.config.resources.secret_store import SecretStoreStatus, StoreCondit
 from syncret.daemon.core.ownership import CREATED_BY
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.templates import Templates
-from syncret.daemon.homes.contract import Change, ChangeKind, Status, Stored, Target
+from syncret.daemon.homes.contract import Status, StoredObject, Target, WatchEvent, WatchEventType
 from syncret.providers.contract import Generator
 
 
-class Events(Protocol):
+class EventRecorder(Protocol):
     """Hears events. Their messages carry names of keys and places, never values."""
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
@@ -36,7 +36,7 @@ class Events(Protocol):
         ...
 
 
-class Unheard:
+class NullEventRecorder:
     """Nobody listens."""
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None: ...
@@ -53,7 +53,7 @@ class _Head(msgspec.Struct):
     metadata: _Labelled
 
 
-class Owned:
+class OwnedSecrets:
     """An index over events. It may name a Secret that has lost the label since: whoever asks looks again.
 
     Keys are short numbers made of the label: a home may hold tens of thousands of Secrets.
@@ -62,16 +62,16 @@ class Owned:
     def __init__(self) -> None:
         self._refs: dict[int, tuple[ObjectRef, ...]] = {}
 
-    def notice(self, change: Change) -> None:
+    def notice(self, change: WatchEvent) -> None:
         """Take in a change of the home."""
-        if change.stored is None or change.stored.ref.group_kind != SECRET:
+        if change.object is None or change.object.ref.group_kind != SECRET:
             return
-        label = change.stored.as_type(_Head).metadata.labels.get(CREATED_BY)
+        label = change.object.as_type(_Head).metadata.labels.get(CREATED_BY)
         if label is None:
             return
-        key, ref = hash(label), change.stored.ref
+        key, ref = hash(label), change.object.ref
         known = self._refs.get(key, ())
-        if change.kind is ChangeKind.DELETED:
+        if change.type is WatchEventType.DELETED:
             left = tuple(each for each in known if each != ref)
             if left:
                 self._refs[key] = left
@@ -90,7 +90,7 @@ class _Spec(msgspec.Struct, frozen=True):
     conditions: tuple[StoreCondition, ...] = ()
 
 
-class StoreHead(msgspec.Struct, frozen=True):
+class StoreSummary(msgspec.Struct, frozen=True):
     """A store without its provider's spec, which may be large."""
 
     metadata: Metadata
@@ -98,18 +98,18 @@ class StoreHead(msgspec.Struct, frozen=True):
     status: SecretStoreStatus = SecretStoreStatus()
 
 
-class StoreHeads:
+class StoreSummaries:
     """Reads the head of each version of a store once, however many objects ask."""
 
     def __init__(self) -> None:
-        self._known: dict[ObjectRef, tuple[Stored, StoreHead]] = {}
+        self._known: dict[ObjectRef, tuple[StoredObject, StoreSummary]] = {}
 
-    def of(self, stored: Stored) -> StoreHead:
+    def of(self, stored: StoredObject) -> StoreSummary:
         """The head of this version."""
         known = self._known.get(stored.ref)
         if known is not None and known[0] is stored:
             return known[1]
-        head = stored.as_type(StoreHead)
+        head = stored.as_type(StoreSummary)
         self._known[stored.ref] = (stored, head)
         return head
 
@@ -129,7 +129,7 @@ class Failure(NamedTuple):
         return f"{self.message} ({self.hint})" if self.hint else self.message
 
 
-class Facts:
+class ObjectMemory:
     """Kept in memory alone: a restart loses it, the next refresh brings it back."""
 
     def __init__(self) -> None:
@@ -163,25 +163,25 @@ class Facts:
         """What stands in the way now, if anything."""
         return self._failures.get(ref)
 
-    def decide(self, ref: ObjectRef) -> bool:
+    def mark_first_run(self, ref: ObjectRef) -> bool:
         """A run has come to an end with the object, whatever it was. Whether it is the first in this life."""
         first = ref not in self._decided
         self._decided.add(ref)
         return first
 
-    def decided(self, ref: ObjectRef) -> bool:
+    def had_first_run(self, ref: ObjectRef) -> bool:
         """Whether a run of this life has come to an end with the object."""
         return ref in self._decided
 
-    def wish(self, ref: ObjectRef) -> None:
+    def request_refresh(self, ref: ObjectRef) -> None:
         """An operator wants the object to be done now, due or not."""
         self._wishes[ref] = self._wishes.get(ref, 0) + 1
 
-    def wished(self, ref: ObjectRef) -> int:
+    def refresh_request(self, ref: ObjectRef) -> int:
         """The number of the newest wish that stands; 0: none."""
         return self._wishes.get(ref, 0)
 
-    def granted(self, ref: ObjectRef, wish: int) -> None:
+    def clear_refresh_request(self, ref: ObjectRef, wish: int) -> None:
         """A run that began with this wish has ended well. A wish that came meanwhile still stands."""
         if self._wishes.get(ref) == wish:
             del self._wishes[ref]
@@ -205,26 +205,26 @@ class Options(Struct, frozen=True, kw_only=True):
     """Whether objects that are nobody's output may be marked. On a host each write makes files of them."""
 
 
-class World(Struct, frozen=True, kw_only=True):
+class ReconcilerContext(Struct, frozen=True, kw_only=True):
     """The engine's side of a reconciler."""
 
     inventory: Inventory
     target: Target
     status: Status
-    sessions: Sessions
+    sessions: SessionPool
     generator: Callable[[str], Generator[Any]]
     """The generator of a kind. Raises UnknownName."""
     clock: Clock
-    events: Events
+    events: EventRecorder
     wrote: Callable[[ObjectRef, str, ObjectRef], None]
     """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
     wake: Callable[[ObjectRef], object]
     """Runs an object that waits for what no event would tell it."""
     templates: Templates
     options: Options = field(default_factory=Options)
-    facts: Facts = field(default_factory=Facts)
-    heads: StoreHeads = field(default_factory=StoreHeads)
-    owned: Owned = field(default_factory=Owned)
+    memory: ObjectMemory = field(default_factory=ObjectMemory)
+    store_summaries: StoreSummaries = field(default_factory=StoreSummaries)
+    owned_secrets: OwnedSecrets = field(default_factory=OwnedSecrets)
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""

@@ -13,12 +13,18 @@ from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import TargetForm, form_of
 from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.reconcilers.apply import TargetWriter, drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import World
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.fetch import fetch
-from syncret.daemon.engine.reconcilers.generators import Leases, generator_ref, generator_spec
-from syncret.daemon.engine.reconcilers.stores import CLUSTER, NAMESPACED, NotReadyYet, skips, store_ref
+from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, generator_ref, generator_spec
+from syncret.daemon.engine.reconcilers.stores import (
+    CLUSTER,
+    NAMESPACED,
+    PendingDependency,
+    belongs_to_another_controller,
+    store_ref,
+)
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
-from syncret.daemon.homes.contract import Invalid, Stored, TargetUnavailable
+from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
 from syncret.providers.errors import SyncError
 
 FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
@@ -29,12 +35,12 @@ class ExternalSecretReconciler:
 
     group_kind = GroupKind(GROUP, "ExternalSecret")
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._verdicts = Verdicts(world)
-        self._writer = TargetWriter(world)
+    def __init__(self, context: ReconcilerContext) -> None:
+        self._context = context
+        self._verdicts = Verdicts(context)
+        self._writer = TargetWriter(context)
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         """Its target, stores and generators; its namespace, where a cluster store asks for labels."""
         resource = stored.as_type(ExternalSecret)
         namespace = resource.metadata.namespace
@@ -47,90 +53,94 @@ class ExternalSecretReconciler:
         if any(name.kind == "ClusterSecretStore" for name in named):
             yield ObjectRef("", "Namespace", "", namespace)
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its first store: a store that hangs holds up only those who read from it."""
         del ref
-        return next((str(each) for each in references if each.kind in (NAMESPACED, CLUSTER)), "")
+        return next((str(each) for each in dependencies if each.kind in (NAMESPACED, CLUSTER)), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Bring the target and the status in line with the spec, if it is due."""
-        stored = self._world.inventory.get(ref)
+        stored = self._context.inventory.get(ref)
         if stored is None:
-            self._world.facts.forget(ref)
+            self._context.memory.forget(ref)
             return Outcome()
         resource = stored.as_type(ExternalSecret)
         outcome = await self._reconcile(stored, resource)
-        if not outcome.waiting and self._world.facts.decide(ref):
-            for dependent in self._world.inventory.dependents(form_of(resource).ref(resource)):
+        if not outcome.pending and self._context.memory.mark_first_run(ref):
+            for dependent in self._context.inventory.dependents(form_of(resource).ref(resource)):
                 if dependent.kind == "PushSecret":
-                    self._world.wake(dependent)  # the Secret it waits for may have come to nothing
+                    self._context.wake(dependent)  # the Secret it waits for may have come to nothing
         return outcome
 
-    async def _reconcile(self, stored: Stored, resource: ExternalSecret) -> Outcome:
+    async def _reconcile(self, stored: StoredObject, resource: ExternalSecret) -> Outcome:
         if resource.metadata.deletion_timestamp:
             await self._writer.clean_up(resource)
-            await drop_finalizer(self._world, stored, FINALIZER)
+            await drop_finalizer(self._context, stored, FINALIZER)
             return self._nothing_to_do(stored.ref)
         if FINALIZER not in resource.metadata.finalizers:
-            stored = await ensure_finalizer(self._world, stored, FINALIZER)
+            stored = await ensure_finalizer(self._context, stored, FINALIZER)
             resource = stored.as_type(ExternalSecret)
         if self._is_others(resource):
             return self._nothing_to_do(stored.ref)
-        if resource.spec.target.manifest is not None and not self._world.options.allow_generic_targets:
+        if resource.spec.target.manifest is not None and not self._context.options.allow_generic_targets:
             disabled = Refusal(
                 "invalid generic target",
                 "generic targets are disabled",
                 hint="set allowGenericTargets, or leave target.manifest out",
             )
             return await self._verdicts.refused(resource, "SecretSyncedError", disabled)
-        wish = self._world.facts.wished(stored.ref)
+        wish = self._context.memory.refresh_request(stored.ref)
         outcome = await self._sync(resource, form_of(resource), wished=wish > 0)
-        if outcome.failure is None and not outcome.waiting:
-            self._world.facts.granted(stored.ref, wish)
+        if outcome.failure is None and not outcome.pending:
+            self._context.memory.clear_refresh_request(stored.ref, wish)
         return outcome
 
     def _nothing_to_do(self, ref: ObjectRef) -> Outcome:
         """It is not synced any more; what kept it from that before is no longer of interest."""
-        self._world.facts.succeeded(ref)
+        self._context.memory.succeeded(ref)
         return Outcome()
 
     def _is_others(self, resource: ExternalSecret) -> bool:
         """Whether a store or a generator it names is another controller's."""
         namespace = resource.metadata.namespace
-        if skips(self._world, needs.stores(resource.spec), namespace):
+        if belongs_to_another_controller(self._context, needs.stores(resource.spec), namespace):
             return True
         for generator in needs.generators(resource.spec):
             try:
-                found = generator_spec(self._world, generator.kind, generator.name, namespace)
+                found = generator_spec(self._context, generator.kind, generator.name, namespace)
             except SyncError:
                 continue  # told when the values are drawn
-            if found is not None and not self._world.handles(found[1].get("controller")):
+            if found is not None and not self._context.handles(found[1].get("controller")):
                 return True
         return False
 
     async def _sync(self, resource: ExternalSecret, form: TargetForm, *, wished: bool) -> Outcome:
-        now, target = self._world.clock.now(), form.ref(resource)
-        due = wished or is_due(resource, now, spread=self._world.options.spread)
-        if not due and self._world.target.untouched(target):
-            return Outcome(next_due(resource, now, spread=self._world.options.spread))
-        observed = await self._writer.mark(resource, await self._world.target.get(target))
+        now, target = self._context.clock.now(), form.ref(resource)
+        due = wished or is_due(resource, now, spread=self._context.options.spread)
+        if not due and self._context.target.is_unchanged(target):
+            return Outcome(next_due(resource, now, spread=self._context.options.spread))
+        observed = await self._writer.mark(resource, await self._context.target.get(target))
         current = observed.document if observed is not None else None
         if not due and form.is_valid(resource, current):
-            return Outcome(next_due(resource, now, spread=self._world.options.spread))
-        async with Leases(self._world, resource) as leases:
+            return Outcome(next_due(resource, now, spread=self._context.options.spread))
+        async with GeneratorTransaction(self._context, resource) as leases:
             return await self._refresh(resource, form, current, leases)
 
     async def _refresh(
-        self, resource: ExternalSecret, form: TargetForm, current: Document | None, leases: Leases
+        self,
+        resource: ExternalSecret,
+        form: TargetForm,
+        current: Document | None,
+        leases: GeneratorTransaction,
     ) -> Outcome:
         """Read and draw everything, then bring the target in line with it."""
         words = form.wording
         try:
             asked = needs.needs(resource.spec)
-            answers = await fetch(self._world, asked, resource.metadata.namespace, leases)
+            answers = await fetch(self._context, asked, resource.metadata.namespace, leases)
             assembled = await self._assembled(resource, answers)
-        except NotReadyYet:
-            return Outcome(waiting=True)  # the verdict on the store wakes this object
+        except PendingDependency:
+            return Outcome(pending=True)  # the verdict on the store wakes this object
         except SyncError as error:
             return await self._verdicts.failed(
                 resource, words.failed, "could not get secret data from provider", error
@@ -141,8 +151,8 @@ class ExternalSecretReconciler:
 
     async def _assembled(self, resource: ExternalSecret, answers: Mapping[Need, Answer]) -> Assembled:
         """The data; templates over keys are rendered as those of values are."""
-        bench = self._world.templates.bench()
-        return await bench.work(lambda: assemble(resource.spec, answers, transform=bench.transform))
+        bench = self._context.templates.bench()
+        return await bench.run(lambda: assemble(resource.spec, answers, transform=bench.transform))
 
     async def _write(
         self,
@@ -150,7 +160,7 @@ class ExternalSecretReconciler:
         form: TargetForm,
         current: Document | None,
         assembled: Assembled,
-        leases: Leases,
+        leases: GeneratorTransaction,
     ) -> Outcome:
         """Write the target as the policies ask. What exists is bound even where it must not be written."""
         words, policy = form.wording, resource.spec.target.creation_policy
@@ -158,7 +168,7 @@ class ExternalSecretReconciler:
         if policy == "Owner":
             try:
                 await self._writer.drop_former(resource, form)
-            except (Invalid, TargetUnavailable) as error:
+            except (Invalid, StorageUnavailable) as error:
                 return await self._verdicts.failed(
                     resource, words.failed, "could not delete orphaned secrets", error
                 )
@@ -166,7 +176,7 @@ class ExternalSecretReconciler:
             if resource.spec.target.manifest is not None and (policy == "None" or current is None):
                 await self._writer.check(resource, form, current, assembled.data)
             if policy == "Merge" and current is None:
-                await leases.keep()
+                await leases.commit()
                 return await self._verdicts.done(resource, words.missing, words.not_created, assembled)
             if policy != "None":
                 await self._writer.write(resource, form, current, assembled.data)
@@ -175,20 +185,20 @@ class ExternalSecretReconciler:
             return await self._verdicts.refused(resource, words.failed, refusal, bound=bound)
         except SyncError as error:
             return await self._verdicts.failed(resource, words.failed, words.unrendered, error, bound=bound)
-        except (Invalid, TargetUnavailable) as error:
+        except (Invalid, StorageUnavailable) as error:
             return await self._verdicts.failed(
                 resource, words.failed, "could not update secret", error, bound=bound
             )
-        await leases.keep()
+        await leases.commit()
         return await self._verdicts.done(resource, words.synced, "secret synced", assembled, bound=bound)
 
     async def _without_data(
-        self, resource: ExternalSecret, form: TargetForm, assembled: Assembled, leases: Leases
+        self, resource: ExternalSecret, form: TargetForm, assembled: Assembled, leases: GeneratorTransaction
     ) -> Outcome:
         """The provider has nothing: keep what is there, or delete what we own."""
         words, target = form.wording, resource.spec.target
         if target.deletion_policy == "Retain":
-            await leases.keep()
+            await leases.commit()
             message = "secret retained due to DeletionPolicy=Retain"
             return await self._verdicts.done(resource, words.synced, message, assembled)
         if target.creation_policy != "Owner":
@@ -200,8 +210,8 @@ class ExternalSecretReconciler:
             return await self._verdicts.refused(resource, words.failed, refusal)
         try:
             await self._writer.delete(resource, form.ref(resource))
-        except (Invalid, TargetUnavailable) as error:
+        except (Invalid, StorageUnavailable) as error:
             return await self._verdicts.failed(resource, words.failed, words.not_deleted, error)
-        await leases.keep()
+        await leases.commit()
         message = "secret deleted due to DeletionPolicy=Delete"
         return await self._verdicts.done(resource, words.deleted, message, assembled)

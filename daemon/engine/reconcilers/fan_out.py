@@ -11,11 +11,11 @@ from syncret.config.resources.base import GROUP
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
 from syncret.daemon.core.conditions import stamp
 from syncret.daemon.core.plan import fan_out
-from syncret.daemon.core.plan.fan_out import Fan
+from syncret.daemon.core.plan.fan_out import FanOutKind
 from syncret.daemon.engine.reconciler import ANY, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import Failure, World
-from syncret.daemon.homes.contract import BackendError, Conflict, NotFound, Stored
+from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
+from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, StoredObject
 from syncret.providers.errors import SyncError
 
 
@@ -26,53 +26,53 @@ class _Head(msgspec.Struct):
 class FanOutReconciler:
     """One of the two cluster-wide kinds; they differ in names alone."""
 
-    def __init__(self, world: World, fan: Fan) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext, fan: FanOutKind) -> None:
+        self._context = context
         self._fan = fan
         self.group_kind = GroupKind(GROUP, fan.kind)
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         """Every namespace, and every child of that name."""
         yield ObjectRef("", "Namespace", "", ANY)
         yield ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """None: it waits for no store."""
-        del ref, references
+        del ref, dependencies
         return ""
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Make, mend and delete children, and tell in which namespaces there is one."""
-        stored = self._world.inventory.get(ref)
+        stored = self._context.inventory.get(ref)
         if stored is None:
-            self._world.facts.forget(ref)
+            self._context.memory.forget(ref)
             return Outcome()
         resource = stored.document
         if resource["metadata"].get("deletionTimestamp"):
             return await self._clean_up(stored, resource)
         if self._fan.finalizer:
-            stored = await ensure_finalizer(self._world, stored, self._fan.finalizer)
+            stored = await ensure_finalizer(self._context, stored, self._fan.finalizer)
             resource = stored.document
         return await self._provision(stored, resource)
 
-    async def _clean_up(self, stored: Stored, resource: Document) -> Outcome:
+    async def _clean_up(self, stored: StoredObject, resource: Document) -> Outcome:
         if self._fan.finalizer:
             status = member(resource, "status")
             name = status.get(self._fan.name_field) or fan_out.child_name(self._fan, resource)
-            for namespace in fan_out.touched(status):
+            for namespace in fan_out.namespaces_with_child(status):
                 await self._delete(resource, namespace, name)
                 await self._release(resource, namespace)
-            await drop_finalizer(self._world, stored, self._fan.finalizer)
+            await drop_finalizer(self._context, stored, self._fan.finalizer)
         return Outcome()
 
-    async def _provision(self, stored: Stored, resource: Document) -> Outcome:
+    async def _provision(self, stored: StoredObject, resource: Document) -> Outcome:
         status = member(resource, "status")
         name, former = fan_out.child_name(self._fan, resource), status.get(self._fan.name_field)
         try:
             chosen = self._chosen(stored)
         except SyncError as error:
             return await self._failed(stored, resource, error)
-        for namespace in fan_out.touched(status):
+        for namespace in fan_out.namespaces_with_child(status):
             if former and former != name:
                 await self._delete(resource, namespace, former)
             if namespace not in chosen:
@@ -86,12 +86,12 @@ class FanOutReconciler:
                 failed[namespace] = reason
             else:
                 provisioned.append(namespace)
-        await self._report(stored, fan_out.told(self._fan, resource, provisioned, failed))
+        await self._report(stored, fan_out.status_after(self._fan, resource, provisioned, failed))
         self._remember(stored.ref, failed)
         interval = self._interval(resource)
-        return Outcome(self._world.clock.now() + interval if interval > 0 else None)
+        return Outcome(self._context.clock.now() + interval if interval > 0 else None)
 
-    def _chosen(self, stored: Stored) -> list[str]:
+    def _chosen(self, stored: StoredObject) -> list[str]:
         """The namespaces that are wanted, but for those that are going away: nothing can be made there."""
         if self._fan is fan_out.EXTERNAL:
             wanted = stored.as_type(ClusterExternalSecret).spec
@@ -99,11 +99,11 @@ class FanOutReconciler:
             names, selectors = wanted.namespaces, [*first, *wanted.namespace_selectors]
         else:
             names, selectors = (), list(stored.as_type(ClusterPushSecret).spec.namespace_selectors)
-        chosen = fan_out.chosen(names, selectors, self._world.inventory.namespaces)
+        chosen = fan_out.chosen(names, selectors, self._context.inventory.namespaces)
         return [namespace for namespace in chosen if not self._is_leaving(namespace)]
 
     def _is_leaving(self, namespace: str) -> bool:
-        stored = self._world.inventory.get(ObjectRef("", "Namespace", "", namespace))
+        stored = self._context.inventory.get(ObjectRef("", "Namespace", "", namespace))
         return stored is not None and bool(stored.as_type(_Head).metadata.deletion_timestamp)
 
     def _interval(self, resource: Document) -> float:
@@ -115,20 +115,20 @@ class FanOutReconciler:
 
     async def _ensure_child(self, resource: Document, namespace: str, name: str) -> str:
         """The child as it should be; the reason why it is not, where it is not."""
-        observed = await self._world.target.get(ObjectRef(GROUP, self._fan.child, namespace, name))
+        observed = await self._context.target.get(ObjectRef(GROUP, self._fan.child, namespace, name))
         current = observed.document if observed is not None else None
         if current is not None and not fan_out.owned(self._fan, resource, current):
-            return self._fan.taken
+            return self._fan.name_taken
         desired = fan_out.desired_child(self._fan, resource, namespace, current)
         try:
             await self._hold(resource, namespace)
             if current is None:
-                await self._world.target.create(desired)
+                await self._context.target.create(desired)
             elif desired != current:
-                await self._world.target.update(desired)
+                await self._context.target.update(desired)
         except Conflict:
             raise
-        except BackendError as error:
+        except HomeError as error:
             return str(error)
         return ""
 
@@ -136,42 +136,48 @@ class FanOutReconciler:
         """Keep the namespace from going before the child has been cleaned up after."""
         stored = await self._namespace(namespace)
         if stored is not None:
-            await ensure_finalizer(self._world, stored, self._fan.holds + resource["metadata"]["name"])
+            await ensure_finalizer(
+                self._context, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
+            )
 
     async def _release(self, resource: Document, namespace: str) -> None:
         stored = await self._namespace(namespace)
         if stored is not None:
-            await drop_finalizer(self._world, stored, self._fan.holds + resource["metadata"]["name"])
+            await drop_finalizer(
+                self._context, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
+            )
 
-    async def _namespace(self, name: str) -> Stored | None:
+    async def _namespace(self, name: str) -> StoredObject | None:
         """The namespace, where this resource marks namespaces at all."""
-        if not (self._fan.holds and self._world.options.in_cluster):
+        if not (self._fan.namespace_finalizer and self._context.options.in_cluster):
             return None
-        return await self._world.target.get(ObjectRef("", "Namespace", "", name))
+        return await self._context.target.get(ObjectRef("", "Namespace", "", name))
 
     async def _delete(self, resource: Document, namespace: str, name: str) -> None:
         child = ObjectRef(GROUP, self._fan.child, namespace, name)
-        observed = await self._world.target.get(child)
+        observed = await self._context.target.get(child)
         if observed is not None and fan_out.owned(self._fan, resource, observed.document):
             try:
-                await self._world.target.delete(child)
+                await self._context.target.delete(child)
             except NotFound:
                 return  # gone since it was read, as was wished
 
-    async def _failed(self, stored: Stored, resource: Document, error: SyncError) -> Outcome:
-        now = stamp(self._world.clock.now())
-        await self._report(stored, fan_out.unselected(self._fan, resource, str(error), timestamp=now))
+    async def _failed(self, stored: StoredObject, resource: Document, error: SyncError) -> Outcome:
+        now = stamp(self._context.clock.now())
+        await self._report(
+            stored, fan_out.status_on_selector_error(self._fan, resource, str(error), timestamp=now)
+        )
         self._remember(stored.ref, {"unknown": str(error)})
         return Outcome(failure=error)
 
     def _remember(self, ref: ObjectRef, failed: dict[str, str]) -> None:
         if not failed:
-            self._world.facts.succeeded(ref)
+            self._context.memory.succeeded(ref)
             return
         message = "; ".join(f"{namespace}: {reason}" for namespace, reason in sorted(failed.items()))
-        self._world.facts.failed(ref, Failure(self._world.clock.now(), message))
-        self._world.events.event(ref, warning=True, reason="NamespacesFailed", message=message)
+        self._context.memory.failed(ref, Failure(self._context.clock.now(), message))
+        self._context.events.event(ref, warning=True, reason="NamespacesFailed", message=message)
 
-    async def _report(self, stored: Stored, status: dict[str, Any]) -> None:
+    async def _report(self, stored: StoredObject, status: dict[str, Any]) -> None:
         if status != stored.document.get("status"):
-            await self._world.status.report(stored.ref, status, uid=stored.uid)
+            await self._context.status.update_status(stored.ref, status, uid=stored.uid)

@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from syncret.daemon.core.needs import Answer, Draw, Extract, Need, Read, Search, StoreName
-from syncret.daemon.engine.reconcilers.context import World
-from syncret.daemon.engine.reconcilers.generators import Leases
-from syncret.daemon.engine.reconcilers.stores import NotReadyYet, usable_store
+from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, StoreName
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
+from syncret.daemon.engine.reconcilers.stores import PendingDependency, usable_store
 from syncret.daemon.engine.sessions.session import Session
 from syncret.providers.errors import SyncError
 
@@ -16,15 +16,17 @@ Answers: TypeAlias = dict[Need, Answer]
 Asked: TypeAlias = Read | Extract | Search
 
 
-async def fetch(world: World, needs: Iterable[Need], namespace: str, leases: Leases) -> Mapping[Need, Answer]:
+async def fetch(
+    context: ReconcilerContext, needs: Iterable[Need], namespace: str, leases: GeneratorTransaction
+) -> Mapping[Need, Answer]:
     """An answer for every need; a failure is the answer of the needs it hit. NotReadyYet passes through.
 
     What is drawn is entered in `leases`.
     """
-    draws: list[Draw] = []
+    draws: list[Generate] = []
     by_store: defaultdict[StoreName, list[Asked]] = defaultdict(list)
     for need in needs:
-        if isinstance(need, Draw):
+        if isinstance(need, Generate):
             draws.append(need)
         else:
             by_store[need.store].append(need)
@@ -33,9 +35,12 @@ async def fetch(world: World, needs: Iterable[Need], namespace: str, leases: Lea
     for name, asked in by_store.items():
         try:
             sessions.append(
-                (world.sessions.session(usable_store(world, name, namespace, ready=True), namespace), asked)
+                (
+                    context.sessions.session(usable_store(context, name, namespace, ready=True), namespace),
+                    asked,
+                )
             )
-        except NotReadyYet:
+        except PendingDependency:
             raise
         except SyncError as error:
             answers.update(dict.fromkeys(asked, error))
@@ -85,8 +90,8 @@ async def _search(session: Session, need: Search) -> Answers:
         return {need: error}
 
 
-async def _draw(leases: Leases, need: Draw) -> Answers:
+async def _draw(leases: GeneratorTransaction, need: Generate) -> Answers:
     try:
-        return {need: await leases.draw(str(need.place), need.generator)}
+        return {need: await leases.generate(str(need.place), need.generator)}
     except SyncError as error:
         return {need: error}

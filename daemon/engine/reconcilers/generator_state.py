@@ -11,9 +11,9 @@ from syncret.daemon.core import conditions, generator_states
 from syncret.daemon.core.conditions import seconds
 from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import Failure, World
+from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import clean_up, generator_ref
-from syncret.daemon.homes.contract import NotFound, Stored
+from syncret.daemon.homes.contract import NotFound, StoredObject
 from syncret.providers.errors import Malformed, SyncError
 
 
@@ -22,10 +22,10 @@ class GeneratorStateReconciler:
 
     group_kind = generator_states.KIND
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext) -> None:
+        self._context = context
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         """Its generator: a clean-up that failed may succeed once that has changed."""
         spec = stored.as_type(GeneratorState).spec
         if spec is not None and is_object(spec.resource):
@@ -34,52 +34,52 @@ class GeneratorStateReconciler:
             if isinstance(kind, str) and isinstance(name, str):
                 yield generator_ref(kind, name, stored.ref.namespace)
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its generator's: a server that hangs holds up its own records alone."""
         del ref
-        return next(map(str, references), "")
+        return next(map(str, dependencies), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Wait for the deadline, then delete; once deleted, clean up and let go."""
-        stored = self._world.inventory.get(ref)
+        stored = self._context.inventory.get(ref)
         if stored is None:
-            self._world.facts.forget(ref)
+            self._context.memory.forget(ref)
             return Outcome()
         resource = stored.as_type(GeneratorState)
         if resource.metadata.deletion_timestamp:
             return await self._clean_up(stored, resource)
-        await ensure_finalizer(self._world, stored, generator_states.FINALIZER)
+        await ensure_finalizer(self._context, stored, generator_states.FINALIZER)
         deadline = seconds(resource.spec.garbage_collection_deadline) if resource.spec is not None else None
-        if deadline is None or deadline > self._world.clock.now():
+        if deadline is None or deadline > self._context.clock.now():
             await self._tell(resource, status=True, reason="Created", message="GeneratorState created")
             return Outcome(deadline)
         try:
-            await self._world.target.delete(ref, uid=stored.uid)
+            await self._context.target.delete(ref, uid=stored.uid)
         except NotFound:
             return Outcome()  # gone, as was wished
         return Outcome()
 
-    async def _clean_up(self, stored: Stored, resource: GeneratorState) -> Outcome:
+    async def _clean_up(self, stored: StoredObject, resource: GeneratorState) -> Outcome:
         if generator_states.FINALIZER not in resource.metadata.finalizers:
             return Outcome()  # done; something else holds it
         try:
             if resource.spec is not None:
                 if not is_object(resource.spec.resource) or not is_object(resource.spec.state):
                     raise Malformed("spec.resource and spec.state must be objects")
-                await clean_up(self._world, resource.spec.resource, resource.spec.state)
+                await clean_up(self._context, resource.spec.resource, resource.spec.state)
         except SyncError as error:
             message = f"could not cleanup generator state: {error}"
             await self._tell(resource, status=False, reason="Error", message=message)
-            self._world.facts.failed(stored.ref, Failure(self._world.clock.now(), message, error.hint))
-            self._world.events.event(stored.ref, warning=True, reason="CleanupFailed", message=message)
+            self._context.memory.failed(stored.ref, Failure(self._context.clock.now(), message, error.hint))
+            self._context.events.event(stored.ref, warning=True, reason="CleanupFailed", message=message)
             return Outcome(failure=error)
-        await drop_finalizer(self._world, stored, generator_states.FINALIZER)
-        self._world.facts.succeeded(stored.ref)
+        await drop_finalizer(self._context, stored, generator_states.FINALIZER)
+        self._context.memory.succeeded(stored.ref)
         return Outcome()
 
     async def _tell(self, resource: GeneratorState, *, status: bool, reason: str, message: str) -> None:
         verdict = conditions.ready(ConditionStatus, status=status, reason=reason, message=message)
-        told = conditions.put(resource.status.conditions, verdict, now=self._world.clock.now())
+        told = conditions.put(resource.status.conditions, verdict, now=self._context.clock.now())
         if told != resource.status.conditions:
             document = {"conditions": msgspec.to_builtins(told)}
-            await self._world.status.report(resource.ref, document, uid=resource.metadata.uid)
+            await self._context.status.update_status(resource.ref, document, uid=resource.metadata.uid)

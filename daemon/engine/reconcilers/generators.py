@@ -17,9 +17,9 @@ from syncret.config.resources.external_secret import GeneratorRef
 from syncret.config.resources.generators import GeneratorState
 from syncret.daemon.core import generator_states
 from syncret.daemon.core.conditions import stamp
-from syncret.daemon.engine.reconcilers.context import World
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.sessions.calls import CallRequest
-from syncret.daemon.homes.contract import BackendError, Conflict, NotFound
+from syncret.daemon.homes.contract import Conflict, HomeError, NotFound
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretMap
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.registry import UnknownName
@@ -27,7 +27,7 @@ from syncret.providers.registry import UnknownName
 CLUSTER_GENERATOR: Final = "ClusterGenerator"
 
 
-class Drawn(NamedTuple):
+class GeneratedValues(NamedTuple):
     """What was drawn, and the generator it came from as it was then."""
 
     generated: Generated
@@ -39,9 +39,11 @@ def generator_ref(kind: str, name: str, namespace: str) -> ObjectRef:
     return ObjectRef(GENERATORS_GROUP, kind, "" if kind == CLUSTER_GENERATOR else namespace, name)
 
 
-def generator_spec(world: World, kind: str, name: str, namespace: str) -> tuple[str, Document] | None:
+def generator_spec(
+    context: ReconcilerContext, kind: str, name: str, namespace: str
+) -> tuple[str, Document] | None:
     """The kind behind the name and its spec; None where there is no such object."""
-    stored = world.inventory.get(generator_ref(kind, name, namespace))
+    stored = context.inventory.get(generator_ref(kind, name, namespace))
     if stored is None:
         return None
     spec = member(stored.document, "spec")
@@ -57,7 +59,7 @@ def generator_spec(world: World, kind: str, name: str, namespace: str) -> tuple[
     return inner, chosen
 
 
-async def draw(world: World, reference: GeneratorRef, namespace: str) -> Drawn:
+async def generate(context: ReconcilerContext, reference: GeneratorRef, namespace: str) -> GeneratedValues:
     """New values. Raises SyncError where there is no such generator or it cannot draw."""
     kind, name = reference.kind, reference.name
     if reference.api_version != GENERATORS_API:
@@ -65,7 +67,7 @@ async def draw(world: World, reference: GeneratorRef, namespace: str) -> Drawn:
             f"generatorRef names no generator: {kind} of {reference.api_version}",
             hint=f"write apiVersion: {GENERATORS_API}, or leave it out",
         )
-    found = generator_spec(world, kind, name, namespace)
+    found = generator_spec(context, kind, name, namespace)
     if found is None:
         raise Malformed(
             f'unable to get generator: {kind} "{name}" does not exist', hint=f"create it in {namespace}"
@@ -77,7 +79,7 @@ async def draw(world: World, reference: GeneratorRef, namespace: str) -> Drawn:
         "metadata": {"name": name, "namespace": namespace},
         "spec": spec,
     }
-    generator = _generator(world, actual)
+    generator = _generator(context, actual)
     if generator.generate is None:
         raise Malformed(f"generators of kind {actual} cannot be reached by this version of syncret")
     try:
@@ -86,19 +88,19 @@ async def draw(world: World, reference: GeneratorRef, namespace: str) -> Drawn:
         msgspec.ValidationError
     ):  # the API server lets a whole spec be left out, and judges it where it is there
         raise Malformed(f'{kind} "{name}" has no spec', hint="write what it needs") from None
-    context = _context(world, resource)
+    given = _open_context(context, resource)
+    work = generator.generate
     if generator.local:
-        return Drawn(await generator.generate(model, context), resource)
-    generate = generator.generate
-    calls = world.sessions.generator_calls(generator_ref(kind, name, namespace), actual)
+        return GeneratedValues(await work(model, given), resource)
+    calls = context.sessions.generator_calls(generator_ref(kind, name, namespace), actual)
     request = CallRequest("generate", None, namespace, once=True, no_answer=f'{kind} "{name}" did not answer')
-    return Drawn(await calls.make(request, lambda: generate(model, context)), resource)
+    return GeneratedValues(await calls.call(request, lambda: work(model, given)), resource)
 
 
-async def clean_up(world: World, resource: Document, state: Document) -> None:
+async def clean_up(context: ReconcilerContext, resource: Document, state: Document) -> None:
     """Remove what was made elsewhere by the generator as it was then. Raises SyncError."""
     kind = str(resource.get("kind", ""))
-    generator = _generator(world, kind)
+    generator = _generator(context, kind)
     cleanup = generator.cleanup
     if cleanup is None:
         return
@@ -106,48 +108,48 @@ async def clean_up(world: World, resource: Document, state: Document) -> None:
         model = msgspec.convert(member(resource, "spec"), generator.spec.model)
     except msgspec.ValidationError:
         raise Malformed(f"the record of {kind} holds no spec of that kind") from None
-    context = _context(world, resource)
-    calls = world.sessions.generator_calls(_origin(world, context.store), kind)
+    given = _open_context(context, resource)
+    calls = context.sessions.generator_calls(_origin(context, given.store), kind)
     request = CallRequest(
-        "cleanup", None, context.store.namespace, no_answer=f"the clean-up of {kind} was not answered"
+        "cleanup", None, given.store.namespace, no_answer=f"the clean-up of {kind} was not answered"
     )
-    await calls.make(request, lambda: cleanup(model, state, context))
+    await calls.call(request, lambda: cleanup(model, state, given))
 
 
-def _generator(world: World, kind: str) -> Generator[Any]:
+def _generator(context: ReconcilerContext, kind: str) -> Generator[Any]:
     try:
-        return world.generator(kind)
+        return context.generator(kind)
     except UnknownName as error:
         raise Malformed(error.message, hint=error.hint) from None
 
 
-def _origin(world: World, generator: ObjectRef) -> ObjectRef:
+def _origin(context: ReconcilerContext, generator: ObjectRef) -> ObjectRef:
     """The object behind a generator of a record, which does not say whether that was a ClusterGenerator."""
     cluster_wide = generator_ref(CLUSTER_GENERATOR, generator.name, "")
-    found = world.inventory.get(cluster_wide)
-    if found is None or world.inventory.get(generator) is not None:
+    found = context.inventory.get(cluster_wide)
+    if found is None or context.inventory.get(generator) is not None:
         return generator
     return cluster_wide if member(found.document, "spec").get("kind") == generator.kind else generator
 
 
-def _context(world: World, resource: Document) -> OpenContext:
+def _open_context(context: ReconcilerContext, resource: Document) -> OpenContext:
     ref = ref_of(resource)
-    return world.sessions.context(ref, ref.namespace)
+    return context.sessions.context(ref, ref.namespace)
 
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 """As an API server makes up names: no vowels, so that no word comes of it."""
 
 
-class Leases:
+class GeneratorTransaction:
     """The draws of one run of one resource. Leaving the block without `keep` gives all of them back.
 
     A record stands from the moment the generator has answered: after a crash the next run finds it, and once
     that has drawn anew it is cleaned up like any other.
     """
 
-    def __init__(self, world: World, owner: Resource) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext, owner: Resource) -> None:
+        self._context = context
         self._owner = owner
         self._drawn: dict[str, ObjectRef] = {}
 
@@ -160,41 +162,41 @@ class Leases:
         while self._drawn:
             _, ref = self._drawn.popitem()
             with suppress(NotFound):
-                await self._world.target.delete(ref)  # the record's own run cleans up, as often as it takes
+                await self._context.target.delete(ref)  # the record's own run cleans up, as often as it takes
 
-    async def draw(self, place: str, generator: GeneratorRef) -> SecretMap:
+    async def generate(self, place: str, generator: GeneratorRef) -> SecretMap:
         """New values for an entry of the resource. Raises SyncError."""
-        drawn = await draw(self._world, generator, self._owner.metadata.namespace)
+        drawn = await generate(self._context, generator, self._owner.metadata.namespace)
         if drawn.generated.state is not None:
             await self._record(place, drawn, drawn.generated.state)
         return drawn.generated.values
 
-    async def keep(self) -> None:
+    async def commit(self) -> None:
         """The values are in use: give up the former ones of each entry, after the grace period."""
         drawn = {place: ref.name for place, ref in self._drawn.items()}
         self._drawn.clear()
-        known = self._world.inventory.list(generator_states.KIND, self._owner.metadata.namespace)
+        known = self._context.inventory.list(generator_states.KIND, self._owner.metadata.namespace)
         states = [stored.as_type(GeneratorState) for stored in known]
         if not states:
             return
-        deadline = stamp(self._world.clock.now() + self._world.options.generator_grace)
+        deadline = stamp(self._context.clock.now() + self._context.options.generator_grace)
         for state in list(generator_states.superseded(states, self._owner, drawn)):
             with suppress(Conflict, NotFound):  # changed or gone since: the next refresh looks again
                 await self._give_up(state.ref, deadline)
 
     async def _give_up(self, ref: ObjectRef, deadline: str) -> None:
-        stored = await self._world.target.get(ref)
+        stored = await self._context.target.get(ref)
         if stored is not None:
             document = stored.document
             document["spec"]["garbageCollectionDeadline"] = deadline
-            await self._world.target.update(document)
+            await self._context.target.update(document)
 
-    async def _record(self, place: str, drawn: Drawn, state: dict[str, object]) -> None:
+    async def _record(self, place: str, drawn: GeneratedValues, state: dict[str, object]) -> None:
         suffix = "".join(secrets.choice(_ALPHABET) for _ in range(5))
-        document = generator_states.record(self._owner, place, drawn.resource, state, suffix=suffix)
+        document = generator_states.state_document(self._owner, place, drawn.resource, state, suffix=suffix)
         try:
-            stored = await self._world.target.create(document)
-        except BackendError as error:
-            await clean_up(self._world, drawn.resource, state)  # what nobody remembers must not be left
+            stored = await self._context.target.create(document)
+        except HomeError as error:
+            await clean_up(self._context, drawn.resource, state)  # what nobody remembers must not be left
             raise Unavailable(f"cannot record what a generator made: {error.reason}") from error
         self._drawn[place] = stored.ref

@@ -11,8 +11,8 @@ from syncret.daemon.core import push_entries
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.engine.reconciler import ANY, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import World
-from syncret.daemon.engine.reconcilers.generators import Leases
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, cleaned_up, is_due, next_due
 from syncret.daemon.engine.reconcilers.pushing import (
     Pusher,
@@ -23,8 +23,8 @@ from syncret.daemon.engine.reconcilers.pushing import (
     sources,
     templated,
 )
-from syncret.daemon.engine.reconcilers.stores import NotReadyYet, stores_of
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.engine.reconcilers.stores import PendingDependency, select_stores
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Malformed, SyncError
 
 FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
@@ -35,12 +35,12 @@ class PushSecretReconciler:
 
     group_kind = GroupKind(GROUP, "PushSecret")
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._pusher = Pusher(world)
-        self._verdicts = PushVerdicts(world)
+    def __init__(self, context: ReconcilerContext) -> None:
+        self._context = context
+        self._pusher = Pusher(context)
+        self._verdicts = PushVerdicts(context)
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         """Its stores, and its source; any store or Secret of the namespace where it selects by labels."""
         spec, namespace = stored.as_type(PushSecret).spec, stored.ref.namespace
         for ref in spec.secret_store_refs:
@@ -56,38 +56,38 @@ class PushSecretReconciler:
             group = "generators.external-secrets.io"
             yield ObjectRef(group, generator.kind, "" if cluster else namespace, generator.name)
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its first store."""
         del ref
-        return next(map(str, references), "")
+        return next(map(str, dependencies), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Push what is due, delete what is no longer wanted, tell what stands where."""
-        stored = self._world.inventory.get(ref)
+        stored = self._context.inventory.get(ref)
         if stored is None:
-            self._world.facts.forget(ref)
+            self._context.memory.forget(ref)
             return Outcome()
         resource = stored.as_type(PushSecret)
         if resource.metadata.deletion_timestamp:
             return await self._clean_up(resource, stored)
         cleans_up = resource.spec.deletion_policy == "Delete"
-        stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._world, stored, FINALIZER)
+        stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._context, stored, FINALIZER)
         resource = stored.as_type(PushSecret)
         try:
             parse_duration(resource.spec.refresh_interval)
         except DurationError as error:
             problem = Malformed(str(error), hint="write a duration such as 1h").at("spec.refreshInterval")
             return await self._verdicts.failed(resource, str(problem), problem)
-        now = self._world.clock.now()
-        wish = self._world.facts.wished(ref)
+        now = self._context.clock.now()
+        wish = self._context.memory.refresh_request(ref)
         if not wish and not is_due(resource, now):
             return Outcome(next_due(resource, now))
         outcome = await self._sync(resource)
         if outcome.failure is None:
-            self._world.facts.granted(ref, wish)
+            self._context.memory.clear_refresh_request(ref, wish)
         return outcome
 
-    async def _clean_up(self, resource: PushSecret, stored: Stored) -> Outcome:
+    async def _clean_up(self, resource: PushSecret, stored: StoredObject) -> Outcome:
         """The PushSecret goes: with deletionPolicy Delete, everything it pushed goes first."""
         if resource.spec.deletion_policy == "Delete" and FINALIZER in resource.metadata.finalizers:
             left, error = await self._pusher.delete(resource, {})
@@ -95,7 +95,7 @@ class PushSecretReconciler:
                 return await self._verdicts.failed(
                     resource, f"Failed to Delete Secrets from Provider: {error}", error, left
                 )
-        await drop_finalizer(self._world, stored, FINALIZER)
+        await drop_finalizer(self._context, stored, FINALIZER)
         return self._verdicts.nothing_to_do(resource)
 
     async def _sync(self, resource: PushSecret) -> Outcome:
@@ -103,35 +103,35 @@ class PushSecretReconciler:
             push_entries.check_store_refs(resource.spec)
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
-        async with Leases(self._world, resource) as leases:
+        async with GeneratorTransaction(self._context, resource) as leases:
             return await self._push_from(resource, leases)
 
-    async def _push_from(self, resource: PushSecret, leases: Leases) -> Outcome:
+    async def _push_from(self, resource: PushSecret, leases: GeneratorTransaction) -> Outcome:
         """Find what to push and where to, then push it; what was drawn is in use from then on."""
         try:
-            found = await sources(self._world, resource, leases)
+            found = await sources(self._context, resource, leases)
         except SourceMissing as error:
             return await self._source_missing(resource, error)
-        except NotReadyYet:
-            return Outcome(waiting=True)  # the Secret wakes this object when it comes
+        except PendingDependency:
+            return Outcome(pending=True)  # the Secret wakes this object when it comes
         except SyncError as error:
             return await self._verdicts.failed(resource, "could not get source secret", error)
         try:
-            stores = stores_of(self._world, resource)
+            stores = select_stores(self._context, resource)
             if not stores:
                 return self._verdicts.nothing_to_do(resource)  # none of them is this daemon's
             push_entries.check_selectors(resource.spec, list(stores))
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
         try:
-            found = [await templated(self._world, resource, source) for source in found]
+            found = [await templated(self._context, resource, source) for source in found]
         except SyncError as error:
             return self._verdicts.unrendered(resource, error)
-        await leases.keep()
+        await leases.commit()
         return await self._push(resource, found, stores)
 
     async def _push(
-        self, resource: PushSecret, found: list[Source], stores: Mapping[push_entries.Store, Stored]
+        self, resource: PushSecret, found: list[Source], stores: Mapping[push_entries.Store, StoredObject]
     ) -> Outcome:
         """Push every source, then delete what none of them wants any more."""
         everything: Synced = {}

@@ -11,7 +11,7 @@ from syncret.daemon.core import conditions
 from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.core.schedule import refresh
 from syncret.daemon.engine.reconciler import Outcome
-from syncret.daemon.engine.reconcilers.context import Failure, World
+from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
 from syncret.daemon.engine.reconcilers.pushing import Synced
 from syncret.providers.errors import SyncError
 
@@ -50,12 +50,12 @@ def cleaned_up(resource: PushSecret) -> bool:
 class PushVerdicts:
     """Writes the status of PushSecrets."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext) -> None:
+        self._context = context
 
     async def done(self, resource: PushSecret, synced: Synced) -> Outcome:
         """All is pushed."""
-        now = self._world.clock.now()
+        now = self._context.clock.now()
         message = SYNCED + (UNCHANGED if resource.spec.update_policy == "IfNotExists" else "")
         status = self._told(resource, now, "Synced", message, ok=True)
         status = msgspec.structs.replace(
@@ -65,39 +65,39 @@ class PushVerdicts:
             synced_push_secrets=synced,
         )
         await self._report(resource, status)
-        self._world.facts.succeeded(resource.ref)
+        self._context.memory.succeeded(resource.ref)
         return Outcome(next_due(msgspec.structs.replace(resource, status=status), now))
 
     async def failed(
         self, resource: PushSecret, message: str, error: SyncError, synced: Synced | None = None
     ) -> Outcome:
         """Something is in the way; `synced`, where given, is what stands at the stores nevertheless."""
-        now = self._world.clock.now()
+        now = self._context.clock.now()
         status = self._told(resource, now, "Errored", message, ok=False)
         if synced is not None:
             status = msgspec.structs.replace(status, synced_push_secrets=synced)
         await self._report(resource, status)
-        self._world.facts.failed(resource.ref, Failure(now, str(error), error.hint))
-        self._world.events.event(resource.ref, warning=True, reason="Errored", message=message)
+        self._context.memory.failed(resource.ref, Failure(now, str(error), error.hint))
+        self._context.events.event(resource.ref, warning=True, reason="Errored", message=message)
         return Outcome(failure=error)
 
     def unrendered(self, resource: PushSecret, error: SyncError) -> Outcome:
         """The template does not render: told, but as with the operator no condition is written."""
-        self._world.facts.failed(resource.ref, Failure(self._world.clock.now(), str(error), error.hint))
-        self._world.events.event(resource.ref, warning=True, reason="Errored", message=str(error))
+        self._context.memory.failed(resource.ref, Failure(self._context.clock.now(), str(error), error.hint))
+        self._context.events.event(resource.ref, warning=True, reason="Errored", message=str(error))
         return Outcome(failure=error)
 
     async def source_deleted(self, resource: PushSecret) -> Outcome:
         """The source is gone, and what was pushed from it too."""
         message = "source secret deleted; provider secrets cleaned up"
-        status = self._told(resource, self._world.clock.now(), SOURCE_DELETED, message, ok=False)
+        status = self._told(resource, self._context.clock.now(), SOURCE_DELETED, message, ok=False)
         await self._report(resource, msgspec.structs.replace(status, synced_push_secrets={}))
-        self._world.events.event(resource.ref, warning=False, reason=SOURCE_DELETED, message=message)
+        self._context.events.event(resource.ref, warning=False, reason=SOURCE_DELETED, message=message)
         return self.nothing_to_do(resource)
 
     def nothing_to_do(self, resource: PushSecret) -> Outcome:
         """It is not pushed any more; what kept it from that before is no longer of interest."""
-        self._world.facts.succeeded(resource.ref)
+        self._context.memory.succeeded(resource.ref)
         return Outcome()
 
     def _told(
@@ -114,4 +114,4 @@ class PushVerdicts:
             for entries in document.get("syncedPushSecrets", {}).values():
                 for entry in entries.values():
                     entry.setdefault("conversionStrategy", "None")  # as the CRD fills it in, in every home
-            await self._world.status.report(resource.ref, document, uid=resource.metadata.uid)
+            await self._context.status.update_status(resource.ref, document, uid=resource.metadata.uid)

@@ -17,12 +17,12 @@ from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.push_entries import PushEntry, Store, entries, payload
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import SecretSink, secret_data
-from syncret.daemon.engine.reconcilers.context import World
-from syncret.daemon.engine.reconcilers.generators import Leases
-from syncret.daemon.engine.reconcilers.stores import NotReadyYet, usable_store
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
+from syncret.daemon.engine.reconcilers.stores import PendingDependency, usable_store
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.templates import rendering_for
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed, SyncError
 
@@ -42,14 +42,16 @@ class Source(NamedTuple):
     data: dict[str, bytes]
 
 
-async def sources(world: World, resource: PushSecret, leases: Leases) -> list[Source]:
+async def sources(
+    context: ReconcilerContext, resource: PushSecret, leases: GeneratorTransaction
+) -> list[Source]:
     """Every source of the PushSecret; none where a selector matches nothing. Raises SyncError.
 
     What is drawn is entered in `leases`.
     """
     namespace, selector = resource.metadata.namespace, resource.spec.selector
     if selector.generator_ref is not None:
-        values = await leases.draw(DRAWN, selector.generator_ref)
+        values = await leases.generate(DRAWN, selector.generator_ref)
         data = {key: value.raw for key, value in values.items()}
         return [Source(_document(namespace, data), data)]
     if selector.secret is None:
@@ -57,27 +59,31 @@ async def sources(world: World, resource: PushSecret, leases: Leases) -> list[So
             "no secret selector provided", hint="set spec.selector.secret or spec.selector.generatorRef"
         )
     if selector.secret.name:
-        stored = await world.target.get(ObjectRef("", "Secret", namespace, selector.secret.name))
-        if stored is None and _is_being_made(world, namespace, selector.secret.name):
-            raise NotReadyYet(f'secret "{selector.secret.name}" is being made')
+        stored = await context.target.get(ObjectRef("", "Secret", namespace, selector.secret.name))
+        if stored is None and _is_being_made(context, namespace, selector.secret.name):
+            raise PendingDependency(f'secret "{selector.secret.name}" is being made')
         if stored is None:
             raise SourceMissing(
                 f'secret "{selector.secret.name}" not found', hint=f"create it in {namespace}"
             )
         found = [stored]
     else:
-        found = list(await world.target.list(SECRET, namespace=namespace, selector=selector.secret.selector))
+        found = list(
+            await context.target.list(SECRET, namespace=namespace, selector=selector.secret.selector)
+        )
     documents = [stored.document for stored in found]
     return [Source(document, secret_data(document)) for document in documents]
 
 
-def _is_being_made(world: World, namespace: str, name: str) -> bool:
+def _is_being_made(context: ReconcilerContext, namespace: str, name: str) -> bool:
     """Whether an ExternalSecret makes the Secret, and has not come to anything yet."""
-    makers = world.inventory.dependents(ObjectRef("", "Secret", namespace, name))
+    makers = context.inventory.dependents(ObjectRef("", "Secret", namespace, name))
     undecided = (
-        maker for maker in makers if maker.kind == "ExternalSecret" and not world.facts.decided(maker)
+        maker
+        for maker in makers
+        if maker.kind == "ExternalSecret" and not context.memory.had_first_run(maker)
     )
-    found = map(world.inventory.get, undecided)
+    found = map(context.inventory.get, undecided)
     return any(
         stored is not None and not stored.as_type(ExternalSecret).status.conditions for stored in found
     )
@@ -90,14 +96,14 @@ def _document(namespace: str, data: dict[str, bytes]) -> Document:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque", "data": encoded}
 
 
-async def templated(world: World, resource: PushSecret, source: Source) -> Source:
+async def templated(context: ReconcilerContext, resource: PushSecret, source: Source) -> Source:
     """The source with what the template renders laid over it. Raises Malformed where it does not render."""
     template = resource.spec.template
     if template is None:
         return source
-    bench = world.templates.bench()
-    rendering = await rendering_for(template, bench, world.target, resource.metadata.namespace)
-    return await bench.work(lambda: _laid_over(template, source, rendering))
+    bench = context.templates.bench()
+    rendering = await rendering_for(template, bench, context.target, resource.metadata.namespace)
+    return await bench.run(lambda: _laid_over(template, source, rendering))
 
 
 def _laid_over(template: Template, source: Source, rendering: Rendering) -> Source:
@@ -124,11 +130,11 @@ def merged(new: Account, old: Account) -> Synced:
 class Pusher:
     """What it did before a failure is in the account that it returns beside the error."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext) -> None:
+        self._context = context
 
     async def push(
-        self, resource: PushSecret, source: Source, stores: Mapping[Store, Stored]
+        self, resource: PushSecret, source: Source, stores: Mapping[Store, StoredObject]
     ) -> tuple[Synced, SyncError | None]:
         """Push one source to every store. All entries of a store are decided before the first is pushed.
 
@@ -168,16 +174,16 @@ class Pusher:
 
     async def _entries(self, resource: PushSecret, source: Source, store: Store) -> Sequence[PushEntry]:
         """What is pushed to the store; templates over keys are rendered as all others are."""
-        bench = self._world.templates.bench()
-        return await bench.work(lambda: entries(resource.spec, source.data, store, transform=bench.transform))
+        bench = self._context.templates.bench()
+        return await bench.run(lambda: entries(resource.spec, source.data, store, transform=bench.transform))
 
     def _session(self, resource: PushSecret, kind: str, name: str, *, told: str) -> Session:
         namespace = resource.metadata.namespace
         try:
-            stored = usable_store(self._world, StoreName(kind, name), namespace, ready=False)
+            stored = usable_store(self._context, StoreName(kind, name), namespace, ready=False)
         except SyncError as error:
             raise error.within(f"could not get secrets client for store {told}") from error
-        return self._world.sessions.session(stored, namespace)
+        return self._context.sessions.session(stored, namespace)
 
     async def _push_one(
         self, resource: PushSecret, session: Session, store: Store, entry: PushEntry, source: Source

@@ -14,8 +14,8 @@ from syncret.daemon.core import conditions
 from syncret.daemon.core.selectors import matches
 from syncret.daemon.engine.reconciler import ANY, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import Failure, World
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Malformed, SyncError
 
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
@@ -33,56 +33,56 @@ class _Probed(NamedTuple):
 class SecretStoreReconciler:
     """One of the two kinds of stores; they differ in scope alone."""
 
-    def __init__(self, world: World, kind: str) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext, kind: str) -> None:
+        self._context = context
         self._probed: dict[ObjectRef, _Probed] = {}
         self.group_kind = GroupKind(GROUP, kind)
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         """Its credentials, and the PushSecrets that may still have something to delete here."""
         yield ObjectRef(GROUP, "PushSecret", stored.ref.namespace or ANY, ANY)
-        yield from self._world.sessions.references(stored)
+        yield from self._context.sessions.credentials(stored)
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its own: a store that hangs while it is probed hangs alone."""
-        del references
+        del dependencies
         return str(ref)
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Keep the store while it is needed; probe it when it is new, changed or due."""
-        stored = self._world.inventory.get(ref)
+        stored = self._context.inventory.get(ref)
         if stored is None:
             self._probed.pop(ref, None)
-            self._world.heads.forget(ref)
-            self._world.facts.forget(ref)
+            self._context.store_summaries.forget(ref)
+            self._context.memory.forget(ref)
             return Outcome()
         store = stored.as_type(SecretStore)
-        if not self._world.handles(store.spec.controller):
-            self._world.facts.succeeded(ref)  # what it failed at is another controller's now
+        if not self._context.handles(store.spec.controller):
+            self._context.memory.succeeded(ref)  # what it failed at is another controller's now
             return Outcome()
         if not self._is_needed(store, ref):
-            stored = await drop_finalizer(self._world, stored, FINALIZER)
+            stored = await drop_finalizer(self._context, stored, FINALIZER)
         elif not store.metadata.deletion_timestamp:
-            stored = await ensure_finalizer(self._world, stored, FINALIZER)
+            stored = await ensure_finalizer(self._context, stored, FINALIZER)
         if store.metadata.deletion_timestamp:
             return Outcome()
         due = self._probe_due(store, ref)
-        return Outcome(due) if due > self._world.clock.now() else await self._probe(stored, store)
+        return Outcome(due) if due > self._context.clock.now() else await self._probe(stored, store)
 
     def _is_needed(self, store: SecretStore, ref: ObjectRef) -> bool:
         """Whether a PushSecret that cleans up after itself pushes to this store, or once did."""
-        pushes = self._world.inventory.list(PUSH_SECRET, ref.namespace or None)
+        pushes = self._context.inventory.list(PUSH_SECRET, ref.namespace or None)
         return any(_needs(push, store, ref) for push in (stored.as_type(PushSecret) for stored in pushes))
 
     def _interval(self, store: SecretStore) -> float:
         try:
-            return store.spec.refresh_seconds() or self._world.options.store_interval
+            return store.spec.refresh_seconds() or self._context.options.store_interval
         except DurationError:  # admission refuses it, but it may have been passed over
-            return self._world.options.store_interval
+            return self._context.options.store_interval
 
     def _probe_due(self, store: SecretStore, ref: ObjectRef) -> float:
         """When to probe. A store that an earlier life found ready is believed until then."""
-        probed, now = self._probed.get(ref), self._world.clock.now()
+        probed, now = self._probed.get(ref), self._context.clock.now()
         if probed is not None and (probed.uid, probed.generation) == (
             store.metadata.uid,
             store.metadata.generation,
@@ -97,8 +97,8 @@ class SecretStoreReconciler:
         self._probed[ref] = _Probed(store.metadata.uid, store.metadata.generation, due)
         return due
 
-    async def _probe(self, stored: Stored, store: SecretStore) -> Outcome:
-        session = self._world.sessions.session(stored, stored.ref.namespace)
+    async def _probe(self, stored: StoredObject, store: SecretStore) -> Outcome:
+        session = self._context.sessions.session(stored, stored.ref.namespace)
         step = "unable to create client"
         try:
             capabilities = await session.capabilities()
@@ -120,17 +120,17 @@ class SecretStoreReconciler:
                 ConditionStatus, status=True, reason="Valid", message="store validated"
             )
             await self._report(store, stored.ref, verdict, capabilities)
-        self._world.facts.succeeded(stored.ref)
-        now = self._world.clock.now()
+        self._context.memory.succeeded(stored.ref)
+        now = self._context.clock.now()
         return Outcome(self._booked(store, stored.ref, now + self._interval(store)))
 
-    async def _failed(self, stored: Stored, store: SecretStore, step: str, error: SyncError) -> Outcome:
+    async def _failed(self, stored: StoredObject, store: SecretStore, step: str, error: SyncError) -> Outcome:
         verdict = conditions.ready(
             ConditionStatus, status=False, reason="InvalidProviderConfig", message=step
         )
         await self._report(store, stored.ref, verdict, store.status.capabilities)
-        self._world.facts.failed(stored.ref, Failure(self._world.clock.now(), str(error), error.hint))
-        self._world.events.event(
+        self._context.memory.failed(stored.ref, Failure(self._context.clock.now(), str(error), error.hint))
+        self._context.events.event(
             stored.ref, warning=True, reason="InvalidProviderConfig", message=f"{step}: {error}"
         )
         return Outcome(failure=error)
@@ -140,11 +140,11 @@ class SecretStoreReconciler:
     ) -> None:
         status = msgspec.structs.replace(
             store.status,
-            conditions=conditions.put(store.status.conditions, verdict, now=self._world.clock.now()),
+            conditions=conditions.put(store.status.conditions, verdict, now=self._context.clock.now()),
             capabilities=capabilities,
         )
         if status != store.status:
-            await self._world.status.report(ref, msgspec.to_builtins(status), uid=store.metadata.uid)
+            await self._context.status.update_status(ref, msgspec.to_builtins(status), uid=store.metadata.uid)
 
 
 def _needs(push: PushSecret, store: SecretStore, ref: ObjectRef) -> bool:

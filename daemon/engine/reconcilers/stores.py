@@ -10,8 +10,8 @@ from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.daemon.core import conditions, selectors
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.push_entries import Store
-from syncret.daemon.engine.reconcilers.context import StoreHead, World
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext, StoreSummary
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Denied, Malformed, SyncError
 
 GROUP = "external-secrets.io"
@@ -19,7 +19,7 @@ CLUSTER = "ClusterSecretStore"
 NAMESPACED = "SecretStore"
 
 
-class NotReadyYet(SyncError):
+class PendingDependency(SyncError):
     """What is asked for is being made or judged right now; once it is, whoever waits is woken."""
 
 
@@ -28,25 +28,25 @@ def store_ref(name: StoreName, namespace: str) -> ObjectRef:
     return ObjectRef(GROUP, name.kind, "" if name.kind == CLUSTER else namespace, name.name)
 
 
-def absent(kind: str, name: str) -> str:
+def not_found_message(kind: str, name: str) -> str:
     """What is told of a store that does not exist, in the operator's words."""
     return f'could not get {kind} "{name}", {kind}.{GROUP} "{name}" not found'
 
 
-def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) -> Stored:
+def usable_store(context: ReconcilerContext, name: StoreName, namespace: str, *, ready: bool) -> StoredObject:
     """The store, if a resource of that namespace may use it; with `ready` only if it is known to work.
 
     Raises Malformed, Denied or NotReadyYet with the words of the External Secrets operator.
     """
-    stored = world.inventory.get(store_ref(name, namespace))
+    stored = context.inventory.get(store_ref(name, namespace))
     if stored is None:
         hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
-        raise Malformed(absent(name.kind, name.name), hint=hint)
-    store = world.heads.of(stored)
-    if not world.handles(store.spec.controller):
+        raise Malformed(not_found_message(name.kind, name.name), hint=hint)
+    store = context.store_summaries.of(stored)
+    if not context.handles(store.spec.controller):
         raise Denied("can not reference unmanaged store", hint="its spec.controller names another class")
     if name.kind == CLUSTER:
-        labels = world.inventory.labels(ObjectRef("", "Namespace", "", namespace))
+        labels = context.inventory.labels(ObjectRef("", "Namespace", "", namespace))
         if not selectors.admits(store.spec.conditions, namespace, labels):
             raise Denied(
                 f'using cluster store "{name.name}" is not allowed from namespace "{namespace}": '
@@ -58,10 +58,10 @@ def usable_store(world: World, name: StoreName, namespace: str, *, ready: bool) 
     return stored
 
 
-def _require_ready(store: StoreHead, name: StoreName) -> None:
+def _require_ready(store: StoreSummary, name: StoreName) -> None:
     verdict = conditions.find(store.status.conditions)
     if verdict is None and not store.metadata.deletion_timestamp:
-        raise NotReadyYet(f'{name.kind} "{name.name}" has not been validated yet')
+        raise PendingDependency(f'{name.kind} "{name.name}" has not been validated yet')
     if verdict is None or verdict.status != "True":
         raise Malformed(
             f'{name.kind} "{name.name}" is not ready',
@@ -69,39 +69,45 @@ def _require_ready(store: StoreHead, name: StoreName) -> None:
         )
 
 
-def skips(world: World, names: Iterable[StoreName], namespace: str) -> bool:
+def belongs_to_another_controller(
+    context: ReconcilerContext, names: Iterable[StoreName], namespace: str
+) -> bool:
     """Whether any of these stores belongs to another controller: the resource is then left alone entirely."""
     for name in names:
-        stored = world.inventory.get(store_ref(name, namespace))
-        if stored is not None and not world.handles(world.heads.of(stored).spec.controller):
+        stored = context.inventory.get(store_ref(name, namespace))
+        if stored is not None and not context.handles(context.store_summaries.of(stored).spec.controller):
             return True
     return False
 
 
-def stores_of(world: World, resource: PushSecret) -> dict[Store, Stored]:
+def select_stores(context: ReconcilerContext, resource: PushSecret) -> dict[Store, StoredObject]:
     """The stores, by what decides over entries. Raises Malformed for one that does not exist."""
-    found: dict[ObjectRef, Stored] = {}
+    found: dict[ObjectRef, StoredObject] = {}
     for ref in resource.spec.secret_store_refs:
-        for stored in _of(world, ref, resource.metadata.namespace):
+        for stored in _of(context, ref, resource.metadata.namespace):
             found[stored.ref] = stored
-    chosen: dict[Store, Stored] = {}
+    chosen: dict[Store, StoredObject] = {}
     for stored in found.values():
-        store = world.heads.of(stored)
-        if not store.metadata.deletion_timestamp and world.handles(store.spec.controller):
+        store = context.store_summaries.of(stored)
+        if not store.metadata.deletion_timestamp and context.handles(store.spec.controller):
             chosen[Store(stored.ref.kind, stored.ref.name, frozenset(store.metadata.labels.items()))] = stored
     return chosen
 
 
-def _of(world: World, ref: PushStoreRef, namespace: str) -> list[Stored]:
+def _of(context: ReconcilerContext, ref: PushStoreRef, namespace: str) -> list[StoredObject]:
     kind = ref.kind
     if ref.label_selector is not None:
-        listed = world.inventory.list(GroupKind(GROUP, kind), None if kind == CLUSTER else namespace)
-        return [s for s in listed if selectors.matches(ref.label_selector, world.heads.of(s).metadata.labels)]
+        listed = context.inventory.list(GroupKind(GROUP, kind), None if kind == CLUSTER else namespace)
+        return [
+            s
+            for s in listed
+            if selectors.matches(ref.label_selector, context.store_summaries.of(s).metadata.labels)
+        ]
     if not ref.name:
         raise Malformed(
             "refStore Name must be provided", hint="name the store in secretStoreRefs, or select it by labels"
         )
-    stored = world.inventory.get(store_ref(StoreName(kind, ref.name), namespace))
+    stored = context.inventory.get(store_ref(StoreName(kind, ref.name), namespace))
     if stored is None:
-        raise Malformed(absent(kind, ref.name), hint="create it, or mend the name")
+        raise Malformed(not_found_message(kind, ref.name), hint="create it, or mend the name")
     return [stored]

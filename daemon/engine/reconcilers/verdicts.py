@@ -15,8 +15,8 @@ from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.core.ownership import Refusal
 from syncret.daemon.core.schedule import refresh, sync_windows
 from syncret.daemon.engine.reconciler import Outcome
-from syncret.daemon.engine.reconcilers.context import Failure, World
-from syncret.daemon.homes.contract import BackendError
+from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
+from syncret.daemon.homes.contract import HomeError
 from syncret.providers.errors import SyncError
 
 
@@ -78,8 +78,8 @@ def _whole_name(store: needs.StoreName, namespace: str) -> str:
 class Verdicts:
     """Writes the status of ExternalSecrets."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ReconcilerContext) -> None:
+        self._context = context
 
     async def done(
         self,
@@ -91,7 +91,7 @@ class Verdicts:
         bound: str = "",
     ) -> Outcome:
         """It is in order; `bound` names the Secret it was written to."""
-        now, ref = self._world.clock.now(), resource.ref
+        now, ref = self._context.clock.now(), resource.ref
         verdict = conditions.ready(ExternalSecretCondition, status=True, reason=reason, message=message)
         status = msgspec.structs.replace(
             resource.status,
@@ -101,16 +101,18 @@ class Verdicts:
             binding=Binding(name=bound) if bound else resource.status.binding,
         )
         await self._report(resource, status)
-        self._world.facts.succeeded(ref, assembled.origins)
+        self._context.memory.succeeded(ref, assembled.origins)
         for place in assembled.missing:
-            self._world.events.event(
+            self._context.events.event(
                 ref,
                 warning=False,
                 reason="MissingProviderSecret",
                 message=f"secret does not exist at provider using {place}",
             )
         return Outcome(
-            next_due(msgspec.structs.replace(resource, status=status), now, spread=self._world.options.spread)
+            next_due(
+                msgspec.structs.replace(resource, status=status), now, spread=self._context.options.spread
+            )
         )
 
     async def failed(
@@ -118,12 +120,12 @@ class Verdicts:
         resource: ExternalSecret,
         reason: str,
         message: str,
-        error: SyncError | BackendError,
+        error: SyncError | HomeError,
         *,
         bound: str = "",
     ) -> Outcome:
         """It is not in order, and `error` says why; it is tried again, at its interval at the latest."""
-        failure = Failure(self._world.clock.now(), str(error), getattr(error, "hint", ""))
+        failure = Failure(self._context.clock.now(), str(error), getattr(error, "hint", ""))
         await self._not_ready(resource, reason, message, failure, bound)
         interval = parse_duration(resource.spec.refresh_interval)
         return Outcome(failure.at + interval if interval > 0 else None, failure=error)
@@ -132,7 +134,7 @@ class Verdicts:
         self, resource: ExternalSecret, reason: str, refusal: Refusal, *, bound: str = ""
     ) -> Outcome:
         """It must not be done, and only a change can mend that."""
-        failure = Failure(self._world.clock.now(), refusal.detail, refusal.hint)
+        failure = Failure(self._context.clock.now(), refusal.detail, refusal.hint)
         await self._not_ready(resource, reason, refusal.message, failure, bound)
         return Outcome()
 
@@ -146,8 +148,8 @@ class Verdicts:
             binding=Binding(name=bound) if bound else resource.status.binding,
         )
         await self._report(resource, status)
-        self._world.facts.failed(resource.ref, failure)
-        self._world.events.event(
+        self._context.memory.failed(resource.ref, failure)
+        self._context.events.event(
             resource.ref, warning=True, reason="UpdateFailed", message=f"{message}: {failure}"
         )
 
@@ -156,4 +158,4 @@ class Verdicts:
             document = msgspec.to_builtins(status)
             # Always told, as the operator tells it: whoever binds to the Secret sees that there is none yet.
             document["binding"] = {"name": status.binding.name if status.binding is not None else ""}
-            await self._world.status.report(resource.ref, document, uid=resource.metadata.uid)
+            await self._context.status.update_status(resource.ref, document, uid=resource.metadata.uid)

@@ -17,7 +17,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
 from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
-from syncret.daemon.engine.sessions.tasks import Tasks, Turns
+from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner
 from syncret.providers.contract import Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
@@ -27,7 +27,7 @@ THRESHOLD: Final = 5
 """Calls in a row without an answer that make an outage."""
 
 
-class Outage:
+class CircuitBreaker:
     """The state of one store: how many calls in a row had no answer, and when the next may be tried."""
 
     def __init__(self, first: float, longest: float) -> None:
@@ -74,13 +74,13 @@ T = TypeVar("T")
 ONCE: Final = RetryPolicy(attempts=1)
 
 
-class Surroundings(Struct, frozen=True, kw_only=True):
+class CallEnvironment(Struct, frozen=True, kw_only=True):
     """What all sessions share."""
 
     settings: Settings
     observer: Observer
     clock: Clock
-    tasks: Tasks
+    tasks: TaskOwner
     render: Render
     issue: Issue = no_issuer
     faults: Faults | None = None
@@ -98,27 +98,27 @@ class CallRequest(Struct, frozen=True):
     """How the error of the time limit begins, if not as usual."""
 
 
-class StoreMemory(Struct):
+class StoreState(Struct):
     """What is kept of one store beyond its sessions: its bucket, its provider's memory, its turns."""
 
     limiter: Limiter
     keep: dict[str, Any]
-    turns: Turns = field(default_factory=Turns)
+    turns: KeyedLocks = field(default_factory=KeyedLocks)
     in_flight: int = 0
     """Calls that wait for an answer."""
 
 
-class Calls(Struct, frozen=True, kw_only=True):
+class CallPath(Struct, frozen=True, kw_only=True):
     """Makes calls to the provider of one store, or those of one generator."""
 
     store: ObjectRef
     provider: str
     retry: RetryPolicy
-    memory: StoreMemory
-    around: Surroundings
-    outage: Outage
+    memory: StoreState
+    around: CallEnvironment
+    outage: CircuitBreaker
 
-    async def make(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
         """The function's result. Raises SyncError, and while the store is silent at once."""
 
         async def attempt() -> T:

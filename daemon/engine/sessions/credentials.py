@@ -8,7 +8,7 @@ import msgspec
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import Metadata, ObjectRef
-from syncret.daemon.homes.contract import BackendError, Target
+from syncret.daemon.homes.contract import HomeError, Target
 from syncret.providers.contract import IssuedToken, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed, Unavailable
 
@@ -35,7 +35,7 @@ class _Object(msgspec.Struct):
     data: dict[str, str] = {}
 
 
-class HomeCredentials:
+class StoreCredentials:
     """The `Credentials` of one store or generator, read from the home it lives in.
 
     `versions` says what was read: once one of these objects has another version, what was opened with them is
@@ -99,7 +99,7 @@ class HomeCredentials:
             self._on_read(ref)
         try:
             stored = await self._target.get(ref)
-        except BackendError as error:
+        except HomeError as error:
             raise Unavailable(f"cannot read {ref}: {error.reason}") from None
         self.versions[ref] = ABSENT if stored is None else stored.resource_version
         if stored is None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.sessions.calls import Calls, Outage, StoreMemory, Surroundings
+from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, CircuitBreaker, StoreState
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import RetryPolicy
 
@@ -14,11 +14,11 @@ MOST = 1024
 class GeneratorCalls:
     """The path of each generator object, the one that was used last at the end."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: CallEnvironment) -> None:
         self._around = around
-        self._calls: dict[ObjectRef, Calls] = {}
+        self._calls: dict[ObjectRef, CallPath] = {}
 
-    def of(self, generator: ObjectRef, kind: str) -> Calls:
+    def of(self, generator: ObjectRef, kind: str) -> CallPath:
         """The path of a generator; `kind` is what a ClusterGenerator holds, otherwise its own."""
         calls = self._calls.pop(generator, None)
         if calls is None or calls.provider != kind:
@@ -34,18 +34,18 @@ class GeneratorCalls:
         if calls is not None:
             calls.outage.succeeded()
 
-    def memories(self) -> Iterator[tuple[ObjectRef, StoreMemory]]:
+    def memories(self) -> Iterator[tuple[ObjectRef, StoreState]]:
         """The bucket of each."""
         for ref, calls in self._calls.items():
             yield ref, calls.memory
 
-    def _new(self, generator: ObjectRef, kind: str) -> Calls:
+    def _new(self, generator: ObjectRef, kind: str) -> CallPath:
         settings = self._around.settings
-        return Calls(
+        return CallPath(
             store=generator,
             provider=kind,
             retry=RetryPolicy(attempts=settings.call_attempts, jitter=settings.spread),
-            memory=StoreMemory(Limiter(settings.requests_per_second, settings.burst), {}),
+            memory=StoreState(Limiter(settings.requests_per_second, settings.burst), {}),
             around=self._around,
-            outage=Outage(settings.retry_min, settings.retry_max),
+            outage=CircuitBreaker(settings.retry_min, settings.retry_max),
         )

@@ -11,16 +11,21 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.observer import Faults, Observer, Silent
-from syncret.daemon.engine.sessions.calls import Calls, StoreMemory, Surroundings
-from syncret.daemon.engine.sessions.credentials import ABSENT, HomeCredentials, Issue, no_issuer
+from syncret.daemon.engine.observer import Faults, NullObserver, Observer
+from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, StoreState
+from syncret.daemon.engine.sessions.credentials import ABSENT, Issue, StoreCredentials, no_issuer
 from syncret.daemon.engine.sessions.generator_calls import GeneratorCalls
 from syncret.daemon.engine.sessions.session import Session
-from syncret.daemon.engine.sessions.store_client import Channel
-from syncret.daemon.engine.sessions.store_config import Identity, StorePlan, credentials_of, plan_of
-from syncret.daemon.engine.sessions.tasks import Tasks
+from syncret.daemon.engine.sessions.store_client import StoreClient
+from syncret.daemon.engine.sessions.store_config import (
+    SessionKey,
+    StoreConfig,
+    credentials_of,
+    load_store_config,
+)
+from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.engine.templates import requests
-from syncret.daemon.homes.contract import Change, ChangeKind, Stored, Target
+from syncret.daemon.homes.contract import StoredObject, Target, WatchEvent, WatchEventType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import Limiter, LimiterStats
@@ -30,7 +35,7 @@ Substitute: TypeAlias = Callable[[ObjectRef, Provider[Any]], Provider[Any]]
 """The provider to use for a store in the place of the one it names; a simulation reaches nothing else."""
 
 
-class Sessions:
+class SessionPool:
     """All sessions of a daemon. Leaving the block closes every client, under the deadline of the drain."""
 
     def __init__(
@@ -49,40 +54,40 @@ class Sessions:
         self._target = target
         self._settings = settings
         self._substitute = substitute
-        self._tasks = Tasks()
-        self._around = Surroundings(
+        self._tasks = TaskOwner()
+        self._around = CallEnvironment(
             settings=settings,
-            observer=observer or Silent(),
+            observer=observer or NullObserver(),
             clock=clock,
             tasks=self._tasks,
             render=requests(clock.now),
             issue=issue,
             faults=faults,
         )
-        self._plans: dict[ObjectRef, tuple[str, StorePlan | SyncError]] = {}
-        self._memories: dict[ObjectRef, StoreMemory] = {}
+        self._plans: dict[ObjectRef, tuple[str, StoreConfig | SyncError]] = {}
+        self._memories: dict[ObjectRef, StoreState] = {}
         self._keep: dict[ObjectRef, dict[str, Any]] = {}
-        self._channels: dict[tuple[ObjectRef, str], Channel] = {}
-        self._every_channel: WeakSet[Channel] = WeakSet()
-        self._readers: dict[ObjectRef, WeakSet[Channel]] = {}
+        self._channels: dict[tuple[ObjectRef, str], StoreClient] = {}
+        self._every_channel: WeakSet[StoreClient] = WeakSet()
+        self._readers: dict[ObjectRef, WeakSet[StoreClient]] = {}
         self._generators = GeneratorCalls(self._around)
         self._drained_by = inf
 
-    def session(self, store: Stored, namespace: str) -> Session:
+    def session(self, store: StoredObject, namespace: str) -> Session:
         """The session of this version of a store, for objects of a namespace. Only its use raises."""
         plan = self._plan(store)
         if isinstance(plan, SyncError):
             return Session(plan, namespace)
-        identity = Identity(plan.store, plan.uid, plan.generation, namespace if plan.by_namespace else "")
+        identity = SessionKey(plan.store, plan.uid, plan.generation, namespace if plan.by_namespace else "")
         key = identity.store, identity.namespace
         channel = self._channels.get(key)
         if channel is None or channel.identity != identity:
             if channel is not None:
-                channel.retire()
+                channel.close_when_unused()
             channel = self._channels[key] = self._channel(plan, identity)
         return Session(channel, namespace)
 
-    def references(self, store: Stored) -> Iterator[ObjectRef]:
+    def credentials(self, store: StoredObject) -> Iterator[ObjectRef]:
         """The Secrets, ConfigMaps and accounts that a store needs; a change of one makes it worth a look."""
         plan = self._plan(store)
         if not isinstance(plan, SyncError):
@@ -94,30 +99,30 @@ class Sessions:
         return OpenContext(
             store=generator,
             scope=scope,
-            credentials=HomeCredentials(self._target, scope, issue=self._around.issue),
+            credentials=StoreCredentials(self._target, scope, issue=self._around.issue),
             now=self._around.clock.now,
             render=self._around.render,
-            keep={},
+            store_memory={},
         )
 
-    def generator_calls(self, generator: ObjectRef, kind: str) -> Calls:
+    def generator_calls(self, generator: ObjectRef, kind: str) -> CallPath:
         """The path of a generator's calls; `kind` is what a ClusterGenerator holds, otherwise its own."""
         return self._generators.of(generator, kind)
 
-    def notice(self, change: Change) -> None:
+    def notice(self, change: WatchEvent) -> None:
         """Take in a change of the home: other credentials need another client, a store that goes ends."""
-        if change.stored is None:
+        if change.object is None:
             return
-        ref = change.stored.ref
+        ref = change.object.ref
         self._generators.changed(ref)
-        gone = change.kind is ChangeKind.DELETED
+        gone = change.type is WatchEventType.DELETED
         for channel in self._readers.get(ref, ()):
-            channel.notice(ref, ABSENT if gone else change.stored.resource_version)
+            channel.on_credential_change(ref, ABSENT if gone else change.object.resource_version)
         if gone and ref in self._plans:
             del self._plans[ref]
             self._memories.pop(ref, None)
             for key in [key for key in self._channels if key[0] == ref]:
-                self._channels.pop(key).retire()
+                self._channels.pop(key).close_when_unused()
 
     def limits(self) -> Iterator[tuple[ObjectRef, LimiterStats]]:
         """The state of the token bucket of every store and generator."""
@@ -129,7 +134,7 @@ class Sessions:
         for ref, memory in self._every_memory():
             yield ref, memory.in_flight
 
-    def _every_memory(self) -> Iterator[tuple[ObjectRef, StoreMemory]]:
+    def _every_memory(self) -> Iterator[tuple[ObjectRef, StoreState]]:
         yield from self._memories.items()
         yield from self._generators.memories()
 
@@ -145,12 +150,12 @@ class Sessions:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for channel in self._every_channel:
-            channel.retire()
+            channel.close_when_unused()
         self._channels.clear()
         self.drain()
         await self._tasks.close(self._drained_by - asyncio.get_running_loop().time())
 
-    def _plan(self, stored: Stored) -> StorePlan | SyncError:
+    def _plan(self, stored: StoredObject) -> StoreConfig | SyncError:
         known = self._plans.get(stored.ref)
         if known is not None and known[0] == stored.resource_version:
             return known[1]
@@ -159,9 +164,9 @@ class Sessions:
             found = self._registry.provider(name)
             return found if self._substitute is None else self._substitute(stored.ref, found)
 
-        plan: StorePlan | SyncError
+        plan: StoreConfig | SyncError
         try:
-            plan = plan_of(stored, provider, self._settings)
+            plan = load_store_config(stored, provider, self._settings)
         except SyncError as error:
             plan = error
         else:
@@ -170,16 +175,16 @@ class Sessions:
         self._plans[stored.ref] = stored.resource_version, plan
         return plan
 
-    def _channel(self, plan: StorePlan, identity: Identity) -> Channel:
+    def _channel(self, plan: StoreConfig, identity: SessionKey) -> StoreClient:
         memory = self._memories.get(plan.store)
         if memory is None:
             keep = self._keep.setdefault(plan.store, {})
-            memory = self._memories[plan.store] = StoreMemory(Limiter(plan.rate, plan.burst), keep)
+            memory = self._memories[plan.store] = StoreState(Limiter(plan.rate, plan.burst), keep)
 
         def on_read(ref: ObjectRef) -> None:
             self._readers.setdefault(ref, WeakSet()).add(channel)
 
-        channel = Channel(
+        channel = StoreClient(
             plan, identity, target=self._target, memory=memory, around=self._around, on_read=on_read
         )
         self._every_channel.add(channel)

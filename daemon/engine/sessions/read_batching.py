@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
-from syncret.daemon.engine.sessions.tasks import Tasks, join
+from syncret.daemon.engine.sessions.tasks import TaskOwner, join
 from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import SyncError
 
@@ -26,11 +26,11 @@ Fetch: TypeAlias = Callable[[Sequence[RemoteKey], str], Awaitable[Payloads]]
 due_since: ContextVar[float] = ContextVar("due_since", default=inf)
 """Since when what runs in this task has been due, in the loop's time; unset: since now."""
 
-KEEP: Final = 10.0
+ANSWER_LIFETIME: Final = 10.0
 """Seconds for which an answer waits for those who were due before it."""
 
 
-PATIENCE: Final = 0.25
+MAX_BATCH_WAIT: Final = 0.25
 """Seconds for which a batch that is not full waits at most while other calls are under way."""
 
 
@@ -53,10 +53,10 @@ class _Batch:
         self.task: asyncio.Task[Payloads]
 
 
-class Reads:
+class ReadBatcher:
     """The reads of one client that are under way, and what was read while somebody waited for a turn."""
 
-    def __init__(self, fetch: Fetch, *, size: int, window: float, tasks: Tasks, name: str) -> None:
+    def __init__(self, fetch: Fetch, *, size: int, window: float, tasks: TaskOwner, name: str) -> None:
         self._fetch = fetch
         self._size = max(1, size)
         self._window = window
@@ -84,7 +84,7 @@ class Reads:
                 continue
             batch = self._under_way.get(key)
             if batch is None:
-                batch = self._enlist(key, namespace)
+                batch = self._join_batch(key, namespace)
             else:
                 shared += 1
             batches[key] = batch
@@ -100,7 +100,7 @@ class Reads:
                 found[key] = payloads[key]
         return found
 
-    def _enlist(self, key: RemoteKey, namespace: str) -> _Batch:
+    def _join_batch(self, key: RemoteKey, namespace: str) -> _Batch:
         batch = self._open
         if batch is None:
             batch = self._open = _Batch(namespace)
@@ -115,7 +115,7 @@ class Reads:
 
     async def _run(self, batch: _Batch) -> Payloads:
         try:
-            await self._gathered(batch)
+            await self._wait_for_batch(batch)
             if self._open is batch:
                 self._open = None
             begin = asyncio.get_running_loop().time()
@@ -130,14 +130,14 @@ class Reads:
             for key in batch.keys:
                 del self._under_way[key]
 
-    async def _gathered(self, batch: _Batch) -> None:
+    async def _wait_for_batch(self, batch: _Batch) -> None:
         """Wait for the window; where other calls are under way, until one window after their answers.
 
         Whoever waited for those may ask for more keys then: a thousand objects that cannot all run at once
         would otherwise send many batches half full.
         """
         loop = asyncio.get_running_loop()
-        latest = loop.time() + (PATIENCE if self._size > 1 else 0.0)
+        latest = loop.time() + (MAX_BATCH_WAIT if self._size > 1 else 0.0)
         more = self._window > 0
         while more and not batch.full.is_set():
             busy = self._calling > 0
@@ -154,7 +154,7 @@ class Reads:
                 if self._answers.get(key) is answer:
                     del self._answers[key]
 
-        asyncio.get_running_loop().call_later(KEEP, drop)
+        asyncio.get_running_loop().call_later(ANSWER_LIFETIME, drop)
 
     def __repr__(self) -> str:
         return f"<Reads under_way={len(self._under_way)} size={self._size}>"

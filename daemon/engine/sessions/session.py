@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from syncret.daemon.core import conversion
 from syncret.daemon.engine.sessions.calls import CallRequest
-from syncret.daemon.engine.sessions.store_client import Channel
+from syncret.daemon.engine.sessions.store_client import StoreClient
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -31,7 +31,7 @@ Capabilities: TypeAlias = Literal["", "ReadOnly", "WriteOnly", "ReadWrite"]
 class Session:
     """A store as one namespace sees it. Cheap to make; what it needs is opened when it is first used."""
 
-    def __init__(self, channel: Channel | SyncError, namespace: str) -> None:
+    def __init__(self, channel: StoreClient | SyncError, namespace: str) -> None:
         self._channel = channel
         self._namespace = namespace
 
@@ -52,8 +52,8 @@ class Session:
         None where the path that is searched does not exist.
         """
         channel = self._usable()
-        line = channel.line()
-        async with line.lent as client:
+        line = channel.connection()
+        async with line.client as client:
             if not isinstance(client, Finder):
                 raise self._cannot(channel, "find")
             found = await line.find(client, query, self._namespace)
@@ -64,26 +64,26 @@ class Session:
     async def push(self, item: PushItem) -> None:
         """Store a value."""
         channel = self._usable()
-        async with channel.turn(item.remote_key), channel.line().lent as client:
+        async with channel.write_lock(item.remote_key), channel.connection().client as client:
             writer = self._writer(channel, client)
             request = CallRequest("push", item, self._namespace)
-            await channel.calls.make(request, lambda: writer.push(item))
+            await channel.calls.call(request, lambda: writer.push(item))
 
     async def delete(self, target: RemoteTarget) -> None:
         """Remove an entry or a property of it."""
         channel = self._usable()
-        async with channel.turn(target.remote_key), channel.line().lent as client:
+        async with channel.write_lock(target.remote_key), channel.connection().client as client:
             writer = self._writer(channel, client)
             request = CallRequest("delete", target, self._namespace)
-            await channel.calls.make(request, lambda: writer.delete(target))
+            await channel.calls.call(request, lambda: writer.delete(target))
 
     async def exists(self, target: RemoteTarget) -> bool:
         """Whether the entry (or its property) is there."""
         channel = self._usable()
-        async with channel.line().lent as client:
+        async with channel.connection().client as client:
             writer = self._writer(channel, client)
             request = CallRequest("exists", target, self._namespace)
-            return await channel.calls.make(request, lambda: writer.exists(target))
+            return await channel.calls.call(request, lambda: writer.exists(target))
 
     async def probe(self) -> Readiness:
         """Whether the store can be used; raises SyncError where it cannot.
@@ -94,17 +94,17 @@ class Session:
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return "unknown"
-        async with channel.line().lent as client:
+        async with channel.connection().client as client:
             if not isinstance(client, Prober):
                 return "ready"
-            return await channel.calls.make(CallRequest("probe", None, self._namespace), client.probe)
+            return await channel.calls.call(CallRequest("probe", None, self._namespace), client.probe)
 
     async def capabilities(self) -> Capabilities:
         """What the store's client can do. Raises SyncError where none can be opened."""
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return ""
-        async with channel.line().lent as client:
+        async with channel.connection().client as client:
             if not isinstance(client, Writer):
                 return "ReadOnly"
             return "ReadWrite" if isinstance(client, Reader | Finder) else "WriteOnly"
@@ -116,8 +116,8 @@ class Session:
         answers: dict[RemoteRef, T | SyncError | None] = {}
         try:
             channel = self._usable()
-            line = channel.line()
-            async with line.lent as client:
+            line = channel.connection()
+            async with line.client as client:
                 reader = line.reader(client)
                 keyed = {ref: line.key_of(ref) for ref in wanted}
                 payloads = await line.reads.get(
@@ -129,17 +129,17 @@ class Session:
             return dict.fromkeys(wanted, error)
         return answers
 
-    def _usable(self) -> Channel:
+    def _usable(self) -> StoreClient:
         if isinstance(self._channel, SyncError):
             raise self._channel
         return self._channel
 
-    def _writer(self, channel: Channel, client: Client) -> Writer:
+    def _writer(self, channel: StoreClient, client: Client) -> Writer:
         if not isinstance(client, Writer):
             raise self._cannot(channel, "write")
         return client
 
-    def _cannot(self, channel: Channel, verb: str) -> Malformed:
+    def _cannot(self, channel: StoreClient, verb: str) -> Malformed:
         return Malformed(f"provider {channel.plan.provider.name} cannot {verb}")
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any, Final, TypeAlias
 
-from syncret.daemon.engine.sessions.calls import Surroundings
+from syncret.daemon.engine.sessions.calls import CallEnvironment
 from syncret.providers.contract import Client
 from syncret.providers.errors import Unavailable
 
@@ -16,7 +16,7 @@ CLOSE_WITHIN: Final = 5.0
 Open: TypeAlias = Callable[[], AbstractAsyncContextManager[Client]]
 
 
-class LentClient:
+class SharedClient:
     """One client with the count of those who use it.
 
     It is closed when it is retired and the last user has left, or when nobody used it for long. Opening and
@@ -27,7 +27,7 @@ class LentClient:
     def __init__(
         self,
         open_client: Open,
-        around: Surroundings,
+        around: CallEnvironment,
         *,
         name: str,
         on_open: Callable[[Exception | None], None],
@@ -79,7 +79,7 @@ class LentClient:
         if not self._users:
             self._stir.set()
 
-    def retire(self) -> None:
+    def close_when_unused(self) -> None:
         """Lend it no more; it closes when the last user has left."""
         self.retired = True
         self._stir.set()

@@ -9,11 +9,17 @@ from contextlib import AbstractAsyncContextManager
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.sessions.calls import CallRequest, Calls, Outage, StoreMemory, Surroundings
-from syncret.daemon.engine.sessions.credentials import HomeCredentials
-from syncret.daemon.engine.sessions.read_batching import Payloads, Reads
-from syncret.daemon.engine.sessions.shared_client import LentClient
-from syncret.daemon.engine.sessions.store_config import Identity, StorePlan
+from syncret.daemon.engine.sessions.calls import (
+    CallEnvironment,
+    CallPath,
+    CallRequest,
+    CircuitBreaker,
+    StoreState,
+)
+from syncret.daemon.engine.sessions.credentials import StoreCredentials
+from syncret.daemon.engine.sessions.read_batching import Payloads, ReadBatcher
+from syncret.daemon.engine.sessions.shared_client import SharedClient
+from syncret.daemon.engine.sessions.store_config import SessionKey, StoreConfig
 from syncret.daemon.engine.sessions.tasks import join
 from syncret.daemon.homes.contract import Target
 from syncret.providers.contract import (
@@ -30,13 +36,13 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Malformed, SyncError, Throttled
 
 
-class Line:
+class Connection:
     """A client, what it was opened with, and what is under way on it."""
 
     def __init__(
-        self, lent: LentClient, credentials: HomeCredentials, calls: Calls, *, batch_size: int
+        self, lent: SharedClient, credentials: StoreCredentials, calls: CallPath, *, batch_size: int
     ) -> None:
-        self.lent = lent
+        self.client = lent
         self.credentials = credentials
         self._calls = calls
         self._tasks = calls.around.tasks
@@ -45,7 +51,7 @@ class Line:
         self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
         """What has to be fetched for a ref; known once `reader` was asked for."""
         self._searches: dict[FindQuery, asyncio.Task[SecretMap | None]] = {}
-        self.reads = Reads(
+        self.reads = ReadBatcher(
             self._fetch,
             size=batch_size,
             window=calls.around.settings.batch_window,
@@ -75,36 +81,36 @@ class Line:
 
     async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
         try:
-            async with self.lent:
+            async with self.client:
                 request = CallRequest("find", query, namespace)
-                return await self._calls.make(request, lambda: client.find(query))
+                return await self._calls.call(request, lambda: client.find(query))
         finally:
             del self._searches[query]
 
     async def _fetch(self, keys: Sequence[RemoteKey], namespace: str) -> Payloads:
-        async with self.lent as client:
+        async with self.client as client:
             reader = self.reader(client)
             request = CallRequest("read", tuple(keys), namespace)
-            return await self._calls.make(request, lambda: reader.fetch(keys))
+            return await self._calls.call(request, lambda: reader.fetch(keys))
 
 
-class Channel:
+class StoreClient:
     """The client of one store identity, at most one at a time, and all calls that go through it."""
 
     def __init__(
         self,
-        plan: StorePlan,
-        identity: Identity,
+        plan: StoreConfig,
+        identity: SessionKey,
         *,
         target: Target,
-        memory: StoreMemory,
-        around: Surroundings,
+        memory: StoreState,
+        around: CallEnvironment,
         on_read: Callable[[ObjectRef], None],
     ) -> None:
         self.plan = plan
         self.identity = identity
-        outage = Outage(around.settings.retry_min, around.settings.retry_max)
-        self.calls = Calls(
+        outage = CircuitBreaker(around.settings.retry_min, around.settings.retry_max)
+        self.calls = CallPath(
             store=plan.store,
             provider=plan.provider.name,
             retry=plan.retry,
@@ -116,63 +122,63 @@ class Channel:
         self._memory = memory
         self._around = around
         self._on_read = on_read
-        self._line: Line | None = None
+        self._line: Connection | None = None
         self._failure: SyncError | None = None
         self._failures = 0
         self._retry_at = 0.0
 
-    def line(self) -> Line:
+    def connection(self) -> Connection:
         """The line to call on; `lent` of it is the client. Raises SyncError while none can be opened."""
-        self._respect_failure()
+        self._raise_recent_failure()
         line = self._line
-        if line is None or line.lent.retired:
+        if line is None or line.client.retired:
             line = self._line = self._start()
         return line
 
     @property
     def open(self) -> bool:
         """Whether a client is open."""
-        return self._line is not None and self._line.lent.opened
+        return self._line is not None and self._line.client.opened
 
-    def turn(self, remote_key: str) -> AbstractAsyncContextManager[None]:
+    def write_lock(self, remote_key: str) -> AbstractAsyncContextManager[None]:
         """One writer at a time for each entry: two who change properties of one must not undo each other."""
-        return self._memory.turns.take(remote_key)
+        return self._memory.turns.hold(remote_key)
 
-    def notice(self, ref: ObjectRef, version: str) -> None:
+    def on_credential_change(self, ref: ObjectRef, version: str) -> None:
         """An object has this version now: a client that was opened with another one is stale."""
         if self._line is not None and self._line.credentials.versions.get(ref, version) != version:
-            self.retire()
+            self.close_when_unused()
 
-    def retire(self) -> None:
+    def close_when_unused(self) -> None:
         """Close the client once its users have left; the next caller opens another at once."""
         if self._line is not None:
-            self._line.lent.retire()
+            self._line.client.close_when_unused()
             self._line = None
         self._failure = None
         self._failures = 0
         self.calls.outage.succeeded()
 
-    def _start(self) -> Line:
+    def _start(self) -> Connection:
         store = self.plan.store
         namespace = store.namespace or self.identity.namespace
         scope = Scope(cluster=not store.namespace, namespace=namespace)
-        credentials = HomeCredentials(self._target, scope, on_read=self._on_read, issue=self._around.issue)
+        credentials = StoreCredentials(self._target, scope, on_read=self._on_read, issue=self._around.issue)
         context = OpenContext(
             store=store,
             scope=scope,
             credentials=credentials,
             now=self._around.clock.now,
             render=self._around.render,
-            keep=self._memory.keep,
+            store_memory=self._memory.keep,
         )
-        lent = LentClient(
+        lent = SharedClient(
             lambda: self._open(context),
             self._around,
             name=str(store),
             on_open=self._opened,
             on_close=lambda error: self._around.observer.closed(store, error),
         )
-        return Line(lent, credentials, self.calls, batch_size=self.plan.provider.batch_size)
+        return Connection(lent, credentials, self.calls, batch_size=self.plan.provider.batch_size)
 
     def _open(self, context: OpenContext) -> AbstractAsyncContextManager[Client]:
         provider = self.plan.provider
@@ -198,7 +204,7 @@ class Channel:
         self._failures += 1
         self._retry_at = asyncio.get_running_loop().time() + pause
 
-    def _respect_failure(self) -> None:
+    def _raise_recent_failure(self) -> None:
         error = self._failure
         if error is None:
             return
@@ -210,5 +216,5 @@ class Channel:
         raise type(error)(error.message, hint=error.hint)
 
     def __repr__(self) -> str:
-        state = "idle" if self._line is None else repr(self._line.lent)
+        state = "idle" if self._line is None else repr(self._line.client)
         return f"<Channel {self.identity.store} {state}>"

@@ -11,7 +11,7 @@ from syncret.config.fields import CAProvider, Model, SecretKeySelector, ServiceA
 from syncret.config.meta import Metadata, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import ANY
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import Provider
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.retry import RetryPolicy
@@ -26,7 +26,7 @@ LONGEST_PAUSE: Final = 30.0
 """Between two tries of one call, whatever a store wishes: a waiting call holds the place of another."""
 
 
-class Identity(NamedTuple):
+class SessionKey(NamedTuple):
     """What a session stands for. Two stores never share one, even where they reach the same server.
 
     `namespace` is that of the caller where the store takes its credentials from there or tells its server,
@@ -39,7 +39,7 @@ class Identity(NamedTuple):
     namespace: str = ""
 
 
-class StorePlan(msgspec.Struct, frozen=True, kw_only=True):
+class StoreConfig(msgspec.Struct, frozen=True, kw_only=True):
     """How one version of one store is served."""
 
     store: ObjectRef
@@ -70,7 +70,9 @@ class _Store(msgspec.Struct):
     spec: _Spec
 
 
-def plan_of(stored: Stored, find: Callable[[str], Provider[Any]], settings: Settings) -> StorePlan:
+def load_store_config(
+    stored: StoredObject, find: Callable[[str], Provider[Any]], settings: Settings
+) -> StoreConfig:
     """Read the manifest; `find` is the registry's. Raises Malformed with what is wrong with it."""
     try:
         store = stored.as_type(_Store)
@@ -91,7 +93,7 @@ def plan_of(stored: Stored, find: Callable[[str], Provider[Any]], settings: Sett
         raise _unfit(stored) from None
     annotations = store.metadata.annotations
     referent = not stored.ref.namespace and is_referent(spec)
-    return StorePlan(
+    return StoreConfig(
         store=stored.ref,
         uid=stored.uid,
         generation=store.metadata.generation,
@@ -110,7 +112,7 @@ def is_referent(spec: Model) -> bool:
     return any(not selector.namespace for selector in _selectors(spec))
 
 
-def credentials_of(plan: StorePlan) -> Iterator[ObjectRef]:
+def credentials_of(plan: StoreConfig) -> Iterator[ObjectRef]:
     """The objects that a store takes its credentials from; of any namespace where its callers' count."""
     for selector in _selectors(plan.spec):
         kind = "Secret"
@@ -139,7 +141,7 @@ def _selectors(part: object) -> Iterator[_Selector]:
             return
 
 
-def _unfit(stored: Stored) -> Malformed:
+def _unfit(stored: StoredObject) -> Malformed:
     return Malformed(
         f'{stored.ref.kind} "{stored.ref.name}": spec.provider does not fit its schema',
         hint="`syncret validate` says where",

@@ -10,7 +10,7 @@ from syncret.providers.errors import Unavailable
 T = TypeVar("T")
 
 
-class Tasks:
+class TaskOwner:
     """Starts named tasks, and ends them all when it is closed."""
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ async def join(task: asyncio.Task[T]) -> T:
     return task.result()
 
 
-class Turns:
+class KeyedLocks:
     """A lock for each name, which exists only while someone holds it or waits for it."""
 
     def __init__(self) -> None:
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
 
     @asynccontextmanager
-    async def take(self, name: str) -> AsyncGenerator[None, None]:
+    async def hold(self, name: str) -> AsyncGenerator[None, None]:
         """The turn for this name, in the order of asking."""
         lock, users = self._locks.get(name) or (asyncio.Lock(), 0)
         self._locks[name] = lock, users + 1

@@ -20,21 +20,21 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.homes.contract import Changes, Stored, TargetUnavailable
-from syncret.daemon.homes.filesystem.manifests.apply import Wanted, former_life
-from syncret.daemon.homes.filesystem.manifests.events import looks
+from syncret.daemon.homes.contract import StorageUnavailable, StoredObject, Watch
+from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, restored_state
+from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Snapshot
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, Reader
+from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, ManifestReader
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
-from syncret.daemon.homes.filesystem.output.content import Outputs
-from syncret.daemon.homes.filesystem.output.group_commit import Hands
-from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputTree
-from syncret.daemon.homes.filesystem.output.writer import Writer
-from syncret.daemon.homes.filesystem.state.database import Remembered, damaged, read_state
+from syncret.daemon.homes.filesystem.output.content import OutputContent
+from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor
+from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
+from syncret.daemon.homes.filesystem.output.writer import OutputWriter
+from syncret.daemon.homes.filesystem.state.database import StateContents, damaged, read_state
 from syncret.daemon.homes.filesystem.state.journal import OnRemoved, StateJournal
-from syncret.daemon.homes.filesystem.state.writer import State
+from syncret.daemon.homes.filesystem.state.writer import StateWriter
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.daemon.homes.memory.plugins import Admission
+from syncret.daemon.homes.memory.plugins import AdmissionPlugin
 
 Result = TypeVar("Result")
 
@@ -66,7 +66,7 @@ class HostHome:
         settings: HostSettings,
         *,
         catalog: Catalog,
-        admission: Admission,
+        admission: AdmissionPlugin,
         now: Callable[[], float],
         on_problems: Callable[[Sequence[FileProblem]], None],
         on_removed: OnRemoved | None = None,
@@ -92,22 +92,22 @@ class HostHome:
         async with AsyncExitStack() as stack:
             self._state, remembered = self._open_state(stack)
             tree = self._open_tree(stack)
-            self._outputs = Outputs(tree, writes=not self._settings.dry)
+            self._outputs = OutputContent(tree, writes=not self._settings.dry)
             self._journal = StateJournal(self._state, self._outputs, self._on_removed)
             self._cluster = MemoryCluster(
-                now=self._now, admission=self._admission, journal=self._journal, vault=self._outputs
+                now=self._now, admission=self._admission, journal=self._journal, contents=self._outputs
             )
             waits = tree is not None and self._settings.output.fsync
-            hands = stack.enter_context(Hands(self._outputs.work)) if waits else None
-            self._writer = Writer(self._cluster, self._outputs, self._journal, hands)
-            self._wanted = Wanted(self._cluster, self._outputs, self._journal, self._writer)
+            hands = stack.enter_context(BatchExecutor(self._outputs.work)) if waits else None
+            self._writer = OutputWriter(self._cluster, self._outputs, self._journal, hands)
+            self._wanted = ManifestApplier(self._cluster, self._outputs, self._journal, self._writer)
             with self._trusting_state():
-                former = former_life(remembered.rows)
+                former = restored_state(remembered.rows)
             self._salt = remembered.salt
             del remembered
             self._folders = ManifestFolders(
                 self._settings.manifests,
-                Reader(self._catalog, self._salt),
+                ManifestReader(self._catalog, self._salt),
                 skip=self._settings.output_dir,
                 remembered=former.files,
                 once=self._settings.once,
@@ -144,7 +144,7 @@ class HostHome:
     async def _follow(self) -> None:
         settings = self._settings
         async with aclosing(
-            looks(settings.manifests, rescan=settings.rescan, debounce=settings.debounce)
+            folder_events(settings.manifests, rescan=settings.rescan, debounce=settings.debounce)
         ) as times:
             async for touched in times:
                 await self.look(touched)
@@ -160,7 +160,7 @@ class HostHome:
         if not (changed or self._failed or self._settings.credentials):
             return
         snapshot = self._snapshot()
-        if self._wanted.gone(snapshot):
+        if self._wanted.deleted(snapshot):
             await asyncio.sleep(self._settings.debounce)
             await asyncio.to_thread(self._folders.refresh, touched)
             snapshot = self._snapshot()
@@ -185,7 +185,7 @@ class HostHome:
             self._state.check()
         touched, cost = await asyncio.to_thread(_timed, self._outputs.drifted)
         for ref in touched:
-            await self._writer.settle(ref)
+            await self._writer.repair(ref)
         return cost
 
     def _snapshot(self) -> Snapshot:
@@ -205,7 +205,7 @@ class HostHome:
         self._folders.release(self._wanted.applied(snapshot))
         try:
             await self._journal.settled()
-        except TargetUnavailable as error:  # tried again at the next look
+        except StorageUnavailable as error:  # tried again at the next look
             self._failed = True
             problem = Problem(path="", message=str(error), hint=error.hint)
             problems.append(FileProblem(self._settings.state_file or "", problem))
@@ -213,13 +213,13 @@ class HostHome:
             self._problems = problems
             self._on_problems(problems)
 
-    def _open_state(self, stack: AsyncExitStack) -> tuple[State | None, Remembered]:
+    def _open_state(self, stack: AsyncExitStack) -> tuple[StateWriter | None, StateContents]:
         path = self._settings.state_file
         if path is None:
-            return None, Remembered()
+            return None, StateContents()
         if self._settings.dry:
             return None, read_state(path)
-        state = State(path, fsync=self._settings.output.fsync)
+        state = StateWriter(path, fsync=self._settings.output.fsync)
         stack.push_async_callback(state.aclose)
         return state, state.remembered()
 
@@ -230,16 +230,16 @@ class HostHome:
         except (msgspec.DecodeError, ValueError) as error:
             raise damaged(self._settings.state_file or "") from error
 
-    def _open_tree(self, stack: AsyncExitStack) -> OutputTree | None:
+    def _open_tree(self, stack: AsyncExitStack) -> OutputRoot | None:
         path, dry = self._settings.output_dir, self._settings.dry
         if path is None or (dry and not Path(path).exists()):
             return None
         if any(Path(one).resolve() == Path(path).resolve() for one in self._settings.manifests):
-            raise TargetUnavailable(
+            raise StorageUnavailable(
                 f"{path}: manifests are read from this folder, so nothing can be written to it",
                 hint="choose an output folder of its own",
             )
-        tree = OutputTree(path, self._settings.output, read_only=dry)
+        tree = OutputRoot(path, self._settings.output, read_only=dry)
         stack.callback(tree.close)
         return tree
 
@@ -248,33 +248,33 @@ class HostHome:
         """As `Backend` says: any kind."""
         return self._cluster.kinds()
 
-    def watch(self) -> Changes:
+    def watch(self) -> Watch:
         """As `Source` says."""
         return self._cluster.watch()
 
-    async def get(self, ref: ObjectRef) -> Stored | None:
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
         """As `Target` says; the data of a written Secret is what its files hold now."""
         return await self._cluster.get(ref)
 
-    def untouched(self, ref: ObjectRef) -> bool:
+    def is_unchanged(self, ref: ObjectRef) -> bool:
         """As `Target` says, by a look at the files from outside."""
-        return self._outputs.untouched(ref)
+        return self._outputs.is_unchanged(ref)
 
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
-    ) -> Sequence[Stored]:
+    ) -> Sequence[StoredObject]:
         """As `Target` says."""
         return await self._cluster.list(group_kind, namespace=namespace, selector=selector)
 
-    async def create(self, document: Document, *, manager: str = "") -> Stored:
+    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
         """As `Target` says; the files are there when it returns."""
         return await self._writer.write(partial(self._cluster.prepare_create, document, manager=manager))
 
-    async def update(self, document: Document, *, manager: str = "") -> Stored:
+    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
         """As `Target` says; a Secret of a manifest that is updated becomes files, too."""
         return await self._writer.write(partial(self._cluster.prepare_update, document, manager=manager))
 
-    async def set_finalizers(self, stored: Stored, finalizers: Sequence[str]) -> Stored:
+    async def set_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """As `Target` says."""
         return await self._writer.write(partial(self._cluster.prepare_finalizers, stored, finalizers))
 
@@ -282,9 +282,11 @@ class HostHome:
         """As `Target` says; the files are gone when it returns."""
         await self._writer.delete(ref, uid=uid)
 
-    async def report(self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str) -> Stored | None:
+    async def update_status(
+        self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str
+    ) -> StoredObject | None:
         """As `Status` says; it is on the disk when this returns."""
-        stored = await self._cluster.report(ref, status, uid=uid)
+        stored = await self._cluster.update_status(ref, status, uid=uid)
         await self._journal.settled()
         return stored
 

@@ -10,51 +10,51 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory import kinds, metadata
-from syncret.daemon.homes.memory.object_store import Ledger, owner_references
+from syncret.daemon.homes.memory.object_store import ObjectStore, owner_references
 
 
-class Collector:
+class GarbageCollector:
     """Removes objects from a ledger as an API server and the controllers beside it do."""
 
-    def __init__(self, ledger: Ledger, timestamp: Callable[[], str]) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: ObjectStore, timestamp: Callable[[], str]) -> None:
+        self._store = ledger
         self._timestamp = timestamp
         self._ending: set[str] = set()  # namespaces whose contents this very call is retiring
 
-    def retire(self, ref: ObjectRef) -> None:
+    def delete(self, ref: ObjectRef) -> None:
         """Delete an object: mark it while something holds it, or remove it with what hangs on it."""
-        document = self._ledger.document(ref)
+        document = self._store.document(ref)
         if ref.group_kind == kinds.NAMESPACE:
             self._mark(ref, document)
             self._empty(ref.name)
-            self._end(ref.name)
+            self._finish_namespace(ref.name)
         elif self._held(ref, document):
             self._mark(ref, document)
         else:
             self._remove(ref)
 
-    def release(self, ref: ObjectRef, document: Document) -> Stored | None:
+    def finalize(self, ref: ObjectRef, document: Document) -> StoredObject | None:
         """Remove an object that waited only for this, its last, change; None where something holds it."""
         if not metadata.is_being_deleted(document) or self._held(ref, document):
             return None
         return self._remove(ref, document)
 
-    def adopt(self, ref: ObjectRef) -> None:
+    def collect_if_orphaned(self, ref: ObjectRef) -> None:
         """Collect an object that was just written and belongs to owners that are gone already."""
-        if not self._ledger.owners.bereft(ref):
+        if not self._store.owners.has_deleted_owner(ref):
             return
-        if self._ledger.owners.survive(ref, ()):
-            self._disown(ref)
+        if self._store.owners.has_live_owner(ref, ()):
+            self._drop_dead_owners(ref)
         else:
-            self.retire(ref)
+            self.delete(ref)
 
     def _held(self, ref: ObjectRef, document: Document) -> bool:
         """Whether finalizers, or contents of a namespace, keep the object from going."""
         if document["metadata"].get("finalizers"):
             return True
-        return ref.group_kind == kinds.NAMESPACE and not self._ledger.shelves.is_empty(ref.name)
+        return ref.group_kind == kinds.NAMESPACE and not self._store.index.is_empty(ref.name)
 
     def _empty(self, namespace: str) -> None:
         """Retire what is in a namespace; once, even where an object owns the namespace that it is in."""
@@ -62,9 +62,9 @@ class Collector:
             return
         self._ending.add(namespace)
         try:
-            for stored in self._ledger.shelves.in_namespace(namespace):
-                if stored.ref in self._ledger.shelves:
-                    self.retire(stored.ref)
+            for stored in self._store.index.in_namespace(namespace):
+                if stored.ref in self._store.index:
+                    self.delete(stored.ref)
         finally:
             self._ending.remove(namespace)
 
@@ -74,29 +74,29 @@ class Collector:
         metadata.marked_for_deletion(document, timestamp=self._timestamp())
         if ref.group_kind == kinds.NAMESPACE:
             kinds.complete_namespace(document, "Terminating")
-        self._ledger.save(ref, document)
+        self._store.save(ref, document)
 
-    def _remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
+    def _remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
         """Take an object away, after all that it owned; `last` is the change that let it go."""
-        shelves, stood = self._ledger.shelves, self._ledger.found(ref)
+        shelves, stood = self._store.index, self._store.found(ref)
         doomed, held, shared = self._follow(ref)
         for other in held:
-            self.retire(other)
+            self.delete(other)
         for other in reversed(doomed[1:]):
             if other in shelves:  # it may have gone with a namespace among `held`
-                self._ledger.remove(other)
-        stored = self._ledger.remove(ref, last) if ref in shelves else self._ledger.whole(stood)
+                self._store.remove(other)
+        stored = self._store.remove(ref, last) if ref in shelves else self._store.whole(stood)
         for other in shared:
             if other in shelves:
-                self._disown(other)
+                self._drop_dead_owners(other)
         for namespace in dict.fromkeys(other.namespace for other in doomed):
-            self._end(namespace)
+            self._finish_namespace(namespace)
         return stored
 
     def _follow(self, ref: ObjectRef) -> tuple[Sequence[ObjectRef], ...]:
         """What goes with an object (itself first), what of its own has to wait, what has other owners."""
-        owners = self._ledger.owners
-        doomed = {ref: self._ledger.found(ref).uid}
+        owners = self._store.owners
+        doomed = {ref: self._store.found(ref).uid}
         held: dict[ObjectRef, None] = {}
         shared: dict[ObjectRef, None] = {}
         uids = set(doomed.values())
@@ -106,26 +106,26 @@ class Collector:
                 if other in doomed or other in held:
                     continue
                 shared.pop(other, None)
-                if owners.survive(other, uids):
+                if owners.has_live_owner(other, uids):
                     shared[other] = None
-                elif other.group_kind == kinds.NAMESPACE or self._held(other, self._ledger.document(other)):
+                elif other.group_kind == kinds.NAMESPACE or self._held(other, self._store.document(other)):
                     held[other] = None
                 else:
-                    doomed[other] = uid = self._ledger.found(other).uid
+                    doomed[other] = uid = self._store.found(other).uid
                     uids.add(uid)
                     pending.append(uid)
         return tuple(doomed), tuple(held), tuple(shared)
 
-    def _disown(self, ref: ObjectRef) -> None:
+    def _drop_dead_owners(self, ref: ObjectRef) -> None:
         """Strike out an object's owners that are gone."""
-        document = self._ledger.document(ref)
-        owners = [one for one in owner_references(document) if not self._ledger.owners.is_gone(one["uid"])]
+        document = self._store.document(ref)
+        owners = [one for one in owner_references(document) if not self._store.owners.is_deleted(one["uid"])]
         document["metadata"]["ownerReferences"] = owners
-        self._ledger.save(ref, document)
+        self._store.save(ref, document)
 
-    def _end(self, namespace: str) -> None:
+    def _finish_namespace(self, namespace: str) -> None:
         """Remove a namespace that waited only for its contents."""
-        if namespace in self._ledger.terminating:
+        if namespace in self._store.terminating:
             ref = kinds.namespace_ref(namespace)
-            if not self._held(ref, self._ledger.document(ref)):
+            if not self._held(ref, self._store.document(ref)):
                 self._remove(ref)

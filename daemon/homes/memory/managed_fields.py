@@ -18,7 +18,7 @@ _PLACES: Final[Mapping[_Place, _Place]] = {
 """Where the entries stand in a document, and where managedFields speak of them."""
 
 
-def track(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:
+def update(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:
     """Bring the document's managedFields up to date with what this write changed."""
     entries = [] if previous is None else list(previous["metadata"].get("managedFields") or ())
     changed = {place: keys for place in _PLACES if (keys := _changed(document, previous, place))}

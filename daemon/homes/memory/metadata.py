@@ -41,7 +41,7 @@ def counted_uids() -> Callable[[], str]:
     return lambda: str(UUID(int=next(numbers), version=4))
 
 
-def cleaned(document: Document) -> Document:
+def normalized(document: Document) -> Document:
     """A copy to work on: top level and metadata are fresh, nulls and empty collections in the latter gone."""
     given = document.get("metadata")
     kept: Document = {}
@@ -93,7 +93,7 @@ def _name_problems(metadata: Metadata) -> list[Problem]:
     return problems
 
 
-def born(document: Document, *, uid: str, timestamp: str, counted: bool) -> None:
+def set_on_create(document: Document, *, uid: str, timestamp: str, counted: bool) -> None:
     """Write what the server writes when an object is created; `counted` kinds have a generation."""
     metadata = document["metadata"]
     if not metadata.keys().isdisjoint(_SERVERS_OWN):
@@ -104,7 +104,7 @@ def born(document: Document, *, uid: str, timestamp: str, counted: bool) -> None
         metadata["generation"] = 1
 
 
-def inherited(document: Document, previous: Document) -> None:
+def carry_over(document: Document, previous: Document) -> None:
     """Keep what the server alone writes as the previous version has it."""
     metadata, old = document["metadata"], previous["metadata"]
     for key in _SERVERS_OWN:

@@ -11,11 +11,11 @@ from typing import Any, Final
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
-from syncret.daemon.homes.contract import Change, ChangeKind, NotFound, Stored
+from syncret.daemon.homes.contract import NotFound, StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.memory import kinds, metadata
-from syncret.daemon.homes.memory.plugins import Journal, NoVault, Vault
+from syncret.daemon.homes.memory.plugins import ContentInMemory, ContentStore, Journal
 from syncret.daemon.homes.memory.requests import encode
-from syncret.daemon.homes.memory.watch import Hub, Watch
+from syncret.daemon.homes.memory.watch import Broadcaster, Watch
 
 _GRAVES: Final = 10_000
 """How many gone owners are remembered. It serves writers that come moments too late, not history."""
@@ -27,7 +27,7 @@ def owner_references(document: Document) -> Sequence[dict[str, Any]]:
     return references
 
 
-class Owners:
+class OwnerGraph:
     """Which objects name which uid as an owner.
 
     A uid that was never seen here counts as an owner that exists: the real collector asks the API server for
@@ -41,7 +41,7 @@ class Owners:
         self._dependents: dict[str, tuple[ObjectRef, ...]] = {}
         self._gone: dict[str, None] = {}
 
-    def enter(self, ref: ObjectRef, uids: Sequence[str]) -> None:
+    def set_owners(self, ref: ObjectRef, uids: Sequence[str]) -> None:
         """Record whom the object names as its owners now; none strikes it off."""
         old = self._uids.get(ref, ())
         if not (uids or old):
@@ -64,33 +64,33 @@ class Owners:
         """The objects that name the uid as an owner, in the order of their references."""
         return sorted(self._dependents.get(uid, ()))
 
-    def bury(self, uid: str) -> None:
+    def mark_deleted(self, uid: str) -> None:
         """Remember that an object is gone."""
         self._gone[uid] = None
         if len(self._gone) > _GRAVES:
             del self._gone[next(iter(self._gone))]
 
-    def is_gone(self, uid: str) -> bool:
+    def is_deleted(self, uid: str) -> bool:
         """Whether an object with that uid existed here and is gone."""
         return uid in self._gone
 
-    def bereft(self, ref: ObjectRef) -> bool:
+    def has_deleted_owner(self, ref: ObjectRef) -> bool:
         """Whether the object names an owner that is gone."""
         return not self._gone.keys().isdisjoint(self._uids.get(ref, ()))
 
-    def survive(self, ref: ObjectRef, going: Collection[str]) -> bool:
+    def has_live_owner(self, ref: ObjectRef, going: Collection[str]) -> bool:
         """Whether the object has an owner that is neither gone nor going."""
         return any(uid not in self._gone and uid not in going for uid in self._uids.get(ref, ()))
 
 
-class Shelves:
+class ObjectIndex:
     """The newest version of every object, by name."""
 
     def __init__(self) -> None:
-        self._kinds: dict[tuple[str, str], dict[str, dict[str, Stored]]] = {}
+        self._kinds: dict[tuple[str, str], dict[str, dict[str, StoredObject]]] = {}
         """By group and kind, as they begin a reference: that is quicker than its `group_kind`."""
 
-    def __iter__(self) -> Iterator[Stored]:
+    def __iter__(self) -> Iterator[StoredObject]:
         """All objects, in the order of their references."""
         for kind in self.kinds():
             yield from self.of_kind(kind)
@@ -102,12 +102,12 @@ class Shelves:
         """The kinds of which there is an object."""
         return tuple(GroupKind(*kind) for kind in sorted(self._kinds))
 
-    def get(self, ref: ObjectRef) -> Stored | None:
+    def get(self, ref: ObjectRef) -> StoredObject | None:
         namespaces = self._kinds.get(ref[:2])
-        shelf = None if namespaces is None else namespaces.get(ref.namespace)
-        return None if shelf is None else shelf.get(ref.name)
+        objects = None if namespaces is None else namespaces.get(ref.namespace)
+        return None if objects is None else objects.get(ref.name)
 
-    def put(self, stored: Stored) -> None:
+    def put(self, stored: StoredObject) -> None:
         """Place the version under its name, in place of the one before."""
         ref = stored.ref
         self._kinds.setdefault(ref[:2], {}).setdefault(ref.namespace, {})[ref.name] = stored
@@ -115,20 +115,22 @@ class Shelves:
     def remove(self, ref: ObjectRef) -> None:
         """Take the object away; KeyError where there is none."""
         namespaces = self._kinds[ref[:2]]
-        shelf = namespaces[ref.namespace]
-        del shelf[ref.name]
-        if not shelf:
+        objects = namespaces[ref.namespace]
+        del objects[ref.name]
+        if not objects:
             del namespaces[ref.namespace]
         if not namespaces:
             del self._kinds[ref[:2]]
 
-    def of_kind(self, kind: GroupKind, namespace: str | None = None) -> Sequence[Stored]:
+    def of_kind(self, kind: GroupKind, namespace: str | None = None) -> Sequence[StoredObject]:
         """Objects of a kind, in one namespace or all, in the order of their names."""
         namespaces = self._kinds.get(kind, {})
         chosen = sorted(namespaces) if namespace is None else [namespace]
-        return [shelf[name] for one in chosen if (shelf := namespaces.get(one)) for name in sorted(shelf)]
+        return [
+            objects[name] for one in chosen if (objects := namespaces.get(one)) for name in sorted(objects)
+        ]
 
-    def in_namespace(self, namespace: str) -> Sequence[Stored]:
+    def in_namespace(self, namespace: str) -> Sequence[StoredObject]:
         """All objects in a namespace, in the order of their references."""
         return [stored for kind in self.kinds() for stored in self.of_kind(kind, namespace)]
 
@@ -141,21 +143,21 @@ class _Head(msgspec.Struct):
     metadata: Metadata
 
 
-class Ledger:
+class ObjectStore:
     """All objects, who owns them, and who watches them. Judges nothing."""
 
     def __init__(
-        self, *, journal: Journal | None = None, vault: Vault | None = None, version: int = 0
+        self, *, journal: Journal | None = None, contents: ContentStore | None = None, version: int = 0
     ) -> None:
-        self.shelves = Shelves()
-        self.owners = Owners()
-        self.hub = Hub()
+        self.index = ObjectIndex()
+        self.owners = OwnerGraph()
+        self.broadcaster = Broadcaster()
         self.version = version
         self.terminating: set[str] = set()
         self._journal = journal
-        self._vault = vault or NoVault()
+        self._contents = contents or ContentInMemory()
 
-    def restore(self, stored: Stored) -> None:
+    def restore(self, stored: StoredObject) -> None:
         """Take over a version as a journal kept it: neither journalled nor told to anybody."""
         self.version = max(self.version, int(stored.resource_version))
         head = stored.as_type(_Head).metadata
@@ -166,15 +168,15 @@ class Ledger:
         )
 
     def watch(self) -> Watch:
-        return self.hub.open(self.shelves)
+        return self.broadcaster.open(self.index)
 
-    def whole(self, stored: Stored) -> Stored:
-        """The version with what the vault keeps of it."""
-        return self._vault.unseal(stored)
+    def whole(self, stored: StoredObject) -> StoredObject:
+        """The version with what the content store keeps of it."""
+        return self._contents.fill(stored)
 
-    def found(self, ref: ObjectRef) -> Stored:
+    def found(self, ref: ObjectRef) -> StoredObject:
         """The version that stands under a name; raises NotFound."""
-        stored = self.shelves.get(ref)
+        stored = self.index.get(ref)
         if stored is None:
             raise NotFound(f"{ref} not found")
         return stored
@@ -183,49 +185,51 @@ class Ledger:
         """The whole document that stands under a name, free to be changed; raises NotFound."""
         return self.whole(self.found(ref)).document
 
-    def save(self, ref: ObjectRef, document: Document) -> Stored:
+    def save(self, ref: ObjectRef, document: Document) -> StoredObject:
         """Let the document stand under its name as the next version."""
-        standing = self.shelves.get(ref)
+        standing = self.index.get(ref)
         whole = self._stamped(ref if standing is None else standing.ref, document)
-        sealed = self._vault.seal(whole, document)
+        stripped = self._contents.strip(whole, document)
         if self._journal is not None:
-            self._journal.saved(sealed)
+            self._journal.saved(stripped)
         self._place(
-            sealed,
+            stripped,
             owners=[reference["uid"] for reference in owner_references(document)],
             dying=metadata.is_being_deleted(document),
         )
-        self.hub.publish(Change(ChangeKind.ADDED if standing is None else ChangeKind.MODIFIED, sealed))
+        self.broadcaster.publish(
+            WatchEvent(WatchEventType.ADDED if standing is None else WatchEventType.MODIFIED, stripped)
+        )
         return whole
 
     def drifted(self, ref: ObjectRef) -> None:
-        """Tell the watchers that what the vault keeps of an object was touched there."""
-        stored = self.shelves.get(ref)
+        """Tell the watchers that what the content store keeps of an object was touched there."""
+        stored = self.index.get(ref)
         if stored is not None:
-            self.hub.publish(Change(ChangeKind.DRIFTED, stored))
+            self.broadcaster.publish(WatchEvent(WatchEventType.DRIFTED, stored))
 
-    def remove(self, ref: ObjectRef, last: Document | None = None) -> Stored:
+    def remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
         """Take an object away; `last` is the change that let it go, and what the watchers are told."""
-        stood = self.shelves.get(ref)
+        stood = self.index.get(ref)
         if stood is None:
             raise NotFound(f"{ref} not found")
         whole = self.whole(stood) if last is None else self._stamped(stood.ref, last)
-        sealed = stood if last is None else self._vault.seal(whole, last)
+        stripped = stood if last is None else self._contents.strip(whole, last)
         if self._journal is not None:
             self._journal.removed(ref)
-        self.shelves.remove(ref)
-        self.owners.enter(ref, ())
-        self.owners.bury(whole.uid)
+        self.index.remove(ref)
+        self.owners.set_owners(ref, ())
+        self.owners.mark_deleted(whole.uid)
         if ref.group_kind == kinds.NAMESPACE:
             self.terminating.discard(ref.name)
-        self.hub.publish(Change(ChangeKind.DELETED, sealed))
+        self.broadcaster.publish(WatchEvent(WatchEventType.DELETED, stripped))
         return whole
 
-    def _stamped(self, ref: ObjectRef, document: Document) -> Stored:
+    def _stamped(self, ref: ObjectRef, document: Document) -> StoredObject:
         self.version += 1
         head = document["metadata"]
         head["resourceVersion"] = version = str(self.version)
-        return Stored(
+        return StoredObject(
             ref=ref,
             uid=head["uid"],
             resource_version=version,
@@ -233,8 +237,8 @@ class Ledger:
             data=encode(document),
         )
 
-    def _place(self, stored: Stored, *, owners: Sequence[str], dying: bool) -> None:
-        self.shelves.put(stored)
-        self.owners.enter(stored.ref, owners)
+    def _place(self, stored: StoredObject, *, owners: Sequence[str], dying: bool) -> None:
+        self.index.put(stored)
+        self.owners.set_owners(stored.ref, owners)
         if dying and stored.ref.group_kind == kinds.NAMESPACE:
             self.terminating.add(stored.ref.name)

@@ -1,4 +1,4 @@
-"""What may be hooked into a cluster: admission, a journal, and a vault for what memory must not hold.
+"""What may be hooked into a cluster: admission, a journal, and a content store for what memory must not hold.
 
 Admission by the rules of the config room: schema, defaults, rules between fields and between versions.
 """
@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol, TypeAlias
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef, ref_of
-from syncret.config.schema.admission import Judge
-from syncret.config.schema.metadata_rules import check_marks
-from syncret.daemon.homes.contract import Stored
+from syncret.config.schema.admission import Admission
+from syncret.config.schema.metadata_rules import check_labels_and_annotations
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory import kinds
-from syncret.daemon.homes.memory.metadata import cleaned, problems_of
+from syncret.daemon.homes.memory.metadata import normalized, problems_of
 
 
 class Admitted(NamedTuple):
@@ -26,7 +26,7 @@ class Admitted(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-Admission: TypeAlias = Callable[[Document, Document | None], Admitted]
+AdmissionPlugin: TypeAlias = Callable[[Document, Document | None], Admitted]
 """Judges a new document beside the version that it replaces (None: it is created), and may change the new.
 
 Nobody judges it after that: what may pass is an object with a name, and metadata of the right types.
@@ -35,7 +35,7 @@ Nobody judges it after that: what may pass is an object with a name, and metadat
 
 def admit_all(document: Document, _: Document | None) -> Admitted:
     """The admission of a cluster that has none: whatever can be stored may be."""
-    head = cleaned(document)
+    head = normalized(document)
     problems = problems_of(head)
     return Admitted(document, problems or tuple(kinds.problems_of(head, ref_of(head).group_kind)))
 
@@ -47,7 +47,7 @@ class Journal(Protocol):
     failure or a crash in the middle leaves nothing that nobody looks for.
     """
 
-    def saved(self, stored: Stored) -> None:
+    def saved(self, stored: StoredObject) -> None:
         """This version is about to stand under its name."""
         ...
 
@@ -56,19 +56,20 @@ class Journal(Protocol):
         ...
 
 
-class Vault(Protocol):
+class ContentStore(Protocol):
     """Keeps a part of objects (the data of Secrets) elsewhere than in memory and in the journal.
 
-    The cluster keeps, journals and tells (in events) sealed versions only, and unseals one whenever somebody
-    asks for it by `get` or `list`; a write returns what was written. Both calls are made inside the event
-    loop and must not block for long; `seal` is no place to write: write between `prepare_*` and `commit`.
+    The cluster keeps, journals and announces (in events) stripped versions only, and fills one whenever a
+    caller asks for it by `get` or `list`; a write returns what was written. Both calls are made inside the
+    event loop and must not block for long; `strip` is no place to write: write between `prepare_*` and
+    `commit`.
     """
 
-    def seal(self, stored: Stored, document: Document) -> Stored:
+    def strip(self, stored: StoredObject, document: Document) -> StoredObject:
         """The version without the part that is kept elsewhere; `document` is what it holds, for reading."""
         ...
 
-    def unseal(self, stored: Stored) -> Stored:
+    def fill(self, stored: StoredObject) -> StoredObject:
         """The whole version; as it is where the part kept elsewhere is gone.
 
         Raises a BackendError where it cannot be told whether it is.
@@ -76,28 +77,30 @@ class Vault(Protocol):
         ...
 
 
-class NoVault:
+class ContentInMemory:
     """Everything stays in memory."""
 
-    def seal(self, stored: Stored, document: Document) -> Stored:  # noqa: ARG002  # the protocol's
+    def strip(self, stored: StoredObject, document: Document) -> StoredObject:  # noqa: ARG002  # the protocol's
         return stored
 
-    def unseal(self, stored: Stored) -> Stored:
+    def fill(self, stored: StoredObject) -> StoredObject:
         return stored
 
 
-def admission_by(catalog: Catalog) -> Admission:
+def admission_by(catalog: Catalog) -> AdmissionPlugin:
     """The admission of a cluster that knows the providers and generators of a catalog.
 
     Kinds that are none of ours are stored as they are, if their labels and annotations may be.
     """
-    judge = Judge(catalog)
+    admission = Admission(catalog)
 
     def admit(document: Document, previous: Document | None) -> Admitted:
-        judged = judge.judge(document, previous)
+        judged = admission.admit(document, previous)
         if judged.foreign is not None:
-            head = cleaned(document)
-            return Admitted(document, problems_of(head) or tuple(check_marks(head["metadata"])))
+            head = normalized(document)
+            return Admitted(
+                document, problems_of(head) or tuple(check_labels_and_annotations(head["metadata"]))
+            )
         if judged.document is None:
             return Admitted(document, judged.problems)
         return Admitted(judged.document, judged.problems)

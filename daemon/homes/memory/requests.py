@@ -10,10 +10,10 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, ref_of
-from syncret.daemon.homes.contract import Invalid, Stored
+from syncret.daemon.homes.contract import Invalid, StoredObject
 from syncret.daemon.homes.memory import kinds, managed_fields, metadata
 from syncret.daemon.homes.memory import kinds as values
-from syncret.daemon.homes.memory.plugins import Admission
+from syncret.daemon.homes.memory.plugins import AdmissionPlugin
 
 
 def merged(target: Document, patch: Document) -> Document:
@@ -36,7 +36,7 @@ def merged(target: Document, patch: Document) -> Document:
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
-class Draft(NamedTuple):
+class WriteRequest(NamedTuple):
     """What shall stand in the place of `before` (None: of nothing); `changed` is false where it does already.
 
     The document is whole but for its resource version, which the commit gives it.
@@ -44,7 +44,7 @@ class Draft(NamedTuple):
 
     ref: ObjectRef
     document: Document
-    before: Stored | None
+    before: StoredObject | None
     changed: bool = True
 
 
@@ -75,11 +75,11 @@ def refuse_if_fatal(document: Document, problems: Sequence[Problem]) -> None:
     group, _, _ = str(document.get("apiVersion", "")).rpartition("/")
     kind = GroupKind(group, str(document.get("kind", "")))
     said = fatal[0] if len(fatal) == 1 else f"[{', '.join(fatal)}]"
-    name = metadata.cleaned(document)["metadata"].get("name", "")
+    name = metadata.normalized(document)["metadata"].get("name", "")
     raise Invalid(f'{kind} "{name}" is invalid: {said}', problems)
 
 
-def identified(document: Document, admission: Admission) -> ObjectRef:
+def ref_of_request(document: Document, admission: AdmissionPlugin) -> ObjectRef:
     """The name of a document. Raises Invalid where it has none, with all that admission has to say of it."""
     if metadata.is_named(document):
         return ref_of(document)
@@ -87,31 +87,33 @@ def identified(document: Document, admission: Admission) -> ObjectRef:
     return ref
 
 
-def created(
-    document: Document, *, admission: Admission, uid: str, timestamp: str, manager: str = ""
-) -> Draft:
-    """The draft of a new object. Raises Invalid."""
+def for_create(
+    document: Document, *, admission: AdmissionPlugin, uid: str, timestamp: str, manager: str = ""
+) -> WriteRequest:
+    """The request of a new object. Raises Invalid."""
     ref, document = _admitted(document, None, admission)
     if kinds.has_status_apart(ref.group_kind):
         document.pop("status", None)
-    metadata.born(document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(ref.group_kind))
+    metadata.set_on_create(
+        document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(ref.group_kind)
+    )
     if ref.group_kind == kinds.NAMESPACE:
         kinds.complete_namespace(document, "Active")
     if manager:
-        managed_fields.track(document, None, manager, timestamp=timestamp)
-    return Draft(ref, document, None)
+        managed_fields.update(document, None, manager, timestamp=timestamp)
+    return WriteRequest(ref, document, None)
 
 
-def replaced(
+def for_update(
     document: Document,
-    before: Stored,
+    before: StoredObject,
     previous: Document,
     *,
-    admission: Admission,
+    admission: AdmissionPlugin,
     manager: str = "",
     timestamp: str = "",
-) -> Draft:
-    """The draft of a new version of an object. Raises Conflict or Invalid.
+) -> WriteRequest:
+    """The request of a new version of an object. Raises Conflict or Invalid.
 
     `previous` is the whole document of `before`.
     """
@@ -128,18 +130,20 @@ def replaced(
             document["status"] = previous["status"]
     if kind == kinds.NAMESPACE:
         kinds.complete_namespace(document, previous.get("status", {}).get("phase", "Active"))
-    metadata.inherited(document, previous)
+    metadata.carry_over(document, previous)
     if encode(document) == encode(previous):
-        return Draft(before.ref, previous, before, changed=False)
+        return WriteRequest(before.ref, previous, before, changed=False)
     if kinds.has_generation(kind) and encode(_content(document)) != encode(_content(previous)):
         document["metadata"]["generation"] = previous["metadata"].get("generation", 0) + 1
     if manager or "managedFields" in previous["metadata"]:
-        managed_fields.track(document, previous, manager, timestamp=timestamp)
-    return Draft(before.ref, document, before)
+        managed_fields.update(document, previous, manager, timestamp=timestamp)
+    return WriteRequest(before.ref, document, before)
 
 
-def held_by(finalizers: Sequence[str], stored: Stored, before: Stored, previous: Document) -> Draft:
-    """The draft of `stored` with other finalizers. Raises Conflict or Invalid.
+def for_finalizers(
+    finalizers: Sequence[str], stored: StoredObject, before: StoredObject, previous: Document
+) -> WriteRequest:
+    """The request of `stored` with other finalizers. Raises Conflict or Invalid.
 
     `previous` is the whole document of `before`. What else stands in it was judged when it came.
     """
@@ -148,12 +152,12 @@ def held_by(finalizers: Sequence[str], stored: Stored, before: Stored, previous:
     refuse_if_fatal(previous, metadata.finalizer_problems({"metadata": asked}, previous))
     kept = {key: value for key, value in previous["metadata"].items() if key != "finalizers"}
     document = {**previous, "metadata": {**kept, "finalizers": list(finalizers)} if finalizers else kept}
-    return Draft(before.ref, document, before, changed=document["metadata"] != previous["metadata"])
+    return WriteRequest(before.ref, document, before, changed=document["metadata"] != previous["metadata"])
 
 
-def surviving(document: Document, previous: Document) -> Document:
+def for_apply(document: Document, previous: Document) -> Document:
     """What a user applies, with what an apply does not take away from the object that is there."""
-    new, old = metadata.cleaned(document)["metadata"], previous["metadata"]
+    new, old = metadata.normalized(document)["metadata"], previous["metadata"]
     for key in ("uid", "resourceVersion"):
         new.pop(key, None)
     for key in ("ownerReferences", "finalizers"):
@@ -166,12 +170,12 @@ def surviving(document: Document, previous: Document) -> Document:
 
 
 def _admitted(
-    document: Document, previous: Document | None, admission: Admission
+    document: Document, previous: Document | None, admission: AdmissionPlugin
 ) -> tuple[ObjectRef, Document]:
     """Its name, and a copy of the document that admission and the server's own rules let pass."""
     document, problems = admission(document, previous)
     refuse_if_fatal(document, problems)
-    document = metadata.cleaned(document)
+    document = metadata.normalized(document)
     ref = ref_of(document)
     values.complete(document, ref.group_kind)
     return ref, document

@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from weakref import ref
 
-from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
-_SYNCED = Change(ChangeKind.SYNCED)
+_SYNCED = WatchEvent(WatchEventType.LISTED)
 
 
-class Watch(AsyncIterator[Change]):
+class Watch(AsyncIterator[WatchEvent]):
     """One watcher's stream. It starts with the call that made it, not with the first read.
 
     The buffer has no bound: watcher and cluster live in one event loop, an entry is a reference to a version,
@@ -18,9 +18,9 @@ class Watch(AsyncIterator[Change]):
     no longer referenced is forgotten too. Cancelling a read loses nothing.
     """
 
-    def __init__(self, hub: "Hub", existing: Iterable[Stored]) -> None:
-        self._hub = hub
-        self._buffer = deque(Change(ChangeKind.ADDED, stored) for stored in existing)
+    def __init__(self, broadcaster: "Broadcaster", existing: Iterable[StoredObject]) -> None:
+        self._broadcaster = broadcaster
+        self._buffer = deque(WatchEvent(WatchEventType.ADDED, stored) for stored in existing)
         self._buffer.append(_SYNCED)
         self._arrival: asyncio.Future[None] | None = None
         self._closed = False
@@ -28,14 +28,14 @@ class Watch(AsyncIterator[Change]):
     def __aiter__(self) -> "Watch":
         return self
 
-    async def __anext__(self) -> Change:
+    async def __anext__(self) -> WatchEvent:
         while not self._buffer:
             if self._closed:
                 raise StopAsyncIteration
             if self._arrival is not None:
                 raise RuntimeError("a watch has one reader at a time")
             self._arrival = asyncio.get_running_loop().create_future()
-            self._hub.rested()
+            self._broadcaster.on_drained()
             try:
                 await self._arrival
             finally:
@@ -43,11 +43,11 @@ class Watch(AsyncIterator[Change]):
         return self._buffer.popleft()
 
     @property
-    def rests(self) -> bool:
+    def is_drained(self) -> bool:
         """Whether everything was read and the reader waits for more."""
         return self._arrival is not None and not self._buffer
 
-    def offer(self, change: Change) -> None:
+    def send(self, change: WatchEvent) -> None:
         """Queue one change; the reader runs when the loop next turns."""
         self._buffer.append(change)
         self._wake()
@@ -56,7 +56,7 @@ class Watch(AsyncIterator[Change]):
         """End the stream, for a reader that waits too; what was not read is dropped."""
         self._closed = True
         self._buffer.clear()
-        self._hub.leave(self)
+        self._broadcaster.leave(self)
         self._wake()
 
     def _wake(self) -> None:
@@ -64,47 +64,47 @@ class Watch(AsyncIterator[Change]):
             self._arrival.set_result(None)
 
 
-class Hub:
+class Broadcaster:
     """Hands every change to every watch, and knows when all have read everything."""
 
     def __init__(self) -> None:
         self._watches: list[ref[Watch]] = []
-        self._idlers: list[asyncio.Future[None]] = []
+        self._idle_waiters: list[asyncio.Future[None]] = []
 
-    def open(self, existing: Iterable[Stored]) -> Watch:
+    def open(self, existing: Iterable[StoredObject]) -> Watch:
         watch = Watch(self, existing)
         self._watches.append(ref(watch, self._watches.remove))
         return watch
 
-    def publish(self, change: Change) -> None:
+    def publish(self, change: WatchEvent) -> None:
         """Tell all watchers; the change stands in their buffers when this returns."""
         for known in tuple(self._watches):  # whatever is collected meanwhile leaves the list
             watch = known()
             if watch is not None:
-                watch.offer(change)
+                watch.send(change)
 
     def leave(self, watch: Watch) -> None:
         """Forget a watch."""
         self._watches[:] = [known for known in self._watches if known() is not watch]
-        self.rested()
+        self.on_drained()
 
-    def rested(self) -> None:
+    def on_drained(self) -> None:
         """Wake who waits for idleness, if it is there."""
-        if self._idlers and self._rests():
-            for idler in self._idlers:
-                if not idler.done():
-                    idler.set_result(None)
-            self._idlers.clear()
+        if self._idle_waiters and self._is_drained():
+            for waiter in self._idle_waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
+            self._idle_waiters.clear()
 
     async def idle(self) -> None:
         """Return once every watcher has read everything and waits for more.
 
         A reader asks for more once it has dealt with what it read: the consequences are in the cluster, too.
         """
-        while not self._rests():
-            idler = asyncio.get_running_loop().create_future()
-            self._idlers.append(idler)
-            await idler
+        while not self._is_drained():
+            waiter = asyncio.get_running_loop().create_future()
+            self._idle_waiters.append(waiter)
+            await waiter
 
-    def _rests(self) -> bool:
-        return all(watch.rests for known in self._watches if (watch := known()) is not None)
+    def _is_drained(self) -> bool:
+        return all(watch.is_drained for known in self._watches if (watch := known()) is not None)

@@ -28,7 +28,7 @@ class Role:
     transitive: tuple[str, ...] = ()
 
 
-def assumed(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
+def assumed_role(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
     """A session in that role. It is assumed when it is first needed, and again before the session ends."""
 
     async def draw() -> Lease[ReadOnlyCredentials]:

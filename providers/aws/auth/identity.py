@@ -13,7 +13,7 @@ from botocore.credentials import ReadOnlyCredentials
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.aws import sdk
-from syncret.providers.aws.auth.assumed import Role, assumed
+from syncret.providers.aws.auth.assumed import Role, assumed_role
 from syncret.providers.aws.auth.renewed import Renewed, lease
 from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Credentials, OpenContext
@@ -72,11 +72,11 @@ async def _text(selector: SecretKeySelector, credentials: Credentials, field: st
     return text
 
 
-async def of_store(spec: AwsSpec, context: OpenContext) -> AioSession:
+async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSession:
     """Who a store is. Raises SyncError where the manifest or a Secret does not say it."""
-    who = await of_auth(spec.auth, spec.region, context)
+    who = await credentials_of(spec.auth, spec.region, context)
     for role in spec.additional_roles:
-        who = assumed(who, Role(role), spec.region, context)
+        who = assumed_role(who, Role(role), spec.region, context)
     if spec.role:
         role_with_all = Role(
             spec.role,
@@ -84,17 +84,17 @@ async def of_store(spec: AwsSpec, context: OpenContext) -> AioSession:
             tags=_tags(spec, context),
             transitive=spec.transitive_tag_keys,
         )
-        who = assumed(who, role_with_all, spec.region, context)
+        who = assumed_role(who, role_with_all, spec.region, context)
     return who
 
 
 async def of_generator(auth: AwsAuth | None, role: str, region: str, context: OpenContext) -> AioSession:
     """Who a generator is."""
-    who = await of_auth(auth or AwsAuth(), region, context)
-    return assumed(who, Role(role), region, context) if role else who
+    who = await credentials_of(auth or AwsAuth(), region, context)
+    return assumed_role(who, Role(role), region, context) if role else who
 
 
-async def of_auth(auth: AwsAuth, region: str, context: OpenContext) -> AioSession:
+async def credentials_of(auth: AwsAuth, region: str, context: OpenContext) -> AioSession:
     """Who is written in `auth`; the daemon itself where nobody is."""
     if auth.jwt is not None and auth.jwt.service_account_ref is not None:
         return sdk.session(service_account(auth.jwt.service_account_ref, region, context))

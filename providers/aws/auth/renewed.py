@@ -7,7 +7,7 @@ from typing import Any
 from aiobotocore.credentials import AioCredentials
 from botocore.credentials import ReadOnlyCredentials
 
-from syncret.providers.kit.auth.logins import Expiring, Lease
+from syncret.providers.kit.auth.logins import ExpiringLogin, Lease
 
 
 class Renewed(AioCredentials):
@@ -17,7 +17,7 @@ class Renewed(AioCredentials):
         self, draw: Callable[[], Awaitable[Lease[ReadOnlyCredentials]]], now: Callable[[], float]
     ) -> None:
         super().__init__("", "")  # the SDK asks for frozen ones alone
-        self._expiring = Expiring(draw, now=now)
+        self._expiring = ExpiringLogin(draw, now=now)
 
     async def get_frozen_credentials(self) -> ReadOnlyCredentials:
         """What to sign the next call with. Raises SyncError where none can be drawn."""

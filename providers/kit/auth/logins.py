@@ -55,7 +55,7 @@ class _Held(Generic[T]):
     renew_at: float
 
 
-class Expiring(Generic[T]):
+class ExpiringLogin(Generic[T]):
     """Holds one login.
 
     Callers who come while nobody is logged in wait for the same login, and share its failure: a hundred
@@ -117,7 +117,7 @@ class Expiring(Generic[T]):
         try:
             return await call(value)
         except self._refused:
-            if self._useless(value):
+            if self._just_refused(value):
                 raise
             self.drop(value)
         another = await self.get()
@@ -127,7 +127,7 @@ class Expiring(Generic[T]):
             self._refused_anew = another, self._now() + _USELESS
             raise
 
-    def _useless(self, value: T) -> bool:
+    def _just_refused(self, value: T) -> bool:
         """Whether it was refused as soon as it was got."""
         login, until = self._refused_anew or (None, 0.0)
         return login is value and self._now() < until

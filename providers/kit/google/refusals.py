@@ -61,7 +61,7 @@ class _OAuthFailure(msgspec.Struct):
     error: str = ""
 
 
-def refusal(answer: "Answer", *, allow: str) -> SyncError | None:
+def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     """The error that an answer among EXPECTED stands for; None where Google says «not found».
 
     `allow` is what to grant where it says that the caller may not.

@@ -12,7 +12,7 @@ from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import Lease, bearer
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
-from syncret.providers.kit.google.refusals import EXPECTED, login_refusal, refusal
+from syncret.providers.kit.google.refusals import EXPECTED, error_of, login_refusal
 from syncret.providers.kit.http import Answer, Body, Http, form_body, json_body
 
 TOKEN_TYPE_JWT: Final = "urn:ietf:params:oauth:token-type:jwt"
@@ -105,7 +105,7 @@ async def impersonated(
     )
     if answer.status != HTTPStatus.OK:
         allow = "grant the caller roles/iam.workloadIdentityUser on that service account; does it exist?"
-        raise refusal(answer, allow=allow) or Malformed(f"{doing}: there is no such service account")
+        raise error_of(answer, allow=allow) or Malformed(f"{doing}: there is no such service account")
     given = answer.decode(_Impersonated)
     expires = given.expire_time if given.expire_time.tzinfo else given.expire_time.replace(tzinfo=UTC)
     return Lease(Access(SecretBytes(given.access_token.encode()), access.quota_project), expires.timestamp())

@@ -16,11 +16,11 @@ from syncret.config.meta import Document, is_list, is_object
 from syncret.config.text.yaml import parse_text
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import Expiring, Lease, bearer, token_file
+from syncret.providers.kit.auth.logins import ExpiringLogin, Lease, bearer, token_file
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.kube.client import Kube, Login
 from syncret.providers.kit.kube.spec import ClientCertificate, KubernetesAuth, KubernetesServer
-from syncret.providers.kit.references import authorities
+from syncret.providers.kit.references import ca_bundle
 
 _UNSUPPORTED: Final = {
     "exec": "it would run a program",
@@ -113,7 +113,7 @@ def is_pod(environment: Mapping[str, str], mount: Path = MOUNT) -> bool:
 
 
 @asynccontextmanager
-async def open_own(environment: Mapping[str, str], mount: Path = MOUNT) -> AsyncGenerator[Kube, None]:
+async def open_in_cluster(environment: Mapping[str, str], mount: Path = MOUNT) -> AsyncGenerator[Kube, None]:
     """The API server of this pod. Raises Malformed where a mounted file cannot be read."""
     host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
     url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
@@ -155,7 +155,7 @@ async def open_kube(
         raise Malformed("no auth provider given", hint="write auth.serviceAccount, auth.token or auth.cert")
     else:
         url = server.url
-        ca = await authorities(server.ca_bundle, server.ca_provider, context)
+        ca = await ca_bundle(server.ca_bundle, server.ca_provider, context)
         tls, login = await _who(auth, ca, context)
     url = url if "://" in url else f"https://{url}"
     async with Http(url, tls=tls, largest=LARGEST, now=context.now) as http:
@@ -177,7 +177,7 @@ async def _who(auth: KubernetesAuth, ca: bytes, context: OpenContext) -> tuple[T
         )
         return Lease(bearer(token.token), token.expires)
 
-    login = Expiring(issued, now=context.now)
+    login = ExpiringLogin(issued, now=context.now)
     await login.get()
     return Tls(ca=ca), login
 

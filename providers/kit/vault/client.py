@@ -13,7 +13,7 @@ from typing import Final, Self
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, SyncError
-from syncret.providers.kit.auth.logins import Expiring, Lease
+from syncret.providers.kit.auth.logins import ExpiringLogin, Lease
 from syncret.providers.kit.http import Unauthenticated
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Absent, Refused, Rejected, Reply, number
@@ -46,7 +46,7 @@ class Vault:
         self._namespace = namespace
         self._home = home
         self._now = now
-        self._tokens = Expiring(self._token, now=now)
+        self._tokens = ExpiringLogin(self._token, now=now)
         self._sure: tuple[Token, float] | None = None
         self._judging = asyncio.Lock()
         self._suspected = False

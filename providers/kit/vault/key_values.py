@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object, member
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import each
+from syncret.providers.kit.batching import map_concurrently
 from syncret.providers.kit.vault.entries import Engine, Version, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, number
 
@@ -70,7 +70,7 @@ class KeyValues:
         keys: list[str] = []
         folders = [path]
         for _ in range(_DEEPEST):
-            listed = await each(self._listed, folders, doing="vault search")
+            listed = await map_concurrently(self._listed, folders, doing="vault search")
             if listed == [(path, None)]:
                 return None
             folders.clear()

@@ -24,7 +24,7 @@ from syncret.providers.kit.auth.aws_requests import WebIdentity, web_identity
 from syncret.providers.kit.auth.logins import token_file
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Body, Http, form_body
-from syncret.providers.kit.references import text
+from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
@@ -127,7 +127,7 @@ async def _first(method: VaultIam, region: str, context: OpenContext, http: Http
 
 async def _of_secret(ref: VaultIamSecretRef, context: OpenContext) -> Keys:
     async def one(selector: SecretKeySelector | None, name: str) -> str:
-        return (await text(context, selector, f"auth.iam.secretRef.{name}")).strip()
+        return (await read_text(context, selector, f"auth.iam.secretRef.{name}")).strip()
 
     return Keys(
         await one(ref.access_key_id, "accessKeyIDSecretRef"),

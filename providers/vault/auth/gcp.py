@@ -18,7 +18,7 @@ from syncret.providers.kit.google.keys import ServiceAccountKey
 from syncret.providers.kit.google.tokens import impersonated
 from syncret.providers.kit.google.workload import ACCOUNT, Workload, exchanged_workload
 from syncret.providers.kit.http import Http, json_body
-from syncret.providers.kit.references import text
+from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
@@ -73,7 +73,7 @@ async def run(method: VaultGcp, context: OpenContext, adapter: Adapter) -> Reply
 async def _token(method: VaultGcp, context: OpenContext) -> str:
     audience = f"vault/{method.role}"
     if method.secret_ref is not None:
-        document = await text(context, method.secret_ref.secret_access_key_secret_ref, _PATH)
+        document = await read_text(context, method.secret_ref.secret_access_key_secret_ref, _PATH)
         key = ServiceAccountKey(SecretBytes(document.encode()), f"{_PATH}: the Secret")
         return key.signed(_claims(key.email, audience, context.now()))
     endpoints = Endpoints.of(os.environ)

@@ -10,7 +10,7 @@ from typing import Final
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import token_file
-from syncret.providers.kit.references import text
+from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
@@ -37,7 +37,7 @@ async def _account_token(method: VaultKubernetes, context: OpenContext) -> str:
         )
         return issued.token.raw.decode()
     if method.secret_ref is not None:
-        return await text(context, method.secret_ref, "auth.kubernetes.secretRef", key="token")
+        return await read_text(context, method.secret_ref, "auth.kubernetes.secretRef", key="token")
     return token_file(OWN_TOKEN, what="service account token").raw.decode()
 
 
@@ -48,7 +48,7 @@ async def jwt(method: VaultJwt, context: OpenContext, adapter: Adapter) -> Reply
 
 async def _token(method: VaultJwt, context: OpenContext) -> str:
     if method.secret_ref is not None:
-        return await text(context, method.secret_ref, "auth.jwt.secretRef")
+        return await read_text(context, method.secret_ref, "auth.jwt.secretRef")
     wanted = method.kubernetes_service_account_token
     if wanted is None:
         raise Malformed(

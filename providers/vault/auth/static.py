@@ -11,7 +11,7 @@ User name and password known to Vault itself.
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import OpenContext, SecretBytes
-from syncret.providers.kit.references import text
+from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
@@ -19,13 +19,13 @@ from syncret.providers.vault.auth_spec import VaultAppRole, VaultCert, VaultLdap
 
 
 async def app_role(method: VaultAppRole, context: OpenContext, adapter: Adapter) -> Reply:
-    role = method.role_id.strip() or await text(context, method.role_ref, "auth.appRole.roleRef")
-    secret = await text(context, method.secret_ref, "auth.appRole.secretRef")
+    role = method.role_id.strip() or await read_text(context, method.role_ref, "auth.appRole.roleRef")
+    secret = await read_text(context, method.secret_ref, "auth.appRole.secretRef")
     return await requests.app_role(adapter, method.path, role, secret)
 
 
 async def ldap(method: VaultLdap, context: OpenContext, adapter: Adapter) -> Reply:
-    password = await text(context, method.secret_ref, "auth.ldap.secretRef")
+    password = await read_text(context, method.secret_ref, "auth.ldap.secretRef")
     return await requests.ldap(adapter, method.path, method.username.strip(), password)
 
 
@@ -34,7 +34,7 @@ async def token(selector: SecretKeySelector, context: OpenContext, _adapter: Ada
 
 
 async def user_pass(method: VaultUserPass, context: OpenContext, adapter: Adapter) -> Reply:
-    password = await text(context, method.secret_ref, "auth.userPass.secretRef")
+    password = await read_text(context, method.secret_ref, "auth.userPass.secretRef")
     return await requests.user_pass(adapter, method.path, method.username.strip(), password)
 
 
@@ -44,6 +44,6 @@ async def cert(method: VaultCert, adapter: Adapter) -> Reply:
 
 async def pair(method: VaultCert, context: OpenContext) -> tuple[bytes, bytes]:
     """The certificate and its key, in PEM."""
-    key = await text(context, method.secret_ref, "auth.cert.secretRef", key="tls.key")
-    certificate = await text(context, method.client_cert, "auth.cert.clientCert", key="tls.crt")
+    key = await read_text(context, method.secret_ref, "auth.cert.secretRef", key="tls.key")
+    certificate = await read_text(context, method.client_cert, "auth.cert.clientCert", key="tls.crt")
     return certificate.encode(), key.encode()

@@ -11,7 +11,7 @@ from syncret.config.errors import Severity
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from syncret.config.schema.structural import Schema
 from syncret.daemon.cli.commands.export import crd
 from syncret.providers.registry import Registry
@@ -123,7 +123,7 @@ def test_metadata(server: Server, metadata: Document) -> None:
         "spec": {},
     }
     stored, refused = server.asked(document)
-    judged = judge(document, REGISTRY)
+    judged = admit(document, REGISTRY)
     assert judged.accepted == (not refused), f"refused: {refused}\nwrong: {judged.problems}"
     if stored is not None and judged.document is not None:
         assert _said(judged.document["metadata"]) == _said(stored["metadata"])

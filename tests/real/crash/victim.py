@@ -99,7 +99,7 @@ async def _sync(home: HostHome, index: int, number: int) -> None:
         await home.create(document)
     except AlreadyExists:
         await home.update(document)
-    await home.report(owner.ref, {"round": number}, uid=owner.uid)
+    await home.update_status(owner.ref, {"round": number}, uid=owner.uid)
     os.write(1, b"%d %d\n" % (index, number))
 
 

@@ -1,4 +1,4 @@
-"""What an operator reads of stores and objects when Vault does not play along: what is wrong, what to do."""
+"""What an operator reads of stores and objects when ContentStore does not play along: what is wrong, what to do."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.daemon.one_pass import Pass
+from syncret.daemon.one_pass import SyncResult
 from tests.real.vault.support import Mount
 from tests.suites.docs.pages import ROOT
 from tests.support.passes import external, login, passed, ready, store
@@ -40,13 +40,13 @@ def reading(name: str, key: str, prop: str) -> Document:
     return external(name, data=[{"secretKey": "k", "remoteRef": {"key": key, "property": prop}}])
 
 
-async def synced(folder: Path, token: str, spec: Document, *objects: Document) -> Pass:
+async def synced(folder: Path, token: str, spec: Document, *objects: Document) -> SyncResult:
     auth: Document = {"auth": {"tokenSecretRef": {"name": "login", "key": "token"}}}
     documents = (login("token", token), store("vault", auth | spec), *objects)
     return await passed(folder, *documents, secrets=(CANARY, token))
 
 
-def told(result: Pass) -> str:
+def told(result: SyncResult) -> str:
     return " ".join(result.failures.values())
 
 

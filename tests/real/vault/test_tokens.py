@@ -11,8 +11,8 @@ from aiohttp import web
 from syncret.config.fields import SecretKeySelector
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions.pool import Sessions
-from syncret.daemon.homes.contract import Change, ChangeKind
+from syncret.daemon.engine.sessions.pool import SessionPool
+from syncret.daemon.homes.contract import WatchEvent, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied
@@ -218,7 +218,7 @@ async def test_a_new_token_in_the_secret_is_taken_up_by_the_session(mount: Mount
         }
     )
     wanted = RemoteRef("db", "user")
-    async with Sessions(Registry(), cluster, Settings(), clock=Clock(time.time())) as sessions:
+    async with SessionPool(Registry(), cluster, Settings(), clock=Clock(time.time())) as sessions:
         before = await sessions.session(stored, "default").read([wanted])
         vault().write("auth/token/revoke", token=first)
         found = await cluster.get(ref)
@@ -226,7 +226,7 @@ async def test_a_new_token_in_the_secret_is_taken_up_by_the_session(mount: Mount
         document = found.document
         document["data"]["token"] = b64encode(second.encode()).decode()
         changed = await cluster.update(document)
-        sessions.notice(Change(ChangeKind.MODIFIED, changed))
+        sessions.notice(WatchEvent(WatchEventType.MODIFIED, changed))
         after = await sessions.session(stored, "default").read([wanted])
 
     assert before == after == {wanted: SecretBytes(b"ada")}

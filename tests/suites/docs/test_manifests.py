@@ -8,7 +8,7 @@ import pytest
 from syncret.config.manifests.documents import LoadedDocument, load_bytes
 from syncret.config.manifests.loader import load
 from syncret.config.meta import is_object
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from syncret.config.settings_layers import load_settings
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.main import main
@@ -32,7 +32,7 @@ def _errors(document: LoadedDocument) -> list[str]:
     if given is not None and given.get("kind") == "Scenario":
         found += read_scenario(given, REGISTRY)[1]
     elif given is not None:
-        found += judge(given, REGISTRY).problems
+        found += admit(given, REGISTRY).problems
     return [str(problem) for problem in found if problem.fatal]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from syncret.config.settings import Settings
-from syncret.daemon.one_pass import Pass, one_pass
+from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
 from tests.support.servers.ibm.server import Ibm, ibm
@@ -38,7 +38,7 @@ def held(folder: Path) -> dict[str, str]:
     return {file.name: file.read_text() for file in folder.iterdir()}
 
 
-async def synced(cloud: Ibm, folder: Path, texts: dict[str, str]) -> Pass:
+async def synced(cloud: Ibm, folder: Path, texts: dict[str, str]) -> SyncResult:
     """One pass with these manifests, which say where this server is."""
     manifests = folder / "manifests"
     manifests.mkdir(exist_ok=True)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from syncret.config.settings import Settings
 from syncret.daemon.cli.commands.providers import provider_rows
 from syncret.daemon.one_pass import one_pass
@@ -52,7 +52,7 @@ def _store(**spec: str) -> dict[str, object]:
 def test_the_store_of_the_page_is_judged() -> None:
     [block] = blocks(PAGE, "yaml")
     assert "    directory:\n      path: /srv/secrets\n" in block.text
-    assert judge(_store(path="/srv/secrets"), REGISTRY).accepted
+    assert admit(_store(path="/srv/secrets"), REGISTRY).accepted
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_store_of_the_page_is_judged() -> None:
     ],
 )
 def test_a_wrong_store_is_told(spec: dict[str, str], expected: tuple[str, str]) -> None:
-    problems = judge(_store(**spec), REGISTRY).problems
+    problems = admit(_store(**spec), REGISTRY).problems
 
     assert any(each.path == expected[0] and expected[1] in str(each) for each in problems)
 

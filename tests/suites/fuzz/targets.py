@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from bench.typical import DATA, GROUPS
 from syncret.config.fields import Json
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from syncret.config.text.yaml import parse_text
 from syncret.daemon.core.templating import operator
 from syncret.daemon.core.templating.functions.contract import Context
@@ -71,12 +71,12 @@ def _yaml(chance: Random) -> None:
     text = mutation.text(chance, _manifests()).encode("utf-8", "surrogateescape")
     for parsed in parse_text(text, as_json=not chance.randrange(10)):
         if not parsed.problems:
-            judge(parsed.value, _REGISTRY)
+            admit(parsed.value, _REGISTRY)
 
 
 def _decode(chance: Random) -> None:
     document = mutation.document(chance, _documents())
-    judge(document, _REGISTRY)
+    admit(document, _REGISTRY)
 
 
 def _gjson(chance: Random) -> None:

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from syncret.daemon.homes.contract import Backend
+from syncret.daemon.homes.contract import Home
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
 from syncret.daemon.homes.memory.cluster import MemoryCluster
@@ -17,12 +17,12 @@ from tests.suites.homes.objects import START
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncGenerator[Backend]:
+async def memory(folder: Path) -> AsyncGenerator[Home]:
     yield MemoryCluster(now=lambda: START)
 
 
 @asynccontextmanager
-async def host(folder: Path) -> AsyncGenerator[Backend]:
+async def host(folder: Path) -> AsyncGenerator[Home]:
     with TemporaryDirectory(dir=MEMORY_DISK) as disk:
         settings = HostSettings(
             manifests=(),
@@ -39,11 +39,11 @@ async def host(folder: Path) -> AsyncGenerator[Backend]:
 MEMORY_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Thousands of durable writes, one after the other, would take long on a real disk."""
 
-HOMES: dict[str, Callable[[Path], AbstractAsyncContextManager[Backend]]] = {"memory": memory, "host": host}
+HOMES: dict[str, Callable[[Path], AbstractAsyncContextManager[Home]]] = {"memory": memory, "host": host}
 
 
 @pytest.fixture(params=[pytest.param(home, id=name) for name, home in HOMES.items()])
-async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Backend]:
+async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Home]:
     """An empty home of each sort."""
     async with request.param(tmp_path) as home:
         yield home

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.homes.contract import Backend, Change, ChangeKind, Changes, Stored
+from syncret.daemon.homes.contract import Home, StoredObject, Watch, WatchEvent, WatchEventType
 
 START = 1767225600.0
 """2026-01-01T00:00:00Z"""
@@ -43,7 +43,7 @@ def ref(kind: GroupKind = OURS, name: str = "a", namespace: str = "default") -> 
     return ObjectRef(*kind, namespace, name)
 
 
-def owned_by(*owners: Stored) -> Document:
+def owned_by(*owners: StoredObject) -> Document:
     """Metadata that names the owners."""
     references = [
         {
@@ -57,44 +57,44 @@ def owned_by(*owners: Stored) -> Document:
     return {"ownerReferences": references}
 
 
-async def existing(backend: Backend, ref: ObjectRef) -> Stored:
+async def existing(backend: Home, ref: ObjectRef) -> StoredObject:
     """The object, which has to be there."""
     stored = await backend.get(ref)
     assert stored is not None
     return stored
 
 
-async def document_of(backend: Backend, ref: ObjectRef) -> Document:
+async def document_of(backend: Home, ref: ObjectRef) -> Document:
     return (await existing(backend, ref)).document
 
 
-async def take(watch: Changes, count: int) -> list[Change]:
+async def take(watch: Watch, count: int) -> list[WatchEvent]:
     """The next changes."""
     async with asyncio.timeout(2):
         return [await anext(watch) for _ in range(count)]
 
 
-async def replay(watch: Changes) -> list[Change]:
+async def replay(watch: Watch) -> list[WatchEvent]:
     """The changes up to SYNCED, which is left out."""
-    changes: list[Change] = []
+    changes: list[WatchEvent] = []
     async with asyncio.timeout(2):
         async for change in watch:
-            if change.kind is ChangeKind.SYNCED:
+            if change.type is WatchEventType.LISTED:
                 break
             changes.append(change)
     return changes
 
 
-async def everything(cluster: Backend) -> dict[ObjectRef, Stored]:
+async def everything(cluster: Home) -> dict[ObjectRef, StoredObject]:
     """All that a new watcher is told of."""
     async with aclosing(cluster.watch()) as watch:
-        return {change.stored.ref: change.stored for change in await replay(watch) if change.stored}
+        return {change.object.ref: change.object for change in await replay(watch) if change.object}
 
 
-def told(changes: list[Change]) -> list[str]:
+def told(changes: list[WatchEvent]) -> list[str]:
     """Changes as `kind name`, of all but namespaces."""
     return [
-        f"{change.kind} {change.stored.ref.name}"
+        f"{change.type} {change.object.ref.name}"
         for change in changes
-        if change.stored is not None and change.stored.ref.kind != "Namespace"
+        if change.object is not None and change.object.ref.kind != "Namespace"
     ]

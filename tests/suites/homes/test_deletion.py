@@ -5,7 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.homes.contract import Backend, ChangeKind, Conflict, Forbidden, Invalid, NotFound
+from syncret.daemon.homes.contract import Home, WatchEventType, Conflict, Forbidden, Invalid, NotFound
 from tests.suites.homes.objects import (
     OURS,
     SECRET,
@@ -26,21 +26,21 @@ CLUSTER_THING = GroupKind("example.com", "ClusterThing")
 HELD = {"finalizers": ["example.com/hold"]}
 
 
-async def test_a_deleted_object_is_gone(backend: Backend) -> None:
+async def test_a_deleted_object_is_gone(backend: Home) -> None:
     await backend.create(manifest())
     await backend.delete(ref())
     assert await backend.get(ref()) is None
     assert await backend.list(OURS) == []
 
 
-async def test_only_what_exists_can_be_deleted(backend: Backend) -> None:
+async def test_only_what_exists_can_be_deleted(backend: Home) -> None:
     with pytest.raises(NotFound):
         await backend.delete(ref())
     with pytest.raises(NotFound):
         await backend.delete(ref(), uid="x")
 
 
-async def test_a_deletion_may_name_the_life_it_means(backend: Backend) -> None:
+async def test_a_deletion_may_name_the_life_it_means(backend: Home) -> None:
     former = await backend.create(manifest())
     await backend.delete(ref(), uid=former.uid)
     await backend.create(manifest())
@@ -49,9 +49,9 @@ async def test_a_deletion_may_name_the_life_it_means(backend: Backend) -> None:
     await existing(backend, ref())
 
 
-async def test_a_new_life_has_a_new_uid_and_no_status(backend: Backend) -> None:
+async def test_a_new_life_has_a_new_uid_and_no_status(backend: Home) -> None:
     former = await backend.create(manifest())
-    await backend.report(former.ref, {"a": 1}, uid=former.uid)
+    await backend.update_status(former.ref, {"a": 1}, uid=former.uid)
     await backend.delete(former.ref)
     latter = await backend.create(manifest())
     assert latter.uid != former.uid
@@ -59,7 +59,7 @@ async def test_a_new_life_has_a_new_uid_and_no_status(backend: Backend) -> None:
     assert "status" not in latter.document
 
 
-async def test_finalizers_hold_an_object(backend: Backend) -> None:
+async def test_finalizers_hold_an_object(backend: Home) -> None:
     await backend.create(manifest(meta=HELD))
     await backend.delete(ref())
     metadata = (await document_of(backend, ref()))["metadata"]
@@ -68,7 +68,7 @@ async def test_finalizers_hold_an_object(backend: Backend) -> None:
     assert metadata["generation"] == 2
 
 
-async def test_a_second_deletion_changes_nothing(backend: Backend) -> None:
+async def test_a_second_deletion_changes_nothing(backend: Home) -> None:
     await backend.create(manifest(meta=HELD))
     await backend.delete(ref())
     marked = await existing(backend, ref())
@@ -76,16 +76,16 @@ async def test_a_second_deletion_changes_nothing(backend: Backend) -> None:
     assert await existing(backend, ref()) == marked
 
 
-async def test_what_is_being_deleted_can_still_be_written(backend: Backend) -> None:
+async def test_what_is_being_deleted_can_still_be_written(backend: Home) -> None:
     created = await backend.create(manifest(meta=HELD))
     await backend.delete(ref())
-    await backend.report(ref(), {"a": 1}, uid=created.uid)
+    await backend.update_status(ref(), {"a": 1}, uid=created.uid)
     stored = await backend.update(manifest(meta=HELD, spec={}))
     assert "deletionTimestamp" in stored.document["metadata"]
     assert stored.document["status"] == {"a": 1}
 
 
-async def test_the_last_finalizer_lets_an_object_go(backend: Backend) -> None:
+async def test_the_last_finalizer_lets_an_object_go(backend: Home) -> None:
     await backend.create(manifest(meta={"finalizers": ["example.com/one", "example.com/two"]}))
     await backend.delete(ref())
     await backend.update(manifest(meta={"finalizers": ["example.com/two"]}))
@@ -94,7 +94,7 @@ async def test_the_last_finalizer_lets_an_object_go(backend: Backend) -> None:
     assert await backend.get(ref()) is None
 
 
-async def test_what_is_being_deleted_takes_no_new_finalizers(backend: Backend) -> None:
+async def test_what_is_being_deleted_takes_no_new_finalizers(backend: Home) -> None:
     await backend.create(manifest(meta=HELD))
     await backend.delete(ref())
     with pytest.raises(Invalid) as refusal:
@@ -102,7 +102,7 @@ async def test_what_is_being_deleted_takes_no_new_finalizers(backend: Backend) -
     assert [problem.path for problem in refusal.value.problems] == ["metadata.finalizers"]
 
 
-async def test_finalizers_that_are_replaced_let_an_object_go_too(backend: Backend) -> None:
+async def test_finalizers_that_are_replaced_let_an_object_go_too(backend: Home) -> None:
     await backend.create(manifest(meta=HELD))
     await backend.delete(ref())
     marked = await existing(backend, ref())
@@ -112,7 +112,7 @@ async def test_finalizers_that_are_replaced_let_an_object_go_too(backend: Backen
     assert await backend.get(ref()) is None
 
 
-async def test_a_deletion_timestamp_is_the_servers(backend: Backend) -> None:
+async def test_a_deletion_timestamp_is_the_servers(backend: Home) -> None:
     created = await backend.create(manifest(meta={"deletionTimestamp": "2000-01-01T00:00:00Z"}))
     assert "deletionTimestamp" not in created.document["metadata"]
     updated = await backend.update(manifest(meta={"deletionTimestamp": "2000-01-01T00:00:00Z"}))
@@ -120,14 +120,14 @@ async def test_a_deletion_timestamp_is_the_servers(backend: Backend) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- namespaces
-async def test_a_namespace_that_is_used_exists(backend: Backend) -> None:
+async def test_a_namespace_that_is_used_exists(backend: Home) -> None:
     await backend.create(manifest(namespace="team-a"))
     document = await document_of(backend, ref(NAMESPACE, "team-a", ""))
     assert document["metadata"]["labels"] == {"kubernetes.io/metadata.name": "team-a"}
     assert document["status"] == {"phase": "Active"}
 
 
-async def test_a_namespace_keeps_its_name_as_a_label(backend: Backend) -> None:
+async def test_a_namespace_keeps_its_name_as_a_label(backend: Home) -> None:
     await backend.create(manifest(NAMESPACE, "team-a", "", meta={"labels": {"team": "a"}}))
     await backend.create(manifest(namespace="team-a"))
     await backend.update(manifest(NAMESPACE, "team-a", "", meta={"labels": {"team": "b"}}))
@@ -136,7 +136,7 @@ async def test_a_namespace_keeps_its_name_as_a_label(backend: Backend) -> None:
     assert document["status"] == {"phase": "Active"}
 
 
-async def test_a_namespace_goes_with_what_is_in_it(backend: Backend) -> None:
+async def test_a_namespace_goes_with_what_is_in_it(backend: Home) -> None:
     for name in ("a", "b"):
         await backend.create(manifest(name=name, namespace="gone"))
     await backend.create(manifest(namespace="stays"))
@@ -145,7 +145,7 @@ async def test_a_namespace_goes_with_what_is_in_it(backend: Backend) -> None:
     assert [stored.ref.name for stored in await backend.list(NAMESPACE)] == ["stays"]
 
 
-async def test_a_namespace_waits_for_the_finalizers_in_it(backend: Backend) -> None:
+async def test_a_namespace_waits_for_the_finalizers_in_it(backend: Home) -> None:
     await backend.create(manifest(namespace="gone", meta=HELD))
     await backend.delete(ref(NAMESPACE, "gone", ""))
     await backend.delete(ref(NAMESPACE, "gone", ""))
@@ -157,7 +157,7 @@ async def test_a_namespace_waits_for_the_finalizers_in_it(backend: Backend) -> N
     assert await backend.list(NAMESPACE) == []
 
 
-async def test_a_namespace_waits_for_its_own_finalizers(backend: Backend) -> None:
+async def test_a_namespace_waits_for_its_own_finalizers(backend: Home) -> None:
     await backend.create(manifest(NAMESPACE, "gone", "", meta=HELD))
     await backend.create(manifest(namespace="gone", meta=HELD))
     await backend.delete(ref(NAMESPACE, "gone", ""))
@@ -170,7 +170,7 @@ async def test_a_namespace_waits_for_its_own_finalizers(backend: Backend) -> Non
 
 
 # ----------------------------------------------------------------------------------------------------- owners
-async def test_what_an_object_owns_goes_with_it(backend: Backend) -> None:
+async def test_what_an_object_owns_goes_with_it(backend: Home) -> None:
     owner = await backend.create(manifest())
     owned = await backend.create(secret(meta=owned_by(owner)))
     await backend.create(secret("other"))
@@ -180,7 +180,7 @@ async def test_what_an_object_owns_goes_with_it(backend: Backend) -> None:
     assert await backend.list(THING) == []
 
 
-async def test_an_owner_that_waits_for_its_finalizers_still_owns(backend: Backend) -> None:
+async def test_an_owner_that_waits_for_its_finalizers_still_owns(backend: Home) -> None:
     owner = await backend.create(manifest(meta=HELD))
     owned = await backend.create(secret(meta=owned_by(owner)))
     await backend.delete(owner.ref)
@@ -189,7 +189,7 @@ async def test_an_owner_that_waits_for_its_finalizers_still_owns(backend: Backen
     assert await backend.get(owned.ref) is None
 
 
-async def test_what_has_another_owner_loses_only_the_reference(backend: Backend) -> None:
+async def test_what_has_another_owner_loses_only_the_reference(backend: Home) -> None:
     one, two = await backend.create(manifest(name="one")), await backend.create(manifest(name="two"))
     await backend.create(secret(meta=owned_by(one, two)))
     await backend.delete(one.ref)
@@ -199,7 +199,7 @@ async def test_what_has_another_owner_loses_only_the_reference(backend: Backend)
     assert await backend.list(SECRET) == []
 
 
-async def test_what_was_let_go_of_stays(backend: Backend) -> None:
+async def test_what_was_let_go_of_stays(backend: Home) -> None:
     owner = await backend.create(manifest())
     await backend.create(secret(meta=owned_by(owner)))
     await backend.update(secret())
@@ -207,7 +207,7 @@ async def test_what_was_let_go_of_stays(backend: Backend) -> None:
     await existing(backend, ref(SECRET, "s"))
 
 
-async def test_what_was_taken_over_goes(backend: Backend) -> None:
+async def test_what_was_taken_over_goes(backend: Home) -> None:
     owner = await backend.create(manifest())
     await backend.create(secret())
     await backend.update(secret(meta=owned_by(owner)))
@@ -215,7 +215,7 @@ async def test_what_was_taken_over_goes(backend: Backend) -> None:
     assert await backend.list(SECRET) == []
 
 
-async def test_what_is_owned_runs_its_finalizers_first(backend: Backend) -> None:
+async def test_what_is_owned_runs_its_finalizers_first(backend: Home) -> None:
     owner = await backend.create(manifest())
     await backend.create(secret(meta={**HELD, **owned_by(owner)}))
     await backend.delete(owner.ref)
@@ -224,7 +224,7 @@ async def test_what_is_owned_runs_its_finalizers_first(backend: Backend) -> None
     assert await backend.list(SECRET) == []
 
 
-async def test_a_cluster_scoped_owner_owns_in_every_namespace(backend: Backend) -> None:
+async def test_a_cluster_scoped_owner_owns_in_every_namespace(backend: Home) -> None:
     owner = await backend.create(manifest(CLUSTER_THING, "c", ""))
     for namespace in ("x", "y"):
         await backend.create(manifest(namespace=namespace, meta=owned_by(owner)))
@@ -232,7 +232,7 @@ async def test_a_cluster_scoped_owner_owns_in_every_namespace(backend: Backend) 
     assert await backend.list(OURS) == []
 
 
-async def test_what_comes_after_its_owner_went_goes_at_once(backend: Backend) -> None:
+async def test_what_comes_after_its_owner_went_goes_at_once(backend: Home) -> None:
     owner = await backend.create(manifest())
     await backend.delete(owner.ref)
     await backend.create(manifest())
@@ -240,7 +240,7 @@ async def test_what_comes_after_its_owner_went_goes_at_once(backend: Backend) ->
     assert await backend.get(late.ref) is None
 
 
-async def test_what_is_given_to_an_owner_that_went_goes_at_once(backend: Backend) -> None:
+async def test_what_is_given_to_an_owner_that_went_goes_at_once(backend: Home) -> None:
     owner = await backend.create(manifest())
     await backend.create(secret())
     await backend.delete(owner.ref)
@@ -248,7 +248,7 @@ async def test_what_is_given_to_an_owner_that_went_goes_at_once(backend: Backend
     assert await backend.list(SECRET) == []
 
 
-async def test_an_owner_that_was_never_seen_counts_as_one(backend: Backend) -> None:
+async def test_an_owner_that_was_never_seen_counts_as_one(backend: Home) -> None:
     owner = await backend.create(manifest())
     meta = owned_by(owner)
     meta["ownerReferences"][0]["uid"] = "of-another-cluster"
@@ -258,7 +258,7 @@ async def test_an_owner_that_was_never_seen_counts_as_one(backend: Backend) -> N
 
 
 @pytest.mark.parametrize("held", [pytest.param({}, id="free"), pytest.param(HELD, id="held")])
-async def test_what_an_object_owns_in_two_ways_goes_once(backend: Backend, held: Document) -> None:
+async def test_what_an_object_owns_in_two_ways_goes_once(backend: Home, held: Document) -> None:
     top = await backend.create(manifest(name="top"))
     middle = await backend.create(manifest(name="middle", meta=owned_by(top)))
     await backend.create(secret(meta={**held, **owned_by(top, middle)}))
@@ -269,7 +269,7 @@ async def test_what_an_object_owns_in_two_ways_goes_once(backend: Backend, held:
     )
 
 
-async def test_owners_in_a_ring_go_together(backend: Backend) -> None:
+async def test_owners_in_a_ring_go_together(backend: Home) -> None:
     one = await backend.create(manifest(name="one"))
     two = await backend.create(manifest(name="two", meta=owned_by(one)))
     await backend.update(manifest(name="one", meta=owned_by(two)))
@@ -277,7 +277,7 @@ async def test_owners_in_a_ring_go_together(backend: Backend) -> None:
     assert await backend.list(OURS) == []
 
 
-async def test_a_long_line_of_owners_goes(backend: Backend) -> None:
+async def test_a_long_line_of_owners_goes(backend: Home) -> None:
     owner = first = await backend.create(manifest(THING, "0"))
     for number in range(1, 1200):  # deeper than Python may recurse
         owner = await backend.create(manifest(THING, str(number), meta=owned_by(owner)))
@@ -285,7 +285,7 @@ async def test_a_long_line_of_owners_goes(backend: Backend) -> None:
     assert await backend.list(THING) == []
 
 
-async def test_a_deletion_is_told_in_a_fixed_order(backend: Backend) -> None:
+async def test_a_deletion_is_told_in_a_fixed_order(backend: Home) -> None:
     owner = await backend.create(manifest(name="owner", namespace="gone"))
     for name in ("z", "y"):
         await backend.create(manifest(SECRET, name, "gone", meta=owned_by(owner)))
@@ -295,10 +295,10 @@ async def test_a_deletion_is_told_in_a_fixed_order(backend: Backend) -> None:
         await backend.delete(ref(NAMESPACE, "gone", ""))
         changes = await take(watch, 6)
     assert told(changes) == ["deleted y", "deleted z", "deleted last", "deleted owner"]
-    assert [changes[0].kind, changes[-1].kind] == [ChangeKind.MODIFIED, ChangeKind.DELETED]
+    assert [changes[0].kind, changes[-1].kind] == [WatchEventType.MODIFIED, WatchEventType.DELETED]
 
 
-async def test_an_object_may_own_the_namespace_it_is_in(backend: Backend) -> None:
+async def test_an_object_may_own_the_namespace_it_is_in(backend: Home) -> None:
     owner = await backend.create(manifest(namespace="n"))
     await backend.update(manifest(NAMESPACE, "n", "", meta=owned_by(owner)))
     await backend.create(manifest(SECRET, "s", "n", meta=owned_by(owner)))
@@ -307,7 +307,7 @@ async def test_an_object_may_own_the_namespace_it_is_in(backend: Backend) -> Non
     assert await backend.list(OURS) == []
 
 
-async def test_a_namespace_goes_with_its_owner(backend: Backend) -> None:
+async def test_a_namespace_goes_with_its_owner(backend: Home) -> None:
     owner = await backend.create(manifest(namespace="home"))
     await backend.create(manifest(NAMESPACE, "n", "", meta=owned_by(owner)))
     await backend.create(manifest(namespace="n", meta=owned_by(owner)))

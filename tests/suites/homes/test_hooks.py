@@ -80,7 +80,7 @@ async def test_a_prepared_write_loses_to_one_that_came_in_between(cluster: Memor
     with pytest.raises(Conflict):
         cluster.commit(creation)
     change = cluster.prepare_update(manifest(spec={}))
-    reported = await cluster.report(created.ref, {"a": 1}, uid=created.uid)
+    reported = await cluster.update_status(created.ref, {"a": 1}, uid=created.uid)
     with pytest.raises(Conflict):
         cluster.commit(change)
     assert await cluster.get(created.ref) == reported

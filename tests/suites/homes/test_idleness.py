@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import ChangeKind, Stored
+from syncret.daemon.homes.contract import StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.metadata import counted_uids
 from tests.suites.homes.objects import (
@@ -26,7 +26,7 @@ from tests.suites.homes.objects import (
 
 
 async def test_the_same_calls_give_the_same_cluster() -> None:
-    async def run() -> dict[ObjectRef, Stored]:
+    async def run() -> dict[ObjectRef, StoredObject]:
         cluster = MemoryCluster(now=lambda: START, new_uid=counted_uids())
         owner = await cluster.create(manifest())
         await cluster.create(secret(meta=owned_by(owner)))
@@ -52,10 +52,14 @@ async def test_idle_waits_until_every_watcher_has_dealt_with_everything(cluster:
         async with aclosing(cluster.watch()) as watch:
             async for change in watch:
                 await asyncio.sleep(0)
-                if change.stored and change.stored.ref.kind == "Thing" and change.kind is ChangeKind.ADDED:
-                    await cluster.create(secret(f"of-{change.stored.ref.name}"))
-                elif change.stored:
-                    done.append(change.stored.ref.name)
+                if (
+                    change.object
+                    and change.object.ref.kind == "Thing"
+                    and change.type is WatchEventType.ADDED
+                ):
+                    await cluster.create(secret(f"of-{change.object.ref.name}"))
+                elif change.object:
+                    done.append(change.object.ref.name)
 
     tasks = [asyncio.create_task(controller())]
     await asyncio.sleep(0)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import Forbidden, Invalid, Stored, TargetUnavailable
+from syncret.daemon.homes.contract import Forbidden, Invalid, StorageUnavailable, StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.suites.homes.objects import (
     SECRET,
@@ -29,20 +29,20 @@ class Book:
     """A journal that keeps what stands, and all that happened."""
 
     def __init__(self) -> None:
-        self.standing: dict[ObjectRef, Stored] = {}
+        self.standing: dict[ObjectRef, StoredObject] = {}
         self.entries: list[str] = []
         self.broken = False
         self.stuck = ""
 
-    def saved(self, stored: Stored) -> None:
+    def saved(self, stored: StoredObject) -> None:
         if self.broken:
-            raise TargetUnavailable("the disk is full")
+            raise StorageUnavailable("the disk is full")
         self.standing[stored.ref] = stored
         self.entries.append(f"saved {stored.ref}")
 
     def removed(self, ref: ObjectRef) -> None:
         if ref.name == self.stuck:
-            raise TargetUnavailable("the folder is someone else's")
+            raise StorageUnavailable("the folder is someone else's")
         del self.standing[ref]
         self.entries.append(f"removed {ref}")
 
@@ -53,7 +53,7 @@ async def test_the_journal_is_told_of_every_mutation() -> None:
     owner = await cluster.create(manifest())
     await cluster.create(secret(meta=owned_by(owner)))
     await cluster.update(manifest())
-    await cluster.report(owner.ref, {"a": 1}, uid=owner.uid)
+    await cluster.update_status(owner.ref, {"a": 1}, uid=owner.uid)
     await cluster.delete(owner.ref)
     assert book.entries == [
         "saved Namespace/default",
@@ -72,12 +72,12 @@ async def test_what_the_journal_refuses_has_not_happened() -> None:
     async with aclosing(cluster.watch()) as watch:
         await replay(watch)
         book.broken = True
-        with pytest.raises(TargetUnavailable):
+        with pytest.raises(StorageUnavailable):
             await cluster.update(manifest(spec={}))
         assert await cluster.get(created.ref) == created
         book.broken = False
         stored = await cluster.update(manifest(spec={}))
-        assert [change.stored for change in await take(watch, 1)] == [stored]
+        assert [change.object for change in await take(watch, 1)] == [stored]
 
 
 async def test_a_removal_that_fails_in_the_middle_can_be_tried_again() -> None:
@@ -87,7 +87,7 @@ async def test_a_removal_that_fails_in_the_middle_can_be_tried_again() -> None:
     for name in ("s", "t"):
         await cluster.create(secret(name, meta=owned_by(owner)))
     book.stuck = "s"
-    with pytest.raises(TargetUnavailable):
+    with pytest.raises(StorageUnavailable):
         await cluster.delete(owner.ref)
     assert [stored.ref.name for stored in await cluster.list(SECRET)] == ["s"]
     await existing(cluster, owner.ref)
@@ -100,7 +100,7 @@ async def test_a_cluster_comes_back_from_its_journal() -> None:
     book = Book()
     first = MemoryCluster(now=lambda: START, journal=book)
     owner = await first.create(manifest(meta={"finalizers": ["example.com/f"]}))
-    await first.report(owner.ref, {"a": 1}, uid=owner.uid)
+    await first.update_status(owner.ref, {"a": 1}, uid=owner.uid)
     await first.create(secret(meta=owned_by(owner)))
     await first.create(manifest(THING, namespace="gone", meta={"finalizers": ["example.com/f"]}))
     await first.delete(ref(THING, namespace="gone"))
@@ -146,13 +146,13 @@ class Drawer:
     def __init__(self) -> None:
         self.data: dict[ObjectRef, Document] = {}
 
-    def seal(self, stored: Stored, document: Document) -> Stored:
+    def strip(self, stored: StoredObject, document: Document) -> StoredObject:
         if document["kind"] != "Secret":
             return stored
         document = {**document, "data": dict.fromkeys(document.get("data", {}), "")}
         return msgspec.structs.replace(stored, data=msgspec.json.encode(document))
 
-    def unseal(self, stored: Stored) -> Stored:
+    def fill(self, stored: StoredObject) -> StoredObject:
         if stored.ref not in self.data:
             return stored
         document = {**stored.document, "data": self.data[stored.ref]}
@@ -161,7 +161,7 @@ class Drawer:
 
 async def test_a_vault_keeps_values_out_of_memory_and_journal() -> None:
     drawer, book = Drawer(), Book()
-    cluster = MemoryCluster(now=lambda: START, vault=drawer, journal=book)
+    cluster = MemoryCluster(now=lambda: START, contents=drawer, journal=book)
     async with aclosing(cluster.watch()) as watch:
         await replay(watch)
         draft = cluster.prepare_create(secret(stringData={"key": "value"}))
@@ -171,13 +171,13 @@ async def test_a_vault_keeps_values_out_of_memory_and_journal() -> None:
         assert b"dmFsdWU" not in b"".join(stored.data for stored in book.standing.values())
         assert (await document_of(cluster, draft.ref))["data"] == {"key": "dmFsdWU="}
         assert (await cluster.list(SECRET))[0].document["data"] == {"key": "dmFsdWU="}
-        changes = [change.stored for change in await take(watch, 2) if change.stored]
+        changes = [change.object for change in await take(watch, 2) if change.object]
         assert changes[-1].document["data"] == {"key": ""}
 
 
 async def test_content_is_compared_with_what_the_vault_keeps() -> None:
     drawer = Drawer()
-    cluster = MemoryCluster(now=lambda: START, vault=drawer)
+    cluster = MemoryCluster(now=lambda: START, contents=drawer)
     draft = cluster.prepare_create(secret(data={"a": "MQ=="}, immutable=True))
     drawer.data[draft.ref] = draft.document["data"]
     cluster.commit(draft)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.homes.contract import AlreadyExists, ChangeKind, Forbidden, NotFound, Stored
+from syncret.daemon.homes.contract import AlreadyExists, Forbidden, NotFound, StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.suites.homes.objects import START, manifest
 
@@ -84,7 +84,7 @@ class Model:
             self.delete(ref)
 
 
-def view(stored: Stored, gone: Iterable[str]) -> Life:
+def view(stored: StoredObject, gone: Iterable[str]) -> Life:
     """What the model would say of a stored object. Owners that are gone may stand in what is itself going."""
     document = stored.document
     metadata = document["metadata"]
@@ -109,7 +109,7 @@ class Lives(RuleBasedStateMachine):
         self.cluster = MemoryCluster(now=lambda: START)
         self.model = Model()
         self.uids: list[str] = []
-        self.told: dict[ObjectRef, Stored] = {}
+        self.told: dict[ObjectRef, StoredObject] = {}
         self.versions: list[int] = []
         self.reader = self.loop.create_task(self.read())
 
@@ -118,15 +118,15 @@ class Lives(RuleBasedStateMachine):
 
     async def read(self) -> None:
         async for change in self.cluster.watch():
-            if change.stored is None:
+            if change.object is None:
                 continue
-            ref = change.stored.ref
-            if change.kind is ChangeKind.DELETED:
-                assert self.told.pop(ref).uid == change.stored.uid
+            ref = change.object.ref
+            if change.type is WatchEventType.DELETED:
+                assert self.told.pop(ref).uid == change.object.uid
                 continue
-            assert (change.kind is ChangeKind.MODIFIED) == (ref in self.told)
-            self.told[ref] = change.stored
-            self.versions.append(int(change.stored.resource_version))
+            assert (change.type is WatchEventType.MODIFIED) == (ref in self.told)
+            self.told[ref] = change.object
+            self.versions.append(int(change.object.resource_version))
 
     def document(self, ref: ObjectRef, size: int, owners: list[int], *, held: bool) -> Document:
         uids = {self.uids[number % len(self.uids)] for number in owners} if self.uids else set[str]()
@@ -166,7 +166,9 @@ class Lives(RuleBasedStateMachine):
     def report(self, ref: ObjectRef, seen: int) -> None:
         life = self.model.lives.get(ref)
         uid = life.uid if life else "nobody"
-        assert (self.run_now(self.cluster.report(ref, {"seen": seen}, uid=uid)) is None) == (life is None)
+        assert (self.run_now(self.cluster.update_status(ref, {"seen": seen}, uid=uid)) is None) == (
+            life is None
+        )
         if life:
             life.status = seen
 

@@ -6,12 +6,12 @@ import pytest
 
 from syncret.config.fields import LabelRequirement, LabelSelector
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.homes.contract import AlreadyExists, Backend, Conflict, Invalid, NotFound
+from syncret.daemon.homes.contract import AlreadyExists, Conflict, Home, Invalid, NotFound
 from syncret.providers.errors import Malformed
 from tests.suites.homes.objects import OURS, SECRET, THING, document_of, existing, manifest, ref, secret
 
 
-async def test_a_created_object_is_what_was_given_and_what_the_server_adds(backend: Backend) -> None:
+async def test_a_created_object_is_what_was_given_and_what_the_server_adds(backend: Home) -> None:
     stored = await backend.create(manifest(meta={"labels": {"team": "a"}}))
     document = stored.document
     metadata = document["metadata"]
@@ -24,17 +24,17 @@ async def test_a_created_object_is_what_was_given_and_what_the_server_adds(backe
     assert await existing(backend, ref()) == stored
 
 
-async def test_what_is_not_there_is_none(backend: Backend) -> None:
+async def test_what_is_not_there_is_none(backend: Home) -> None:
     assert await backend.get(ref()) is None
 
 
-async def test_a_name_is_taken_once(backend: Backend) -> None:
+async def test_a_name_is_taken_once(backend: Home) -> None:
     await backend.create(manifest())
     with pytest.raises(AlreadyExists):
         await backend.create(manifest())
 
 
-async def test_the_same_name_may_stand_in_other_namespaces_and_kinds(backend: Backend) -> None:
+async def test_the_same_name_may_stand_in_other_namespaces_and_kinds(backend: Home) -> None:
     created = [
         await backend.create(manifest()),
         await backend.create(manifest(namespace="other")),
@@ -45,7 +45,7 @@ async def test_the_same_name_may_stand_in_other_namespaces_and_kinds(backend: Ba
     assert len({stored.resource_version for stored in created}) == len(created)
 
 
-async def test_a_client_cannot_choose_what_is_the_servers(backend: Backend) -> None:
+async def test_a_client_cannot_choose_what_is_the_servers(backend: Home) -> None:
     meta: Document = {
         "uid": "mine",
         "creationTimestamp": "2000-01-01T00:00:00Z",
@@ -61,7 +61,7 @@ async def test_a_client_cannot_choose_what_is_the_servers(backend: Backend) -> N
     assert "status" not in stored.document
 
 
-async def test_a_callers_document_stays_the_callers(backend: Backend) -> None:
+async def test_a_callers_document_stays_the_callers(backend: Home) -> None:
     document = secret(stringData={"key": "value"}, meta={"labels": None})
     await backend.create(document)
     assert document == secret(stringData={"key": "value"}, meta={"labels": None})
@@ -80,7 +80,7 @@ async def test_a_callers_document_stays_the_callers(backend: Backend) -> None:
     ],
 )
 async def test_the_generation_counts_changes_of_the_content(
-    backend: Backend, change: Document, generation: int
+    backend: Home, change: Document, generation: int
 ) -> None:
     document = (await backend.create(manifest(THING))).document
     metadata = {**document["metadata"], **change.get("metadata", {})}
@@ -89,13 +89,13 @@ async def test_the_generation_counts_changes_of_the_content(
     assert updated.resource_version != document["metadata"]["resourceVersion"]
 
 
-async def test_core_kinds_have_no_generation(backend: Backend) -> None:
+async def test_core_kinds_have_no_generation(backend: Home) -> None:
     await backend.create(secret())
     stored = await backend.update(secret(data={"a": "Yg=="}))
     assert "generation" not in stored.document["metadata"]
 
 
-async def test_an_update_replaces_all_but_what_is_the_servers(backend: Backend) -> None:
+async def test_an_update_replaces_all_but_what_is_the_servers(backend: Home) -> None:
     created = await backend.create(manifest(meta={"labels": {"a": "b"}, "annotations": {"c": "d"}}))
     updated = await backend.update(manifest(meta={"labels": {"e": "f"}}, spec={"refreshInterval": "0"}))
     old, new = created.document, updated.document
@@ -107,7 +107,7 @@ async def test_an_update_replaces_all_but_what_is_the_servers(backend: Backend) 
     assert int(updated.resource_version) > int(created.resource_version)
 
 
-async def test_an_update_from_a_stale_version_conflicts(backend: Backend) -> None:
+async def test_an_update_from_a_stale_version_conflicts(backend: Home) -> None:
     stale = (await backend.create(manifest())).document
     await backend.update(manifest(spec={"refreshInterval": "2h"}))
     with pytest.raises(Conflict):
@@ -115,14 +115,14 @@ async def test_an_update_from_a_stale_version_conflicts(backend: Backend) -> Non
     assert (await document_of(backend, ref()))["spec"] == {"refreshInterval": "2h"}
 
 
-async def test_without_a_version_the_last_write_wins(backend: Backend) -> None:
+async def test_without_a_version_the_last_write_wins(backend: Home) -> None:
     await backend.create(manifest())
     await backend.update(manifest(spec={"refreshInterval": "2h"}))
     await backend.update(manifest(spec={"refreshInterval": "3h"}))
     assert (await document_of(backend, ref()))["spec"] == {"refreshInterval": "3h"}
 
 
-async def test_an_update_of_a_former_life_conflicts(backend: Backend) -> None:
+async def test_an_update_of_a_former_life_conflicts(backend: Home) -> None:
     former = await backend.create(manifest())
     await backend.delete(former.ref)
     await backend.create(manifest())
@@ -130,13 +130,13 @@ async def test_an_update_of_a_former_life_conflicts(backend: Backend) -> None:
         await backend.update(manifest(meta={"uid": former.uid}, spec={}))
 
 
-async def test_only_what_exists_can_be_updated(backend: Backend) -> None:
+async def test_only_what_exists_can_be_updated(backend: Home) -> None:
     with pytest.raises(NotFound):
         await backend.update(manifest())
 
 
 @pytest.mark.parametrize("kind", [pytest.param(OURS, id="ours"), pytest.param(SECRET, id="secret")])
-async def test_finalizers_alone_can_be_replaced(backend: Backend, kind: GroupKind) -> None:
+async def test_finalizers_alone_can_be_replaced(backend: Home, kind: GroupKind) -> None:
     created = await backend.create(manifest(kind, meta={"labels": {"a": "b"}}))
     held = await backend.set_finalizers(created, ["example.com/hold"])
     assert held == await existing(backend, ref(kind))
@@ -150,7 +150,7 @@ async def test_finalizers_alone_can_be_replaced(backend: Backend, kind: GroupKin
     }
 
 
-async def test_finalizers_of_a_stale_version_are_not_replaced(backend: Backend) -> None:
+async def test_finalizers_of_a_stale_version_are_not_replaced(backend: Home) -> None:
     stale = await backend.create(manifest())
     await backend.update(manifest(spec={"refreshInterval": "2h"}))
     with pytest.raises(Conflict):
@@ -161,7 +161,7 @@ async def test_finalizers_of_a_stale_version_are_not_replaced(backend: Backend) 
 
 
 @pytest.mark.parametrize("kind", [pytest.param(OURS, id="ours"), pytest.param(SECRET, id="secret")])
-async def test_equal_content_is_no_write(backend: Backend, kind: GroupKind) -> None:
+async def test_equal_content_is_no_write(backend: Home, kind: GroupKind) -> None:
     created = await backend.create(manifest(kind, meta={"labels": {"a": "b", "c": "d"}}))
     same = await backend.update(manifest(kind, meta={"labels": {"c": "d", "a": "b"}, "annotations": None}))
     assert same == created
@@ -175,20 +175,20 @@ async def test_equal_content_is_no_write(backend: Backend, kind: GroupKind) -> N
         pytest.param("", None, id="null"),
     ],
 )
-async def test_values_that_python_holds_for_equal_are_not(backend: Backend, old: object, new: object) -> None:
+async def test_values_that_python_holds_for_equal_are_not(backend: Home, old: object, new: object) -> None:
     await backend.create(manifest(THING, spec={"value": old}))
     stored = await backend.update(manifest(THING, spec={"value": new}))
     assert stored.document["spec"]["value"] is new
 
 
-async def test_an_update_leaves_our_status_alone(backend: Backend) -> None:
+async def test_an_update_leaves_our_status_alone(backend: Home) -> None:
     created = await backend.create(manifest())
-    await backend.report(created.ref, {"refreshTime": "then"}, uid=created.uid)
+    await backend.update_status(created.ref, {"refreshTime": "then"}, uid=created.uid)
     updated = await backend.update(manifest(spec={}, status={"refreshTime": "now"}))
     assert updated.document["status"] == {"refreshTime": "then"}
 
 
-async def test_kinds_that_nobody_knows_are_written_as_a_whole(backend: Backend) -> None:
+async def test_kinds_that_nobody_knows_are_written_as_a_whole(backend: Home) -> None:
     created = await backend.create(manifest(THING, status={"phase": "new"}, extra=[1, {"a": None}]))
     assert created.document["status"] == {"phase": "new"}
     assert created.document["extra"] == [1, {"a": None}]
@@ -196,10 +196,12 @@ async def test_kinds_that_nobody_knows_are_written_as_a_whole(backend: Backend) 
     assert updated.document["status"] == {"phase": "old"}
 
 
-async def test_a_report_replaces_the_status_only(backend: Backend) -> None:
+async def test_a_report_replaces_the_status_only(backend: Home) -> None:
     created = await backend.create(manifest(meta={"labels": {"a": "b"}}))
-    await backend.report(created.ref, {"refreshTime": "then", "binding": {"name": "x"}}, uid=created.uid)
-    reported = await backend.report(created.ref, {"refreshTime": "now"}, uid=created.uid)
+    await backend.update_status(
+        created.ref, {"refreshTime": "then", "binding": {"name": "x"}}, uid=created.uid
+    )
+    reported = await backend.update_status(created.ref, {"refreshTime": "now"}, uid=created.uid)
     assert reported is not None
     expected = created.document
     expected["status"] = {"refreshTime": "now"}
@@ -208,22 +210,22 @@ async def test_a_report_replaces_the_status_only(backend: Backend) -> None:
     assert int(reported.resource_version) > int(created.resource_version)
 
 
-async def test_an_equal_report_is_no_write(backend: Backend) -> None:
+async def test_an_equal_report_is_no_write(backend: Home) -> None:
     created = await backend.create(manifest())
-    first = await backend.report(created.ref, {"a": 1}, uid=created.uid)
-    assert await backend.report(created.ref, {"a": 1}, uid=created.uid) == first
+    first = await backend.update_status(created.ref, {"a": 1}, uid=created.uid)
+    assert await backend.update_status(created.ref, {"a": 1}, uid=created.uid) == first
 
 
-async def test_a_report_about_another_life_is_dropped(backend: Backend) -> None:
+async def test_a_report_about_another_life_is_dropped(backend: Home) -> None:
     former = await backend.create(manifest())
     await backend.delete(former.ref)
-    assert await backend.report(former.ref, {"a": 1}, uid=former.uid) is None
+    assert await backend.update_status(former.ref, {"a": 1}, uid=former.uid) is None
     await backend.create(manifest())
-    assert await backend.report(former.ref, {"a": 1}, uid=former.uid) is None
+    assert await backend.update_status(former.ref, {"a": 1}, uid=former.uid) is None
     assert "status" not in await document_of(backend, ref())
 
 
-async def test_a_list_is_ordered_by_name_and_keeps_to_its_namespace(backend: Backend) -> None:
+async def test_a_list_is_ordered_by_name_and_keeps_to_its_namespace(backend: Home) -> None:
     for namespace, name in [("b", "y"), ("a", "z"), ("b", "x"), ("a", "y")]:
         await backend.create(manifest(name=name, namespace=namespace))
     await backend.create(manifest(THING, namespace="a"))
@@ -256,7 +258,7 @@ def _expression(operator: str, *values: str) -> LabelSelector:
     ],
 )
 async def test_a_list_takes_a_label_selector(
-    backend: Backend, selector: LabelSelector, names: list[str]
+    backend: Home, selector: LabelSelector, names: list[str]
 ) -> None:
     await backend.create(manifest(name="none"))
     for tier in ("front", "back"):
@@ -264,7 +266,7 @@ async def test_a_list_takes_a_label_selector(
     assert [stored.ref.name for stored in await backend.list(OURS, selector=selector)] == names
 
 
-async def test_a_selector_that_is_none_is_refused(backend: Backend) -> None:
+async def test_a_selector_that_is_none_is_refused(backend: Home) -> None:
     with pytest.raises(Malformed):
         await backend.list(OURS, selector=_expression("Like", "back"))
 
@@ -285,13 +287,13 @@ async def test_a_selector_that_is_none_is_refused(backend: Backend) -> None:
         pytest.param({"spec": {1: 2}}, "", id="not JSON"),
     ],
 )
-async def test_what_is_no_object_is_refused(backend: Backend, broken: Document, path: str) -> None:
+async def test_what_is_no_object_is_refused(backend: Home, broken: Document, path: str) -> None:
     with pytest.raises(Invalid) as refusal:
         await backend.create({**manifest(THING), **broken})
     assert [problem.path for problem in refusal.value.problems] == [path]
 
 
-async def test_writers_of_many_tasks_never_share_a_version(backend: Backend) -> None:
+async def test_writers_of_many_tasks_never_share_a_version(backend: Home) -> None:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(backend.create(manifest(name=f"n{i}"))) for i in range(50)]
     assert len({task.result().resource_version for task in tasks}) == len(tasks)

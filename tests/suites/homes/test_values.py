@@ -3,14 +3,14 @@
 import pytest
 
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.homes.contract import Backend, Invalid
+from syncret.daemon.homes.contract import Home, Invalid
 from tests.suites.homes.objects import SECRET, document_of, manifest, ref, secret
 
 CONFIG_MAP = GroupKind("", "ConfigMap")
 IMMUTABLE = "field is immutable when `immutable` is set"
 
 
-async def test_string_data_is_folded_over_data(backend: Backend) -> None:
+async def test_string_data_is_folded_over_data(backend: Home) -> None:
     stored = await backend.create(
         secret(data={"a": "b2xk", "b": "Yg=="}, stringData={"a": "new", "c": "\N{SNOWMAN}"})
     )
@@ -18,18 +18,18 @@ async def test_string_data_is_folded_over_data(backend: Backend) -> None:
     assert "stringData" not in stored.document
 
 
-async def test_string_data_is_folded_on_update_too(backend: Backend) -> None:
+async def test_string_data_is_folded_on_update_too(backend: Home) -> None:
     await backend.create(secret(stringData={"a": "1"}))
     stored = await backend.update(secret(stringData={"b": "2"}))
     assert stored.document["data"] == {"b": "Mg=="}
 
 
-async def test_equal_values_are_no_write_however_they_are_spelled(backend: Backend) -> None:
+async def test_equal_values_are_no_write_however_they_are_spelled(backend: Home) -> None:
     created = await backend.create(secret(data={"a": "MQ=="}))
     assert await backend.update(secret(stringData={"a": "1"})) == created
 
 
-async def test_a_secret_without_type_is_opaque(backend: Backend) -> None:
+async def test_a_secret_without_type_is_opaque(backend: Home) -> None:
     assert (await backend.create(secret(data=None))).document["type"] == "Opaque"
     assert "data" not in await document_of(backend, ref(SECRET, "s"))
 
@@ -42,12 +42,12 @@ async def test_a_secret_without_type_is_opaque(backend: Backend) -> None:
         pytest.param({"data": {"a": None}}, id="null"),
     ],
 )
-async def test_values_are_texts_and_never_quoted(backend: Backend, values: Document) -> None:
+async def test_values_are_texts_and_never_quoted(backend: Home, values: Document) -> None:
     with pytest.raises(Invalid, match=r"must (be|hold)"):
         await backend.create(secret(**values))
 
 
-async def test_the_type_of_a_secret_stays(backend: Backend) -> None:
+async def test_the_type_of_a_secret_stays(backend: Home) -> None:
     await backend.create(secret(type="kubernetes.io/tls"))
     with pytest.raises(Invalid) as refusal:
         await backend.update(secret(type="Opaque"))
@@ -67,7 +67,7 @@ async def test_the_type_of_a_secret_stays(backend: Backend) -> None:
     ],
 )
 async def test_an_immutable_secret_keeps_its_values(
-    backend: Backend, change: Document, paths: list[str]
+    backend: Home, change: Document, paths: list[str]
 ) -> None:
     frozen = secret(data={"a": "MQ=="}, immutable=True)
     created = await backend.create(frozen)
@@ -82,7 +82,7 @@ async def test_an_immutable_secret_keeps_its_values(
     assert await backend.get(created.ref) == created
 
 
-async def test_an_immutable_secret_may_get_labels_and_go(backend: Backend) -> None:
+async def test_an_immutable_secret_may_get_labels_and_go(backend: Home) -> None:
     frozen = secret(data={"a": "MQ=="}, immutable=True)
     await backend.create(frozen)
     stored = await backend.update(secret(data={"a": "MQ=="}, immutable=True, meta={"labels": {"a": "b"}}))
@@ -92,14 +92,14 @@ async def test_an_immutable_secret_may_get_labels_and_go(backend: Backend) -> No
 
 
 @pytest.mark.parametrize("key", ["data", "binaryData"])
-async def test_an_immutable_config_map_keeps_its_values(backend: Backend, key: str) -> None:
+async def test_an_immutable_config_map_keeps_its_values(backend: Home, key: str) -> None:
     await backend.create({**manifest(CONFIG_MAP, immutable=True), key: {"a": "MQ=="}})
     with pytest.raises(Invalid) as refusal:
         await backend.update({**manifest(CONFIG_MAP, immutable=True), key: {"a": "Mg=="}})
     assert str(refusal.value) == f'ConfigMap "a" is invalid: {key}: {IMMUTABLE}'
 
 
-async def test_several_refusals_are_told_together(backend: Backend) -> None:
+async def test_several_refusals_are_told_together(backend: Home) -> None:
     await backend.create(secret(data={"a": "MQ=="}, immutable=True))
     with pytest.raises(Invalid) as refusal:
         await backend.update(secret())

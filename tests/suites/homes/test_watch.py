@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 import pytest
 
-from syncret.daemon.homes.contract import Backend, Change, ChangeKind, Invalid
+from syncret.daemon.homes.contract import Home, WatchEvent, WatchEventType, Invalid
 from tests.suites.homes.objects import OURS, THING, manifest, ref, replay, secret, take, told
 
 
-async def test_a_watch_begins_with_what_exists(backend: Backend) -> None:
+async def test_a_watch_begins_with_what_exists(backend: Home) -> None:
     for name in ("b", "a"):
         await backend.create(manifest(name=name))
     async with aclosing(backend.watch()) as watch:
@@ -21,42 +21,42 @@ async def test_a_watch_begins_with_what_exists(backend: Backend) -> None:
     assert {change.stored.ref.group_kind for change in changes if change.stored} == set(backend.kinds())
 
 
-async def test_an_empty_home_is_synced_at_once(backend: Backend) -> None:
+async def test_an_empty_home_is_synced_at_once(backend: Home) -> None:
     async with aclosing(backend.watch()) as watch:
-        assert await take(watch, 1) == [Change(ChangeKind.SYNCED)]
+        assert await take(watch, 1) == [WatchEvent(WatchEventType.LISTED)]
 
 
-async def test_every_change_is_told_once_and_in_order(backend: Backend) -> None:
+async def test_every_change_is_told_once_and_in_order(backend: Home) -> None:
     async with aclosing(backend.watch()) as watch:
         await replay(watch)
         created = await backend.create(manifest(OURS, "a", ""))
         updated = await backend.update(manifest(OURS, "a", "", spec={"x": 1}))
-        reported = await backend.report(created.ref, {"y": 2}, uid=created.uid)
+        reported = await backend.update_status(created.ref, {"y": 2}, uid=created.uid)
         await backend.delete(created.ref)
         again = await backend.create(manifest(OURS, "a", ""))
         assert await take(watch, 5) == [
-            Change(ChangeKind.ADDED, created),
-            Change(ChangeKind.MODIFIED, updated),
-            Change(ChangeKind.MODIFIED, reported),
-            Change(ChangeKind.DELETED, reported),
-            Change(ChangeKind.ADDED, again),
+            WatchEvent(WatchEventType.ADDED, created),
+            WatchEvent(WatchEventType.MODIFIED, updated),
+            WatchEvent(WatchEventType.MODIFIED, reported),
+            WatchEvent(WatchEventType.DELETED, reported),
+            WatchEvent(WatchEventType.ADDED, again),
         ]
 
 
-async def test_what_is_no_write_is_no_change(backend: Backend) -> None:
+async def test_what_is_no_write_is_no_change(backend: Home) -> None:
     created = await backend.create(manifest())
-    await backend.report(created.ref, {"a": 1}, uid=created.uid)
+    await backend.update_status(created.ref, {"a": 1}, uid=created.uid)
     async with aclosing(backend.watch()) as watch:
         await replay(watch)
         await backend.update(manifest())
-        await backend.report(created.ref, {"a": 1}, uid=created.uid)
+        await backend.update_status(created.ref, {"a": 1}, uid=created.uid)
         with pytest.raises(Invalid):
             await backend.create({"kind": "Thing"})
         await backend.create(manifest(name="next"))
         assert told(await take(watch, 1)) == ["added next"]
 
 
-async def test_dropping_the_last_finalizer_is_a_deletion_and_no_change_before(backend: Backend) -> None:
+async def test_dropping_the_last_finalizer_is_a_deletion_and_no_change_before(backend: Home) -> None:
     await backend.create(manifest(meta={"finalizers": ["example.com/f"]}))
     async with aclosing(backend.watch()) as watch:
         await replay(watch)
@@ -68,7 +68,7 @@ async def test_dropping_the_last_finalizer_is_a_deletion_and_no_change_before(ba
     assert "finalizers" not in gone.stored.document["metadata"]
 
 
-async def test_a_watch_begins_when_it_is_made(backend: Backend) -> None:
+async def test_a_watch_begins_when_it_is_made(backend: Home) -> None:
     await backend.create(manifest(name="before"))
     async with aclosing(backend.watch()) as watch:
         await backend.delete(ref(name="before"))
@@ -77,7 +77,7 @@ async def test_a_watch_begins_when_it_is_made(backend: Backend) -> None:
         assert told(await take(watch, 2)) == ["deleted before", "added after"]
 
 
-async def test_watchers_do_not_take_from_each_other(backend: Backend) -> None:
+async def test_watchers_do_not_take_from_each_other(backend: Home) -> None:
     async with aclosing(backend.watch()) as early:
         await backend.create(manifest(THING, "a", ""))
         async with aclosing(backend.watch()) as late:
@@ -86,7 +86,7 @@ async def test_watchers_do_not_take_from_each_other(backend: Backend) -> None:
             assert told(await take(late, 3)) == ["added a", "added b"]
 
 
-async def test_a_change_stands_in_the_buffer_when_the_call_returns(backend: Backend) -> None:
+async def test_a_change_stands_in_the_buffer_when_the_call_returns(backend: Home) -> None:
     async with aclosing(backend.watch()) as watch:
         await replay(watch)
         reader = asyncio.create_task(take(watch, 1))
@@ -96,7 +96,7 @@ async def test_a_change_stands_in_the_buffer_when_the_call_returns(backend: Back
         assert told(reader.result()) == ["added a"]
 
 
-async def test_closing_ends_a_waiting_reader(backend: Backend) -> None:
+async def test_closing_ends_a_waiting_reader(backend: Home) -> None:
     watch = backend.watch()
     await replay(watch)
     reader = asyncio.create_task(replay(watch))
@@ -108,7 +108,7 @@ async def test_closing_ends_a_waiting_reader(backend: Backend) -> None:
         await anext(watch)
 
 
-async def test_cancelling_a_read_loses_nothing(backend: Backend) -> None:
+async def test_cancelling_a_read_loses_nothing(backend: Home) -> None:
     async with aclosing(backend.watch()) as watch:
         await replay(watch)
         reader = asyncio.create_task(take(watch, 1))
@@ -120,7 +120,7 @@ async def test_cancelling_a_read_loses_nothing(backend: Backend) -> None:
         assert told(await take(watch, 1)) == ["added a"]
 
 
-async def test_what_others_read_cannot_be_changed_behind_their_back(backend: Backend) -> None:
+async def test_what_others_read_cannot_be_changed_behind_their_back(backend: Home) -> None:
     async with aclosing(backend.watch()) as watch:
         await replay(watch)
         stored = await backend.create(manifest(THING, "a", "", spec={"x": [1]}))

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.daemon.one_pass import Pass
+from syncret.daemon.one_pass import SyncResult
 from tests.support.passes import external, login, passed, ready, store
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
@@ -20,7 +20,7 @@ KEY = f"{CANARY[:6]}-key"
 
 async def synced(
     spec: Json, folder: Path, *, provider: str = "webhook", extract: bool = False, key: str = KEY
-) -> Pass:
+) -> SyncResult:
     ref: Document = {"key": key, "property": "a"}
     entries: Document = {"dataFrom": [{"extract": ref}]}
     if not extract:
@@ -34,7 +34,7 @@ async def synced(
     )
 
 
-def told(result: Pass, kind: str = "ExternalSecret") -> str:
+def told(result: SyncResult, kind: str = "ExternalSecret") -> str:
     return " ".join(text for ref, text in result.failures.items() if ref.kind == kind)
 
 

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import Json
-from syncret.daemon.one_pass import Pass
+from syncret.daemon.one_pass import SyncResult
 from tests.support.passes import external, login, passed, ready, store
 from tests.support.servers.google.secrets import Secret
 from tests.support.servers.google.server import Google, google
@@ -28,7 +28,7 @@ async def cloud(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Google]:
         yield cloud
 
 
-async def synced(cloud: Google, folder: Path, key: bytes, **spec: Json) -> Pass:
+async def synced(cloud: Google, folder: Path, key: bytes, **spec: Json) -> SyncResult:
     """One pass with an ExternalSecret that reads a property of `db`."""
     selector = {"secretAccessKeySecretRef": {"name": "login", "key": "key.json"}}
     gcpsm = {"projectID": "acme", "auth": {"secretRef": selector}, **spec}
@@ -43,7 +43,7 @@ async def synced(cloud: Google, folder: Path, key: bytes, **spec: Json) -> Pass:
     )
 
 
-def told(result: Pass, kind: str) -> str:
+def told(result: SyncResult, kind: str) -> str:
     return " ".join(text for ref, text in result.failures.items() if ref.kind == kind)
 
 

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import Json
-from syncret.daemon.one_pass import Pass
+from syncret.daemon.one_pass import SyncResult
 from tests.suites.providers.test_bad_input import CANARY, TOKEN, synced, told
 from tests.support.passes import ready
 from tests.support.servers.ibm.errors import IbmError
@@ -29,7 +29,7 @@ async def cloud() -> AsyncIterator[Ibm]:
 
 async def read(
     cloud: Ibm, folder: Path, key: str = "team/kv/db", *, extract: bool = False, **spec: Json
-) -> Pass:
+) -> SyncResult:
     login = {"secretApiKeySecretRef": {"name": "login", "key": "token"}, "iamEndpoint": cloud.url}
     store = {"serviceUrl": cloud.url, "auth": {"secretRef": login}, **spec}
     result = await synced(store, folder, provider="ibm", key=key, extract=extract)

@@ -8,8 +8,8 @@ import pytest
 from syncret.config.fields import Json
 from syncret.config.meta import ref_of
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions.pool import Sessions
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.engine.sessions.pool import SessionPool
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.registry import Registry
@@ -35,13 +35,13 @@ async def url(api: SecretsApi) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def sessions() -> AsyncIterator[Sessions]:
+async def sessions() -> AsyncIterator[SessionPool]:
     home = MemoryCluster(now=lambda: START)
-    async with Sessions(Registry(), home, settings(), clock=Clock()) as sessions:
+    async with SessionPool(Registry(), home, settings(), clock=Clock()) as sessions:
         yield sessions
 
 
-def store(*, namespace: str = "default", **spec: Json) -> Stored:
+def store(*, namespace: str = "default", **spec: Json) -> StoredObject:
     webhook = {"headers": {"X-Api-Key": "key"}, "result": {"jsonPath": "$.{{ .remoteRef.property }}"}, **spec}
     kind = "SecretStore" if namespace else "ClusterSecretStore"
     document = manifest(kind, "s", namespace=namespace, spec={"provider": {"webhook": webhook}})
@@ -56,7 +56,9 @@ def store(*, namespace: str = "default", **spec: Json) -> Stored:
         pytest.param("?p={{ .remoteRef.property }}", 3, id="the property"),
     ],
 )
-async def test_properties(api: SecretsApi, url: str, sessions: Sessions, query: str, requests: int) -> None:
+async def test_properties(
+    api: SecretsApi, url: str, sessions: SessionPool, query: str, requests: int
+) -> None:
     session = sessions.session(store(url=f"{url}/secrets/{KEY}{query}"), "default")
     found = await session.read([RemoteRef("db", name) for name in "abc"])
 
@@ -71,7 +73,9 @@ async def test_properties(api: SecretsApi, url: str, sessions: Sessions, query: 
         pytest.param("{{ .remoteRef.namespace }}", 2, id="a namespace"),
     ],
 )
-async def test_namespaces(api: SecretsApi, url: str, sessions: Sessions, header: str, requests: int) -> None:
+async def test_namespaces(
+    api: SecretsApi, url: str, sessions: SessionPool, header: str, requests: int
+) -> None:
     shared = store(
         namespace="", url=f"{url}/secrets/{KEY}", headers={"X-Api-Key": "key", "X-Namespace": header}
     )

@@ -8,7 +8,7 @@ import pytest
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Json, Model
 from syncret.config.meta import ObjectRef
-from syncret.daemon.dry_run import rehearsing
+from syncret.daemon.dry_run import dry_run_provider
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -89,7 +89,7 @@ async def rehearsed(client: Client, told: list[Write]) -> Client:
     def tell(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
         told.append((operation, store, target))
 
-    provider = rehearsing(tell)(STORE, Provider(SpecType("test", EmptySpec), open=opened))
+    provider = dry_run_provider(tell)(STORE, Provider(SpecType("test", EmptySpec), open=opened))
     assert provider.open is not None
     async with provider.open(EmptySpec(), None) as held_back:  # type: ignore[arg-type]  # the test's asks nothing of it
         return held_back

@@ -13,7 +13,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.contract import OpenContext, Provider, Readiness
 from syncret.providers.registry import Registry
@@ -56,7 +56,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
     ("error", "told"),
     [
         pytest.param(ZeroDivisionError(), "an unexpected error: please report it", id="a-bug"),
-        pytest.param(TargetUnavailable("no space", hint="free some"), "no space (free some)", id="the-home"),
+        pytest.param(StorageUnavailable("no space", hint="free some"), "no space (free some)", id="the-home"),
     ],
 )
 async def test_what_ends_a_run_is_a_failure_of_the_pass(

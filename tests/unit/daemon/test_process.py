@@ -10,10 +10,10 @@ from syncret.daemon.process import give_back
 
 SCRIPT = """
 import resource
-from syncret.daemon.process import raise_limit
+from syncret.daemon.process import raise_file_limit
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 512))
 for _ in range(2):
-    raise_limit()
+    raise_file_limit()
     print(*resource.getrlimit(resource.RLIMIT_NOFILE))
 """
 

@@ -20,19 +20,19 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import BackendError, Invalid, NotFound, TargetUnavailable
-from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Said, Snapshot
+from syncret.daemon.homes.contract import HomeError, Invalid, NotFound, StorageUnavailable
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, RememberedFile, Snapshot
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, Manifest
-from syncret.daemon.homes.filesystem.output.content import Outputs
-from syncret.daemon.homes.filesystem.output.writer import Writer
+from syncret.daemon.homes.filesystem.output.content import OutputContent
+from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.state.journal import StateJournal
 from syncret.daemon.homes.filesystem.state.rows import (
-    Applied,
+    AppliedManifest,
     FileRecord,
     Record,
     holds_no_value,
     is_file,
-    put_back,
+    restore_content,
     stored_of,
     unpack,
 )
@@ -40,14 +40,14 @@ from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.requests import encode
 
 
-class FormerLife(NamedTuple):
+class RestoredState(NamedTuple):
     """Objects to be put back (the list is emptied by whoever does), and what manifest files said."""
 
     objects: list[tuple[ObjectRef, Record]]
-    files: Mapping[str, Said]
+    files: Mapping[str, RememberedFile]
 
 
-def former_life(rows: Iterable[tuple[ObjectRef, bytes]]) -> FormerLife:
+def restored_state(rows: Iterable[tuple[ObjectRef, bytes]]) -> RestoredState:
     """Read the rows of a state file. Raises msgspec.DecodeError for one that none of us wrote."""
     objects: list[tuple[ObjectRef, Record]] = []
     files: dict[str, FileRecord] = {}
@@ -57,10 +57,10 @@ def former_life(rows: Iterable[tuple[ObjectRef, bytes]]) -> FormerLife:
         else:
             objects.append((ref, unpack(row)))
     known = {ref: (ref, record) for ref, record in objects} if files else {}
-    trusted: dict[str, Said] = {}
+    trusted: dict[str, RememberedFile] = {}
     for file, said in files.items():
         trusted[file] = said.signature, _manifests(intern(file), said, known)
-    return FormerLife(objects, trusted)
+    return RestoredState(objects, trusted)
 
 
 def _manifests(
@@ -70,7 +70,7 @@ def _manifests(
     manifests: list[Manifest] = []
     for name, line, digest in said.objects:
         ref, record = known.get(name, (name, None))
-        if record is None or record.hollow or record.output or record.applied is None:
+        if record is None or record.content_removed or record.output or record.applied is None:
             return None
         if (record.applied.file, record.applied.digest) != (file, digest):
             return None
@@ -81,11 +81,11 @@ def _manifests(
 _BREATH = 100  # so many manifests are applied before others may run
 
 
-class Wanted:
+class ManifestApplier:
     """Applies snapshots of the manifests. The digests in the journal tell what is applied already."""
 
     def __init__(
-        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, writer: Writer
+        self, cluster: MemoryCluster, outputs: OutputContent, journal: StateJournal, writer: OutputWriter
     ) -> None:
         self._cluster = cluster
         self._outputs = outputs
@@ -99,15 +99,15 @@ class Wanted:
 
         The list is emptied: what was read from the state file gives way to what is put back, one by one.
         """
-        hollow: list[tuple[ObjectRef, Record]] = []
+        incomplete: list[tuple[ObjectRef, Record]] = []
         while objects:
             ref, record = objects.pop()
-            if record.hollow:
-                hollow.append((ref, record))
+            if record.content_removed:
+                incomplete.append((ref, record))
             else:
                 self._restore_one(ref, record, snapshot)
-        self._version = max([self._cluster.version, *(record.version for _, record in hollow)])
-        for ref, record in hollow:
+        self._version = max([self._cluster.version, *(record.version for _, record in incomplete)])
+        for ref, record in incomplete:
             self._restore_one(ref, record, snapshot)
 
     def _restore_one(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> None:
@@ -140,10 +140,10 @@ class Wanted:
         if ref in self._journal.forgotten:
             self._journal.forget(ref)
             return None
-        recognised = record.look is not None and self._outputs.recognises(ref, record.look)
+        recognised = record.look is not None and self._outputs.is_as_left(ref, record.look)
         if recognised or (record.output and self._outputs.exists(ref)):
-            return self._outputs.adopted(ref, bytes(record.document))
-        if not record.hollow and not record.output:
+            return self._outputs.restored(ref, bytes(record.document))
+        if not record.content_removed and not record.output:
             return bytes(record.document)
         manifest = snapshot.manifests.get(ref)
         if manifest is None or record.applied is None:
@@ -153,13 +153,13 @@ class Wanted:
         whole = self._refilled(msgspec.json.decode(record.document), manifest, record.applied)
         return None if whole is None else encode(whole)
 
-    def _refilled(self, document: Document, manifest: Manifest, applied: Applied) -> Document | None:
+    def _refilled(self, document: Document, manifest: Manifest, applied: AppliedManifest) -> Document | None:
         """A manifest's object with the content given now, and with new numbers if that changed."""
         given = manifest.document
         if given is None:
             return None
         try:
-            whole = put_back(document, self._cluster.prepare_create(given).document)
+            whole = restore_content(document, self._cluster.prepare_create(given).document)
         except Invalid:  # told when it is applied
             return None
         if manifest.digest != applied.digest:
@@ -179,12 +179,12 @@ class Wanted:
                 await asyncio.sleep(0)
             try:
                 await self._apply_one(ref, manifest)
-            except BackendError as error:
+            except HomeError as error:
                 problems += _told(manifest, error)
-        for ref in self.gone(snapshot):
+        for ref in self.deleted(snapshot):
             try:
                 await self._delete_one(ref)
-            except BackendError as error:
+            except HomeError as error:
                 file = self._journal.applied[ref].file
                 problems.append(FileProblem(file, Problem(path="", message=f"{ref}: not deleted: {error}")))
         return problems
@@ -198,7 +198,7 @@ class Wanted:
             if manifest.content is not None and ref in known and known[ref].digest == manifest.digest
         ]
 
-    def gone(self, snapshot: Snapshot) -> Collection[ObjectRef]:
+    def deleted(self, snapshot: Snapshot) -> Collection[ObjectRef]:
         """Objects that came from manifests and are wanted no more."""
         applied = self._journal.applied
         return [ref for ref, known in applied.items() if snapshot.is_gone(ref, known.file)]
@@ -213,16 +213,18 @@ class Wanted:
         given = manifest.document
         if given is None:  # it was applied, and its object was removed since: its file is stale
             return
-        if not self._outputs.takes(ref.group_kind):  # between judging and commit nothing is awaited
+        if not self._outputs.writes_files(ref.group_kind):  # between judging and commit nothing is awaited
             await self._put(ref, manifest, given, before)
             return
         async with self._writer.lock(ref):
             await self._put(ref, manifest, given, before)
 
-    async def _put(self, ref: ObjectRef, manifest: Manifest, given: Document, before: Applied | None) -> None:
+    async def _put(
+        self, ref: ObjectRef, manifest: Manifest, given: Document, before: AppliedManifest | None
+    ) -> None:
         draft = self._cluster.prepare_apply(given)
         keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
-        now = Applied(file=manifest.file, digest=manifest.digest, keys=keys)
+        now = AppliedManifest(file=manifest.file, digest=manifest.digest, keys=keys)
         if ref in self._outputs:
             merged = await self._merged(ref, draft.document, before.keys if before else ())
             draft = self._cluster.prepare_apply(merged)
@@ -232,7 +234,7 @@ class Wanted:
                 await self._writer.put(draft)
             else:
                 self._cluster.commit(draft)
-        except BackendError:
+        except HomeError:
             self._restore_applied(ref, before)
             raise
         if not draft.changed:
@@ -256,22 +258,22 @@ class Wanted:
             await self._writer.delete(ref)
         except NotFound:
             self._journal.forget(ref)
-        except BackendError:
+        except HomeError:
             self._restore_applied(ref, before)
             raise
 
-    def _restore_applied(self, ref: ObjectRef, before: Applied | None) -> None:
+    def _restore_applied(self, ref: ObjectRef, before: AppliedManifest | None) -> None:
         if before is None:
             self._journal.applied.pop(ref, None)
         else:
             self._journal.applied[ref] = before
 
 
-def _told(manifest: Manifest, error: BackendError) -> Iterable[FileProblem]:
+def _told(manifest: Manifest, error: HomeError) -> Iterable[FileProblem]:
     """A refusal as problems of the file: admission's own, or the disk's."""
     found = error.problems if isinstance(error, Invalid) else ()
     problems: Sequence[Problem] = [problem for problem in found if problem.fatal]  # Reader tells the rest
     if not problems:
-        hint = error.hint if isinstance(error, TargetUnavailable) else ""
+        hint = error.hint if isinstance(error, StorageUnavailable) else ""
         problems = [Problem(path="", message=str(error), hint=hint)]
     return [FileProblem(manifest.file, problem) for problem in manifest.located(problems)]

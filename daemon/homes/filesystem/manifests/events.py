@@ -15,7 +15,7 @@ _APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
 
 
-async def looks(
+async def folder_events(
     paths: Sequence[str], *, rescan: float, debounce: float = 0.1
 ) -> AsyncGenerator[Collection[str], None]:
     """Yield whenever it is time to look, with the files that are known to have changed.

@@ -27,7 +27,13 @@ from syncret.config.manifests.loader import (
 from syncret.config.meta import ObjectRef
 from syncret.config.text.yaml import LIMITS
 from syncret.daemon.homes.filesystem.manifests.discovery import Found, Remedies, followed, identity_of, walk
-from syncret.daemon.homes.filesystem.manifests.reader import FileContent, FileProblem, Manifest, Reader, twice
+from syncret.daemon.homes.filesystem.manifests.reader import (
+    FileContent,
+    FileProblem,
+    Manifest,
+    ManifestReader,
+    duplicate_problem,
+)
 
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
 
@@ -41,7 +47,7 @@ class Snapshot(Struct, frozen=True):
 
     manifests: Mapping[ObjectRef, Manifest]
     problems: Sequence[FileProblem]
-    troubled: Collection[str]
+    unreadable_paths: Collection[str]
     refused: Collection[ObjectRef]
 
     def joined(
@@ -50,7 +56,7 @@ class Snapshot(Struct, frozen=True):
         """This, and what another folder gives; that one's stays in force where both give an object."""
         theirs = {manifest.ref: manifest for manifest in manifests}
         both = [
-            FileProblem(mine.file, twice(ref, mine.line, theirs[ref]))
+            FileProblem(mine.file, duplicate_problem(ref, mine.line, theirs[ref]))
             for ref, mine in self.manifests.items()
             if ref in theirs
         ]
@@ -58,7 +64,7 @@ class Snapshot(Struct, frozen=True):
         return Snapshot(
             {**self.manifests, **theirs},
             [*self.problems, *problems, *both],
-            [*self.troubled, folder] if unread else self.troubled,
+            [*self.unreadable_paths, folder] if unread else self.unreadable_paths,
             self.refused,
         )
 
@@ -66,13 +72,15 @@ class Snapshot(Struct, frozen=True):
         """Whether an object that came from this file is wanted no more."""
         if ref in self.manifests or ref in self.refused:
             return False
-        return not any(file == path or file.startswith(path.rstrip("/") + "/") for path in self.troubled)
+        return not any(
+            file == path or file.startswith(path.rstrip("/") + "/") for path in self.unreadable_paths
+        )
 
 
 Signature: TypeAlias = tuple[int, ...]
 """What tells that a file did not change: device, inode, size, times of content and inode."""
 
-Said: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
+RememberedFile: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
 """What a file with that signature said; None where that is not known any more."""
 
 
@@ -90,10 +98,10 @@ class ManifestFolders:
     def __init__(
         self,
         paths: Sequence[str],
-        reader: Reader,
+        reader: ManifestReader,
         *,
         skip: str | None = None,
-        remembered: Mapping[str, Said] | None = None,
+        remembered: Mapping[str, RememberedFile] | None = None,
         once: bool = False,
         former: bool = False,
     ) -> None:
@@ -163,7 +171,7 @@ class ManifestFolders:
             known = self._known[file]
             problems += (FileProblem(file, problem) for problem in known.content.problems)
             refused.update(known.content.refused)
-            if known.content.torn:
+            if known.content.has_unnamed_documents:
                 troubled.append(file)
             for ref, manifest in known.last_good.items():
                 claims.setdefault(ref, []).append(manifest)
@@ -175,7 +183,9 @@ class ManifestFolders:
             winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
             manifests[ref] = winner
             problems += (
-                FileProblem(one.file, twice(ref, one.line, winner)) for one in claimants if one is not winner
+                FileProblem(one.file, duplicate_problem(ref, one.line, winner))
+                for one in claimants
+                if one is not winner
             )
         self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
         return Snapshot(manifests, problems, troubled, refused)
@@ -204,7 +214,7 @@ class ManifestFolders:
                 continue
             known.remembered = True
             content = known.content
-            if not (content.problems or content.refused or content.torn):
+            if not (content.problems or content.refused or content.has_unnamed_documents):
                 self._remembered.add(file)
                 yield file, known.signature, known.last_good.values()
 
@@ -270,7 +280,7 @@ class ManifestFolders:
         content = self._read(file)
         good = {manifest.ref: manifest for manifest in content.manifests}
         for ref, manifest in last_good.items():
-            if ref not in good and (content.torn or ref in content.refused):
+            if ref not in good and (content.has_unnamed_documents or ref in content.refused):
                 good[ref] = manifest
         self._known[file] = _Known(signature, content, good)
 
@@ -278,7 +288,9 @@ class ManifestFolders:
         try:
             return self._reader.read(file, read_bounded(file, LIMITS.file + 1))
         except OSError as error:
-            return FileContent(problems=[self._remedies.of_file(unreadable(error))], torn=True)
+            return FileContent(
+                problems=[self._remedies.of_file(unreadable(error))], has_unnamed_documents=True
+            )
 
 
 def _troubled(problems: Sequence[FileProblem]) -> list[str]:
@@ -286,7 +298,7 @@ def _troubled(problems: Sequence[FileProblem]) -> list[str]:
     return [each.file for each in problems if each.problem.fatal]
 
 
-def _devices_below(folder: str, said: Mapping[str, Said]) -> frozenset[int]:
+def _devices_below(folder: str, said: Mapping[str, RememberedFile]) -> frozenset[int]:
     """The file systems on which the manifests below a folder were in a former life."""
     return frozenset(signature[0] for file, (signature, _) in said.items() if _below(file, [folder]))
 

@@ -11,7 +11,7 @@ from syncret.config.errors import Problem
 from syncret.config.manifests.documents import LoadedDocument, load_bytes
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
 from syncret.config.resources.kinds import Kinds
-from syncret.config.schema.admission import DEFAULT_NAMESPACE, Judge
+from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
@@ -75,10 +75,10 @@ class FileContent(msgspec.Struct, frozen=True):
     manifests: Sequence[Manifest] = ()
     problems: Sequence[Problem] = ()
     refused: Collection[ObjectRef] = ()
-    torn: bool = False
+    has_unnamed_documents: bool = False
 
 
-class Reader:
+class ManifestReader:
     """Reads files by the kinds of a catalog. Refuses for names only: the rest is for admission.
 
     Admission is asked for what changed. Warnings stand as long as the document does, so they are found here.
@@ -88,7 +88,7 @@ class Reader:
         """`salt` goes into the digests, so that nobody who reads one can try values of a Secret."""
         self._salt = salt
         self._kinds = Kinds(catalog)
-        self._judge = Judge(catalog)
+        self._judge = Admission(catalog)
 
     def read(self, file: str, data: bytes) -> FileContent:
         """What the bytes of a file say. Never raises for what an author wrote."""
@@ -106,14 +106,14 @@ class Reader:
             elif any(problem.fatal for problem in loaded.problems):
                 refused.add(named)
             elif named in manifests:
-                problems.append(twice(named, loaded.line, manifests[named]))
+                problems.append(duplicate_problem(named, loaded.line, manifests[named]))
             else:
                 content = Content(
                     msgspec.json.encode(loaded.document), msgspec.structs.replace(loaded, document=None)
                 )
                 digest = digest_of(_ENCODER.encode(loaded.document), self._salt)
                 manifests[named] = Manifest(named, file, loaded.line, digest, content)
-                mended = self._judge.mended(loaded.document)
+                mended = self._judge.warnings(loaded.document)
                 if mended:
                     problems += loaded.located(mended)
         return FileContent(list(manifests.values()), problems, refused, torn)
@@ -127,13 +127,13 @@ class Reader:
         )
         metadata = document.get("metadata")
         if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
-            judged = self._judge.judge(document)
+            judged = self._judge.admit(document)
             return (judged.foreign,) if judged.foreign is not None else judged.problems
         namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
         return shared(kind.group, kind.kind, str(namespace), metadata["name"])
 
 
-def twice(ref: ObjectRef, line: int, first: Manifest) -> Problem:
+def duplicate_problem(ref: ObjectRef, line: int, first: Manifest) -> Problem:
     """An object that is defined in two places; the first stays in force."""
     return Problem(
         path="metadata.name",

@@ -1,4 +1,4 @@
-"""Keeps what controllers write in files, and nowhere else: the vault of the simulated cluster.
+"""Keeps what controllers write in files, and nowhere else: the content store of the simulated cluster.
 
 The cluster keeps the face of a written object (its metadata); its content is in the files, and is read from
 there whenever somebody asks for the object. So an edited or deleted file is what a controller observes, and
@@ -15,24 +15,24 @@ import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.core.secret import is_intact
-from syncret.daemon.homes.contract import BackendError, Invalid, Stored, TargetUnavailable
-from syncret.daemon.homes.filesystem.output.drift import Drift, Look, Written
-from syncret.daemon.homes.filesystem.output.files import CannotTell
-from syncret.daemon.homes.filesystem.output.group_commit import Batch, Job, Steps, side_by_side
-from syncret.daemon.homes.filesystem.output.root import OutputTree
+from syncret.daemon.homes.contract import HomeError, Invalid, StorageUnavailable, StoredObject
+from syncret.daemon.homes.filesystem.output.drift import Drift, Fingerprint, Written
+from syncret.daemon.homes.filesystem.output.files import ReadFailed
+from syncret.daemon.homes.filesystem.output.group_commit import Batch, Job, WriteSteps, run_interleaved
+from syncret.daemon.homes.filesystem.output.root import OutputRoot
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from syncret.daemon.homes.filesystem.output.yaml_file import ManifestTarget
-from syncret.daemon.homes.filesystem.state.rows import face, is_ours
+from syncret.daemon.homes.filesystem.state.rows import is_ours, without_content
 
 _SECRET: Final = GroupKind("", "Secret")
 _SHOWN: Final = ("name", "namespace", "labels", "annotations")
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
-class Outputs:
+class OutputContent:
     """The written objects, by name. Implements `Vault`; writes come between judging and commit."""
 
-    def __init__(self, tree: OutputTree | None, *, writes: bool = True) -> None:
+    def __init__(self, tree: OutputRoot | None, *, writes: bool = True) -> None:
         """Where nothing may be written, or there is no tree, all content stays in memory."""
         self._tree = tree
         self._writes = writes
@@ -54,15 +54,15 @@ class Outputs:
         """Whether there are files of this object, although they may be left alone in this life."""
         return ref in self._refs or ref in self._rehearsed
 
-    def takes(self, kind: GroupKind) -> bool:
+    def writes_files(self, kind: GroupKind) -> bool:
         """Whether objects of this kind become files when a controller writes them."""
         return self._writes and self._secrets is not None and not is_ours(kind)
 
-    def enter(self, ref: ObjectRef) -> None:
+    def track(self, ref: ObjectRef) -> None:
         """From now on the content of this object is in the files."""
         self._refs.add(ref)
 
-    def leave(self, ref: ObjectRef) -> None:
+    def untrack(self, ref: ObjectRef) -> None:
         """The content of this object is not in the files, or no longer."""
         self._refs.discard(ref)
         if self._drift is not None:
@@ -74,7 +74,7 @@ class Outputs:
             return False
         try:
             return (self._secrets if ref.group_kind == _SECRET else self._manifests).exists(ref)
-        except TargetUnavailable:  # whoever writes is told
+        except StorageUnavailable:  # whoever writes is told
             return True
 
     def load(self, ref: ObjectRef) -> Document | None:
@@ -91,25 +91,25 @@ class Outputs:
             return None
         return {"data": {key: b64encode(data[key]).decode() for key in sorted(data)}} if data else {}
 
-    def work(self, jobs: Sequence[Job]) -> list[BackendError | None]:
+    def work(self, jobs: Sequence[Job]) -> list[HomeError | None]:
         """Do what `writing` and `settling` gave; for each, what kept it from being done. Blocking."""
         if self._tree is None:
             return [None] * len(jobs)
         with Batch(self._tree) as batch:
-            return side_by_side([job(batch) for job in jobs])
+            return run_interleaved([job(batch) for job in jobs])
 
     def writing(self, ref: ObjectRef, document: Document) -> Job:
         """Make the files hold the content of this document. Raises Invalid and TargetUnavailable."""
         return partial(self._write, ref, document)
 
-    def settling(self, ref: ObjectRef) -> Job:
+    def repairing_modes(self, ref: ObjectRef) -> Job:
         """Give files that somebody touched their modes and owners again, whatever they hold now.
 
         Raises TargetUnavailable.
         """
         return partial(self._settle, ref)
 
-    def _write(self, ref: ObjectRef, document: Document, batch: Batch) -> Steps[None]:
+    def _write(self, ref: ObjectRef, document: Document, batch: Batch) -> WriteSteps[None]:
         if self._secrets is None or self._manifests is None:
             return
         if ref.group_kind == _SECRET:
@@ -121,12 +121,12 @@ class Outputs:
         content = {key: value for key, value in document.items() if key != "status"}
         self._note(ref, self._manifests.write(ref, {**content, "metadata": metadata}))
 
-    def _settle(self, ref: ObjectRef, batch: Batch) -> Steps[None]:
+    def _settle(self, ref: ObjectRef, batch: Batch) -> WriteSteps[None]:
         if self._manifests is None or self._drift is None:
             return
         content = self.load(ref)
         if content is None:
-            self._drift.note_found(ref, [""])
+            self._drift.record_as_found(ref, [""])
         elif ref.group_kind == _SECRET:
             yield from self._write(ref, content, batch)
         else:
@@ -139,40 +139,42 @@ class Outputs:
         """
         if self._tree is None or self._drift is None:
             return []
-        self._tree.follow()
+        self._tree.reopen_if_replaced()
         return self._drift.found()
 
-    def look(self, ref: ObjectRef) -> Look | None:
+    def look(self, ref: ObjectRef) -> Fingerprint | None:
         """How a Secret's files look, if that is worth remembering: only if they are sound."""
         look = self._drift.look(ref) if self._drift is not None else None
-        return look if look is not None and look.sound else None
+        return look if look is not None and look.matches_hash else None
 
-    def untouched(self, ref: ObjectRef) -> bool:
+    def is_unchanged(self, ref: ObjectRef) -> bool:
         """Whether the files of a Secret are as they were written, with the data that its data-hash names."""
-        return self._drift is not None and self._drift.untouched(ref)
+        return self._drift is not None and self._drift.is_unchanged(ref)
 
-    def doubt(self, ref: ObjectRef) -> None:
+    def invalidate(self, ref: ObjectRef) -> None:
         """What was written last did not come to stand: its files may hold other data than it names."""
         if self._drift is not None:
-            self._drift.doubt(ref)
+            self._drift.invalidate(ref)
 
-    def recognises(self, ref: ObjectRef, look: Look) -> bool:
+    def is_as_left(self, ref: ObjectRef, look: Fingerprint) -> bool:
         """Whether files of a former life look as they were left: then there is no need to read them."""
-        return self._drift is not None and self.takes(ref.group_kind) and self._drift.recognise(ref, look)
+        return (
+            self._drift is not None and self.writes_files(ref.group_kind) and self._drift.restore(ref, look)
+        )
 
-    def adopted(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
+    def restored(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
         """The object of a former life whose content is in files: as the cluster is to hold it.
 
         None where the files cannot be read.
         """
-        if self.takes(ref.group_kind):
-            self.enter(ref)
+        if self.writes_files(ref.group_kind):
+            self.track(ref)
             return sealed
         self._rehearsed.add(ref)
         document: Document = msgspec.json.decode(sealed)
         try:
             return _ENCODER.encode({**(self.load(ref) or {}), **document})
-        except TargetUnavailable:
+        except StorageUnavailable:
             return None
 
     def remove(self, ref: ObjectRef) -> None:
@@ -183,15 +185,15 @@ class Outputs:
             self._secrets.remove(ref)
         else:
             self._manifests.remove(ref)
-        self.leave(ref)
+        self.untrack(ref)
 
-    def seal(self, stored: Stored, document: Document) -> Stored:
+    def strip(self, stored: StoredObject, document: Document) -> StoredObject:
         """The version without what is in the files."""
         if stored.ref not in self._refs:
             return stored
-        return msgspec.structs.replace(stored, data=_ENCODER.encode(face(document)))
+        return msgspec.structs.replace(stored, data=_ENCODER.encode(without_content(document)))
 
-    def unseal(self, stored: Stored) -> Stored:
+    def fill(self, stored: StoredObject) -> StoredObject:
         """The version with what the files hold now; without, where they are gone or somebody else's.
 
         Whoever then tries to write is told what is wrong with them. Raises CannotTell.
@@ -200,9 +202,9 @@ class Outputs:
             return stored
         try:
             content = self.load(stored.ref)
-        except CannotTell:
+        except ReadFailed:
             raise
-        except TargetUnavailable:
+        except StorageUnavailable:
             return stored
         if not content:
             return stored
@@ -211,7 +213,7 @@ class Outputs:
     def _note_first(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
         """What a former life wrote is meant to look as it is found first."""
         if self._drift is not None and ref in self._refs and ref not in self._drift:
-            self._drift.note_found(ref, ["", *keys])
+            self._drift.record_as_found(ref, ["", *keys])
 
     def _note(self, ref: ObjectRef, written: Written, *, sound: bool = False) -> None:
         if self._drift is not None:

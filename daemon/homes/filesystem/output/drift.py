@@ -18,9 +18,9 @@ from typing import NamedTuple, TypeAlias
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.output.names import path_of
-from syncret.daemon.homes.filesystem.output.root import OutputTree
+from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
-Face: TypeAlias = tuple[int, ...]
+StatFingerprint: TypeAlias = tuple[int, ...]
 
 
 class Written(NamedTuple):
@@ -30,10 +30,10 @@ class Written(NamedTuple):
     """
 
     changed: bool
-    faces: Mapping[str, Face]
+    faces: Mapping[str, StatFingerprint]
 
 
-def face(status: os.stat_result) -> Face:
+def stat_fingerprint(status: os.stat_result) -> StatFingerprint:
     """What one file or folder looks like."""
     return (
         status.st_dev,
@@ -46,7 +46,7 @@ def face(status: os.stat_result) -> Face:
     )
 
 
-class Look(NamedTuple):
+class Fingerprint(NamedTuple):
     """What the files of an object looked like, by the names under its own path ("": that itself).
 
     `seen` is None where they do not look as they should. `sound` says that they hold what the object says it
@@ -54,16 +54,16 @@ class Look(NamedTuple):
     """
 
     names: tuple[str, ...]
-    seen: int | None
-    sound: bool = False
+    digest: int | None
+    matches_hash: bool = False
 
 
 class Drift:
     """One look for each written object. Safe to use from several threads."""
 
-    def __init__(self, tree: OutputTree) -> None:
+    def __init__(self, tree: OutputRoot) -> None:
         self._tree = tree
-        self._looks: dict[ObjectRef, Look] = {}
+        self._looks: dict[ObjectRef, Fingerprint] = {}
         wanted = tree.settings
         self._wanted = (
             wanted.folder_mode,
@@ -75,37 +75,37 @@ class Drift:
     def __contains__(self, ref: ObjectRef) -> bool:
         return ref in self._looks
 
-    def look(self, ref: ObjectRef) -> Look | None:
+    def look(self, ref: ObjectRef) -> Fingerprint | None:
         """How the object was meant to look when it was noted last."""
         return self._looks.get(ref)
 
-    def note(self, ref: ObjectRef, faces: Mapping[str, Face], *, sound: bool) -> None:
+    def note(self, ref: ObjectRef, faces: Mapping[str, StatFingerprint], *, sound: bool) -> None:
         """This is what the object is meant to look like, by name."""
-        self._looks[ref] = Look(_held(tuple(faces)), self._digest(list(faces.values())), sound)
+        self._looks[ref] = Fingerprint(_held(tuple(faces)), self._digest(list(faces.values())), sound)
 
-    def note_found(self, ref: ObjectRef, names: Collection[str]) -> None:
+    def record_as_found(self, ref: ObjectRef, names: Collection[str]) -> None:
         """It may stay as it is found, unless modes or owners are not as wanted."""
         found = self._statuses(ref, names)
         seen = self._seen(found) if all(map(self._is_owned, found)) else None
-        self._looks[ref] = Look(_held(tuple(names)), seen)
+        self._looks[ref] = Fingerprint(_held(tuple(names)), seen)
 
-    def recognise(self, ref: ObjectRef, look: Look) -> bool:
+    def restore(self, ref: ObjectRef, look: Fingerprint) -> bool:
         """Take over a look of a former life, if the object looks like that now and nothing else is wanted."""
         same = self._is_as(ref, look)
         if same:
             self._looks[ref] = look._replace(names=_held(look.names))
         return same
 
-    def untouched(self, ref: ObjectRef) -> bool:
+    def is_unchanged(self, ref: ObjectRef) -> bool:
         """Whether the object was noted as sound and looks as it did then."""
         look = self._looks.get(ref)
-        return look is not None and look.sound and self._is_as(ref, look)
+        return look is not None and look.matches_hash and self._is_as(ref, look)
 
-    def doubt(self, ref: ObjectRef) -> None:
+    def invalidate(self, ref: ObjectRef) -> None:
         """Whether the object is sound is not known any more."""
         look = self._looks.get(ref)
         if look is not None:
-            self._looks[ref] = look._replace(sound=False)
+            self._looks[ref] = look._replace(matches_hash=False)
 
     def forget(self, ref: ObjectRef) -> None:
         """The object is written no more."""
@@ -119,17 +119,17 @@ class Drift:
             if not self._is_as(ref, look) and self._looks.get(ref) is look  # else: written meanwhile
         ]
 
-    def _is_as(self, ref: ObjectRef, look: Look) -> bool:
-        return self._seen(self._statuses(ref, look.names)) == look.seen
+    def _is_as(self, ref: ObjectRef, look: Fingerprint) -> bool:
+        return self._seen(self._statuses(ref, look.names)) == look.digest
 
     def _statuses(self, ref: ObjectRef, names: Iterable[str]) -> list[os.stat_result | None]:
         path, status = path_of(ref), self._tree.status
         return [status(f"{path}/{name}" if name else path) for name in names]
 
     def _seen(self, found: Iterable[os.stat_result | None]) -> int:
-        return self._digest([None if status is None else face(status) for status in found])
+        return self._digest([None if status is None else stat_fingerprint(status) for status in found])
 
-    def _digest(self, faces: Iterable[Face | None]) -> int:
+    def _digest(self, faces: Iterable[StatFingerprint | None]) -> int:
         """The same in every life, as long as all files are there: it is made of numbers alone."""
         return hash((self._wanted, *faces))
 
@@ -138,7 +138,7 @@ class Drift:
             return True
         settings = self._tree.settings
         mode = settings.folder_mode if stat.S_ISDIR(status.st_mode) else settings.file_mode
-        return self._tree.owned(status, mode)
+        return self._tree.has_owner(status, mode)
 
 
 @lru_cache(maxsize=1024)

@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Callable
 
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
 _RENAME_EXCHANGE = 2
@@ -58,7 +58,7 @@ def exchange(folder: int, one: str, other: str) -> bool:
     raise OSError(code, os.strerror(code), one, None, other)
 
 
-class CannotTell(TargetUnavailable):
+class ReadFailed(StorageUnavailable):
     """What is there cannot be told at the moment: that must not look as if nothing were there."""
 
 
@@ -86,22 +86,22 @@ _REMEDIES = {
 }
 
 
-def unavailable(error: OSError, path: str) -> TargetUnavailable:
+def unavailable(error: OSError, path: str) -> StorageUnavailable:
     """The error of a system call, with what to do about it."""
     message, hint = _REMEDIES.get(
         error.errno or 0, (os.strerror(error.errno or errno.EIO), "check the output folder")
     )
-    return (CannotTell if is_passing(error) else TargetUnavailable)(f"{path}: {message}", hint=hint)
+    return (ReadFailed if is_transient(error) else StorageUnavailable)(f"{path}: {message}", hint=hint)
 
 
-def is_passing(error: OSError) -> bool:
+def is_transient(error: OSError) -> bool:
     """Whether an error says nothing about the file: the process, the machine or the disk is in trouble."""
     return error.errno in _PASSING
 
 
-def foreign(path: str, owner: int) -> TargetUnavailable:
+def foreign_owner(path: str, owner: int) -> StorageUnavailable:
     """The folder belongs to somebody else, who could change what is in it."""
-    return TargetUnavailable(
+    return StorageUnavailable(
         f"{path}: the folder belongs to another user (uid {owner})",
         hint=f"give it to the user that syncret runs as (chown {os.geteuid()}), or choose another folder",
     )
@@ -116,7 +116,7 @@ def names_in(folder: int, path: str) -> set[str]:
     with os.scandir(folder) as entries:
         names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
     if any(names.values()):
-        raise TargetUnavailable(
+        raise StorageUnavailable(
             f"{path}: the folder holds other folders, so syncret did not make it",
             hint="move it away, or choose another output folder",
         )
@@ -135,7 +135,7 @@ def files_in(folder: int) -> dict[str, tuple[os.stat_result, bytes]]:
         try:
             fd = os.open(name, _READ_FILE, dir_fd=folder)
         except OSError as error:
-            if is_passing(error):
+            if is_transient(error):
                 raise
             continue  # a link, a socket, or gone since: as good as no file
         try:

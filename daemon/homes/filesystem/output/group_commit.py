@@ -20,8 +20,8 @@ from functools import partial
 from types import TracebackType
 from typing import Final, Generic, Self, TypeAlias, TypeVar
 
-from syncret.daemon.homes.contract import BackendError
-from syncret.daemon.homes.filesystem.output.root import OutputTree
+from syncret.daemon.homes.contract import HomeError
+from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
 J = TypeVar("J")
 
@@ -32,7 +32,7 @@ MOST: Final = 32
 """Jobs of one batch."""
 
 
-class Hands(Generic[J]):
+class BatchExecutor(Generic[J]):
     """Does jobs in threads. What is asked for while all threads are busy makes their next batches."""
 
     def __init__(self, work: Callable[[Sequence[J]], Sequence[Outcome]]) -> None:
@@ -51,7 +51,7 @@ class Hands(Generic[J]):
     ) -> None:
         self._threads.shutdown(wait=False)
 
-    async def do(self, job: J) -> None:
+    async def submit(self, job: J) -> None:
         """Return when the job is done; raises what it failed with. Whoever is cancelled waits for it, too."""
         done = asyncio.get_running_loop().create_future()
         self._waiting.append((job, done))
@@ -91,7 +91,7 @@ class Hands(Generic[J]):
 
 T = TypeVar("T")
 
-Steps: TypeAlias = Generator[None, None, T]
+WriteSteps: TypeAlias = Generator[None, None, T]
 """A write, which pauses wherever it is about to wait for the disk."""
 
 _OPEN: Final = 64  # files of a batch that may wait for the disk: a process may open 1,024 on many hosts
@@ -100,7 +100,7 @@ _OPEN: Final = 64  # files of a batch that may wait for the disk: a process may 
 class Batch:
     """What the writes of a batch share: the folders of their namespaces, open as long as they run."""
 
-    def __init__(self, tree: OutputTree) -> None:
+    def __init__(self, tree: OutputRoot) -> None:
         self._tree = tree
         self._folders: dict[str, int] = {}
         self._renamed: set[str] = set()
@@ -148,16 +148,16 @@ class Batch:
         return True
 
 
-Job: TypeAlias = Callable[[Batch], Steps[None]]
+Job: TypeAlias = Callable[[Batch], WriteSteps[None]]
 """A write that joins the batch that it is given."""
 
 
-def side_by_side(writes: Sequence[Steps[T]]) -> list[T | BackendError]:
+def run_interleaved(writes: Sequence[WriteSteps[T]]) -> list[T | HomeError]:
     """Take each write to its next pause, then each to the one after, until all are over.
 
     A write that the home refuses leaves the others alone: its error stands in the place of its result.
     """
-    outcomes: dict[int, T | BackendError] = {}
+    outcomes: dict[int, T | HomeError] = {}
     try:
         while len(outcomes) < len(writes):
             for place, write in enumerate(writes):
@@ -167,7 +167,7 @@ def side_by_side(writes: Sequence[Steps[T]]) -> list[T | BackendError]:
                     next(write)
                 except StopIteration as end:
                     outcomes[place] = end.value
-                except BackendError as error:
+                except HomeError as error:
                     outcomes[place] = error
     finally:
         for write in writes:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests.discovery import identity_of
-from syncret.daemon.homes.filesystem.output.files import exchange, foreign, listed, unavailable
+from syncret.daemon.homes.filesystem.output.files import exchange, foreign_owner, listed, unavailable
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -51,7 +51,7 @@ def _if_allowed(name: str, parent: int) -> Generator[int | None, None, None]:
         os.close(fd)
 
 
-class OutputTree:
+class OutputRoot:
     """The output folder, held open and locked for as long as this object is in use.
 
     Safe to use from several threads, as long as each object has one writer at a time.
@@ -81,7 +81,7 @@ class OutputTree:
         except OSError as error:
             os.close(self._root)
             raise unavailable(error, self.path) from error
-        except TargetUnavailable:
+        except StorageUnavailable:
             os.close(self._root)
             raise
 
@@ -89,7 +89,7 @@ class OutputTree:
         """Let go of the folder and its lock."""
         os.close(self._root)
 
-    def follow(self) -> None:
+    def reopen_if_replaced(self) -> None:
         """Go on in the folder that stands at the path now: ours may have been moved away, or mounted over.
 
         Raises TargetUnavailable where that cannot be written to.
@@ -110,7 +110,7 @@ class OutputTree:
         """A hidden name that nothing else has."""
         return f"{self._prefix}{next(self._serial):x}"
 
-    def own(self, fd: int, mode: int) -> None:
+    def set_owner(self, fd: int, mode: int) -> None:
         """Give an open file or folder its owner, group and mode: before it gets its name."""
         settings = self.settings
         if settings.uid is not None or settings.gid is not None:
@@ -119,7 +119,7 @@ class OutputTree:
             )
         os.fchmod(fd, mode)
 
-    def owned(self, status: os.stat_result, mode: int) -> bool:
+    def has_owner(self, status: os.stat_result, mode: int) -> bool:
         """Whether owner, group and mode are as wanted."""
         settings = self.settings
         return (
@@ -195,7 +195,7 @@ class OutputTree:
             return self._trusting(os.open(self.path, OPEN_FOLDER), self.path, mend=fresh)
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG and path.is_symlink():
-                raise TargetUnavailable(
+                raise StorageUnavailable(
                     f"{self.path}: the output folder is a symbolic link",
                     hint=f"name the folder that it leads to: {path.resolve()}",
                 ) from error
@@ -208,21 +208,25 @@ class OutputTree:
         """
         try:
             status = os.fstat(fd)
-            if mend and status.st_uid in self.owners and not self.owned(status, self.settings.folder_mode):
-                self.own(fd, self.settings.folder_mode)
+            if (
+                mend
+                and status.st_uid in self.owners
+                and not self.has_owner(status, self.settings.folder_mode)
+            ):
+                self.set_owner(fd, self.settings.folder_mode)
         except OSError:
             os.close(fd)
             raise
         if status.st_uid not in self._trusted:
             os.close(fd)
-            raise foreign(path, status.st_uid)
+            raise foreign_owner(path, status.st_uid)
         return fd
 
     def _lock(self) -> None:
         try:
             fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise TargetUnavailable(
+            raise StorageUnavailable(
                 f"{self.path}: another syncret writes to this folder",
                 hint="stop it, or give each its own output folder",
             ) from error

@@ -16,23 +16,23 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import TargetUnavailable
-from syncret.daemon.homes.filesystem.output.drift import Face, Written, face
+from syncret.daemon.homes.contract import StorageUnavailable
+from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
 from syncret.daemon.homes.filesystem.output.files import (
     exchange,
     files_in,
-    foreign,
+    foreign_owner,
     listed,
     names_in,
     unavailable,
     write_all,
 )
-from syncret.daemon.homes.filesystem.output.group_commit import Batch, Steps
+from syncret.daemon.homes.filesystem.output.group_commit import Batch, WriteSteps
 from syncret.daemon.homes.filesystem.output.names import check_keys, folder_of, is_key, secret_name
 from syncret.daemon.homes.filesystem.output.root import (
     CREATE_FILE,
     OPEN_FOLDER,
-    OutputTree,
+    OutputRoot,
 )
 
 _TRIES = 100
@@ -41,7 +41,7 @@ _TRIES = 100
 class SecretFolder:
     """Writes, reads and removes the folders of Secrets. One writer at a time for each Secret."""
 
-    def __init__(self, tree: OutputTree) -> None:
+    def __init__(self, tree: OutputRoot) -> None:
         self.tree = tree
         self._settings = tree.settings
         self._swaps = tree.swaps
@@ -51,7 +51,7 @@ class SecretFolder:
         """Whether whole sets are swapped at once; where not, say so in the log."""
         return self._swaps
 
-    def write(self, ref: ObjectRef, data: Mapping[str, bytes], batch: Batch) -> Steps[Written]:
+    def write(self, ref: ObjectRef, data: Mapping[str, bytes], batch: Batch) -> WriteSteps[Written]:
         """Make the folder hold exactly this; where it already does, modes and owners too, nothing changes.
 
         Raises Invalid for a key that cannot be a file and TargetUnavailable where the disk refuses; the old
@@ -91,7 +91,7 @@ class SecretFolder:
             return None
         except OSError as error:
             raise unavailable(error, self._path(ref)) from error
-        raise TargetUnavailable(
+        raise StorageUnavailable(
             f"{self._path(ref)}: the folder is being replaced all the time",
             hint="find the program that does it",
         )
@@ -138,10 +138,10 @@ class SecretFolder:
     def _check_ours(self, folder: int, path: str) -> os.stat_result:
         status = os.fstat(folder)
         if status.st_uid not in self.tree.owners:
-            raise foreign(path, status.st_uid)
+            raise foreign_owner(path, status.st_uid)
         return status
 
-    def _create(self, place: "_Place", data: Mapping[str, bytes]) -> Steps[dict[str, Face]]:
+    def _create(self, place: "_Place", data: Mapping[str, bytes]) -> WriteSteps[dict[str, StatFingerprint]]:
         hidden = self.tree.temporary()
         os.mkdir(hidden, 0o700, dir_fd=place.folder)
         try:
@@ -153,25 +153,27 @@ class SecretFolder:
         yield from self._named(place)
         return faces
 
-    def _named(self, place: "_Place") -> Steps[None]:
+    def _named(self, place: "_Place") -> WriteSteps[None]:
         """The set has its name: see that the disk knows."""
         if self._settings.fsync:
             place.batch.renamed(place.namespace)
             yield
             place.batch.sync(place.namespace)
 
-    def _replace(self, place: "_Place", old: int, data: Mapping[str, bytes], path: str) -> Steps[Written]:
+    def _replace(
+        self, place: "_Place", old: int, data: Mapping[str, bytes], path: str
+    ) -> WriteSteps[Written]:
         status = self._check_ours(old, path)
         names = names_in(old, path)
         files = files_in(old)
         mode = self._settings.file_mode
         kept = {
-            key: face(found)
+            key: stat_fingerprint(found)
             for key, (found, content) in files.items()
-            if data.get(key) == content and self.tree.owned(found, mode)
+            if data.get(key) == content and self.tree.has_owner(found, mode)
         }
-        if len(kept) == len(data) == len(names) and self.tree.owned(status, self._settings.folder_mode):
-            return Written(changed=False, faces={"": face(status), **kept})
+        if len(kept) == len(data) == len(names) and self.tree.has_owner(status, self._settings.folder_mode):
+            return Written(changed=False, faces={"": stat_fingerprint(status), **kept})
         faces = (yield from self._swap(place, old, data, kept)) if self._swaps else None
         if faces is None:
             self._swaps = False
@@ -179,8 +181,8 @@ class SecretFolder:
         return Written(changed=True, faces=faces)
 
     def _swap(
-        self, place: "_Place", old: int, data: Mapping[str, bytes], kept: Mapping[str, Face]
-    ) -> Steps[dict[str, Face] | None]:
+        self, place: "_Place", old: int, data: Mapping[str, bytes], kept: Mapping[str, StatFingerprint]
+    ) -> WriteSteps[dict[str, StatFingerprint] | None]:
         """Put a new folder in the place of the old one; None where this file system cannot."""
         hidden = self.tree.temporary()
         os.mkdir(hidden, 0o700, dir_fd=place.folder)
@@ -194,10 +196,15 @@ class SecretFolder:
         return faces if swapped else None
 
     def _fill(
-        self, place: "_Place", hidden: str, data: Mapping[str, bytes], old: int, kept: Mapping[str, Face]
-    ) -> Steps[dict[str, Face]]:
+        self,
+        place: "_Place",
+        hidden: str,
+        data: Mapping[str, bytes],
+        old: int,
+        kept: Mapping[str, StatFingerprint],
+    ) -> WriteSteps[dict[str, StatFingerprint]]:
         """Build the set, and see that it is on the disk."""
-        faces: dict[str, Face] = {}
+        faces: dict[str, StatFingerprint] = {}
         waiting: list[int] = []
         folder = os.open(hidden, OPEN_FOLDER, dir_fd=place.folder)
         try:
@@ -223,20 +230,20 @@ class SecretFolder:
             os.close(folder)
         return faces
 
-    def _written(self, folder: int, name: str, content: bytes) -> tuple[int, Face]:
+    def _written(self, folder: int, name: str, content: bytes) -> tuple[int, StatFingerprint]:
         """A new file, still open."""
         fd = os.open(name, CREATE_FILE, 0o600, dir_fd=folder)
         try:
-            self.tree.own(fd, self._settings.file_mode)
+            self.tree.set_owner(fd, self._settings.file_mode)
             write_all(fd, content)
-            return fd, face(os.fstat(fd))
+            return fd, stat_fingerprint(os.fstat(fd))
         except BaseException:  # closed, and raised again
             os.close(fd)
             raise
 
-    def _owned(self, folder: int) -> Face:
-        self.tree.own(folder, self._settings.folder_mode)
-        return face(os.fstat(folder))
+    def _owned(self, folder: int) -> StatFingerprint:
+        self.tree.set_owner(folder, self._settings.folder_mode)
+        return stat_fingerprint(os.fstat(folder))
 
     def _settle(self, fd: int) -> None:
         """Close a file, once it is on the disk."""
@@ -247,8 +254,8 @@ class SecretFolder:
             os.close(fd)
 
     def _each(
-        self, folder: int, data: Mapping[str, bytes], kept: Mapping[str, Face], names: set[str]
-    ) -> dict[str, Face]:
+        self, folder: int, data: Mapping[str, bytes], kept: Mapping[str, StatFingerprint], names: set[str]
+    ) -> dict[str, StatFingerprint]:
         faces = dict(kept)
         for key in data.keys() - kept.keys():
             hidden = self.tree.temporary()

@@ -11,20 +11,24 @@ from contextlib import suppress
 from weakref import WeakValueDictionary
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import BackendError, Conflict, Invalid, Stored, TargetUnavailable
-from syncret.daemon.homes.filesystem.output.content import Outputs
-from syncret.daemon.homes.filesystem.output.group_commit import Hands, Job
+from syncret.daemon.homes.contract import Conflict, HomeError, Invalid, StorageUnavailable, StoredObject
+from syncret.daemon.homes.filesystem.output.content import OutputContent
+from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Job
 from syncret.daemon.homes.filesystem.state.journal import StateJournal
-from syncret.daemon.homes.filesystem.state.rows import face
+from syncret.daemon.homes.filesystem.state.rows import without_content
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.daemon.homes.memory.requests import Draft, encode
+from syncret.daemon.homes.memory.requests import WriteRequest, encode
 
 
-class Writer:
+class OutputWriter:
     """Writes objects of the cluster and their files, one write at a time for each object."""
 
     def __init__(
-        self, cluster: MemoryCluster, outputs: Outputs, journal: StateJournal, hands: Hands[Job] | None
+        self,
+        cluster: MemoryCluster,
+        outputs: OutputContent,
+        journal: StateJournal,
+        hands: BatchExecutor[Job] | None,
     ) -> None:
         """`hands` write the files, because writes wait for the disk; without, it is done at once."""
         self._cluster = cluster
@@ -33,14 +37,14 @@ class Writer:
         self._hands = hands
         self._locks: WeakValueDictionary[ObjectRef, asyncio.Lock] = WeakValueDictionary()
 
-    async def write(self, prepare: Callable[[], Draft]) -> Stored:
+    async def write(self, prepare: Callable[[], WriteRequest]) -> StoredObject:
         """Make one write of a controller: judged by `prepare`, its content put into files."""
         draft = prepare()
         if draft.ref in self._journal.forgotten:
             raise Invalid(
                 f"{draft.ref}: this Secret comes from a systemd credential; nothing can be written to it"
             )
-        if not self._outputs.takes(draft.ref.group_kind):
+        if not self._outputs.writes_files(draft.ref.group_kind):
             stored = self._cluster.commit(draft)
             await self._journal.settled()
             return stored
@@ -49,7 +53,7 @@ class Writer:
         async with lock:
             return await self.put(prepare() if waited else draft)
 
-    async def put(self, draft: Draft) -> Stored:
+    async def put(self, draft: WriteRequest) -> StoredObject:
         """Write the files of a draft and commit it. The caller holds the lock of the object."""
         first = draft.ref not in self._outputs
         if first:
@@ -57,10 +61,10 @@ class Writer:
             await self._journal.settled()
         try:
             await self._do(self._outputs.writing(draft.ref, draft.document))
-            self._outputs.enter(draft.ref)
+            self._outputs.track(draft.ref)
             stored = self._cluster.commit(draft)
-        except BackendError as error:
-            await self._take_back(draft.ref, first=first, written=isinstance(error, Conflict))
+        except HomeError as error:
+            await self._roll_back(draft.ref, first=first, written=isinstance(error, Conflict))
             raise
         if not first:  # a first write was durable in advance
             await self._journal.settled()
@@ -72,13 +76,13 @@ class Writer:
             await self._cluster.delete(ref, uid=uid)
         await self._journal.settled()
 
-    async def settle(self, ref: ObjectRef) -> None:
+    async def repair(self, ref: ObjectRef) -> None:
         """Somebody touched the files of this object: mend their modes, and tell those who watch it."""
         async with self.lock(ref):
             if ref not in self._outputs:
                 return
-            with suppress(TargetUnavailable):  # whoever writes the content is told; the modes have to wait
-                await self._do(self._outputs.settling(ref))
+            with suppress(StorageUnavailable):  # whoever writes the content is told; the modes have to wait
+                await self._do(self._outputs.repairing_modes(ref))
             self._cluster.touched(ref)
 
     def lock(self, ref: ObjectRef) -> asyncio.Lock:
@@ -88,15 +92,15 @@ class Writer:
             lock = self._locks[ref] = asyncio.Lock()
         return lock
 
-    async def _take_back(self, ref: ObjectRef, *, first: bool, written: bool) -> None:
+    async def _roll_back(self, ref: ObjectRef, *, first: bool, written: bool) -> None:
         """Undo what went ahead of a failed write. A later write leaves drift, which is repaired."""
         standing = await self._cluster.get(ref)
         if not first and standing is not None:
-            self._outputs.doubt(ref)
+            self._outputs.invalidate(ref)
             return
         if written:
             self._outputs.remove(ref)
-        self._outputs.leave(ref)
+        self._outputs.untrack(ref)
         if standing is None:
             self._journal.forget(ref)
         else:
@@ -104,20 +108,20 @@ class Writer:
 
     async def _do(self, job: Job) -> None:
         if self._hands is not None:
-            await self._hands.do(job)
+            await self._hands.submit(job)
             return
         (failure,) = self._outputs.work([job])
         if failure is not None:
             raise failure
 
 
-def _intended(draft: Draft, version: int) -> Stored:
+def _intended(draft: WriteRequest, version: int) -> StoredObject:
     """What the draft will be once it is committed, as far as it can be told in advance."""
     document = draft.document
     metadata = {**document["metadata"], "resourceVersion": str(version + 1)}
-    return Stored(
+    return StoredObject(
         ref=draft.ref,
         uid=metadata["uid"],
         resource_version=metadata["resourceVersion"],
-        data=encode(face({**document, "metadata": metadata})),
+        data=encode(without_content({**document, "metadata": metadata})),
     )

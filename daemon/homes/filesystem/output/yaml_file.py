@@ -13,11 +13,11 @@ import msgspec
 from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.text.yaml import LIMITS, parse_text
 from syncret.config.text.yaml_writer import to_yaml
-from syncret.daemon.homes.contract import TargetUnavailable
-from syncret.daemon.homes.filesystem.output.drift import Face, Written, face
+from syncret.daemon.homes.contract import StorageUnavailable
+from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
 from syncret.daemon.homes.filesystem.output.files import unavailable, write_all
 from syncret.daemon.homes.filesystem.output.names import folder_of, manifest_name
-from syncret.daemon.homes.filesystem.output.root import CREATE_FILE, OutputTree
+from syncret.daemon.homes.filesystem.output.root import CREATE_FILE, OutputRoot
 
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAX_BYTES: Final = 8 << 20
@@ -28,7 +28,7 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 class ManifestTarget:
     """Writes, reads and removes manifests. One writer at a time for each object."""
 
-    def __init__(self, tree: OutputTree) -> None:
+    def __init__(self, tree: OutputRoot) -> None:
         self._tree = tree
 
     def write(self, ref: ObjectRef, document: Document) -> Written:
@@ -92,26 +92,26 @@ class ManifestTarget:
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or status.st_uid not in self._tree.owners:
-                raise TargetUnavailable(
+                raise StorageUnavailable(
                     f"{self._tree.path}: {name} is not a regular file, or belongs to another user",
                     hint="move it away; syncret did not make it",
                 )
-            owned = self._tree.owned(status, self._tree.settings.file_mode)
-            return _Found(face(status), owned, _read_all(fd))
+            owned = self._tree.has_owner(status, self._tree.settings.file_mode)
+            return _Found(stat_fingerprint(status), owned, _read_all(fd))
         finally:
             os.close(fd)
 
-    def _replace(self, namespace: int, name: str, content: bytes) -> Face:
+    def _replace(self, namespace: int, name: str, content: bytes) -> StatFingerprint:
         settings = self._tree.settings
         hidden = self._tree.temporary()
         fd = os.open(hidden, CREATE_FILE, 0o600, dir_fd=namespace)
         try:
             try:
-                self._tree.own(fd, settings.file_mode)
+                self._tree.set_owner(fd, settings.file_mode)
                 write_all(fd, content)
                 if settings.fsync:
                     os.fsync(fd)
-                made = face(os.fstat(fd))
+                made = stat_fingerprint(os.fstat(fd))
             finally:
                 os.close(fd)
             os.rename(hidden, name, src_dir_fd=namespace, dst_dir_fd=namespace)
@@ -126,7 +126,7 @@ class ManifestTarget:
 class _Found(NamedTuple):
     """What stands under the name now."""
 
-    face: Face
+    face: StatFingerprint
     owned: bool
     content: bytes
 

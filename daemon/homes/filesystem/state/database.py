@@ -47,27 +47,27 @@ class StateError(Exception):
         self.hint = hint
 
 
-class Remembered(NamedTuple):
+class StateContents(NamedTuple):
     """What a state file holds."""
 
     rows: Sequence[tuple[ObjectRef, bytes]] = ()
     salt: bytes = b""
 
 
-def read_state(path: str) -> Remembered:
+def read_state(path: str) -> StateContents:
     """What a state file holds, without locking or changing it; nothing where there is none.
 
     Raises StateError.
     """
     if not Path(path).exists():
-        return Remembered()
+        return StateContents()
     try:
         # A reader would make the files of the write-ahead log, which are missing while nobody writes.
         how = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
         database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{how}", uri=True, isolation_level=None)
         try:
             _check_version(database, path)
-            return Remembered(rows_of(database), salt_of(database))
+            return StateContents(rows_of(database), salt_of(database))
         finally:
             database.close()
     except sqlite3.Error as error:

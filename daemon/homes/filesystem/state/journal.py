@@ -6,11 +6,11 @@ from typing import TypeAlias
 import msgspec
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import Stored, TargetUnavailable
-from syncret.daemon.homes.filesystem.output.content import Outputs
+from syncret.daemon.homes.contract import StorageUnavailable, StoredObject
+from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.state.database import StateError
-from syncret.daemon.homes.filesystem.state.rows import Applied, FileRecord, file_ref, pack
-from syncret.daemon.homes.filesystem.state.writer import State
+from syncret.daemon.homes.filesystem.state.rows import AppliedManifest, FileRecord, file_ref, pack
+from syncret.daemon.homes.filesystem.state.writer import StateWriter
 
 OnRemoved: TypeAlias = Callable[[ObjectRef, Document], None]
 """Is given the name of a written object that went, and what it was."""
@@ -19,22 +19,24 @@ OnRemoved: TypeAlias = Callable[[ObjectRef, Document], None]
 class StateJournal:
     """Implements `Journal`. `applied` tells which manifest an object came from; the source keeps it."""
 
-    def __init__(self, state: State | None, outputs: Outputs, on_removed: OnRemoved | None = None) -> None:
+    def __init__(
+        self, state: StateWriter | None, outputs: OutputContent, on_removed: OnRemoved | None = None
+    ) -> None:
         """Without a state nothing is remembered. `on_removed` hears of written objects that go."""
         self._state = state
         self._outputs = outputs
         self._on_removed = on_removed
-        self.applied: dict[ObjectRef, Applied] = {}
+        self.applied: dict[ObjectRef, AppliedManifest] = {}
         self.stale: set[str] = set()
         """Manifest files whose objects went although they are still wanted: to be read again."""
         self.forgotten: Collection[ObjectRef] = frozenset()
         """Objects that are never remembered, not even their names: Secrets from credentials."""
 
-    def saved(self, stored: Stored) -> None:
+    def saved(self, stored: StoredObject) -> None:
         """Remember this version."""
         self.record(stored, output=stored.ref in self._outputs)
 
-    def record(self, stored: Stored, *, output: bool) -> None:
+    def record(self, stored: StoredObject, *, output: bool) -> None:
         """Remember this version, and whether its content is (or is about to be) in files."""
         if self._state is None or stored.ref in self.forgotten:
             return
@@ -76,7 +78,7 @@ class StateJournal:
         try:
             await self._state.durable()
         except StateError as error:
-            raise TargetUnavailable(str(error), hint=error.hint) from error
+            raise StorageUnavailable(str(error), hint=error.hint) from error
 
 
 def _nameplate(ref: ObjectRef) -> Document:

@@ -13,8 +13,8 @@ import msgspec
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
 from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, STORES, redacted
-from syncret.daemon.homes.contract import Stored
-from syncret.daemon.homes.filesystem.output.drift import Look
+from syncret.daemon.homes.contract import StoredObject
+from syncret.daemon.homes.filesystem.output.drift import Fingerprint
 
 OUR_GROUPS: Final = ("external-secrets.io", "generators.external-secrets.io", "syncret.dev")
 
@@ -34,7 +34,7 @@ _NAMESPACE: Final = GroupKind("", "Namespace")
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
-class Applied(msgspec.Struct, frozen=True, gc=False):
+class AppliedManifest(msgspec.Struct, frozen=True, gc=False):
     """The manifest that an object came from: its file, its digest, and the keys of `data` that it gave."""
 
     file: str
@@ -50,16 +50,16 @@ class FileRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """One row. `hollow` says that something of the object was taken out and has to be put back.
+    """One row. `content_removed` says that something of the object was taken out and has to be put back.
 
     `look` is what the files of a written object looked like once they were sound.
     """
 
     document: msgspec.Raw
-    applied: Applied | None = None
+    applied: AppliedManifest | None = None
     output: bool = False
-    hollow: bool = False
-    look: Look | None = None
+    content_removed: bool = msgspec.field(default=False, name="hollow")  # its name in state files
+    look: Fingerprint | None = None
 
     @property
     def version(self) -> int:
@@ -97,15 +97,19 @@ def is_file(ref: ObjectRef) -> bool:
     return not ref.kind
 
 
-def face(document: Document) -> Document:
+def without_content(document: Document) -> Document:
     """The object without its content."""
     return {key: value for key, value in document.items() if key in _FACE}
 
 
-def pack(stored: Stored, *, applied: Applied | None, output: bool, look: Look | None = None) -> bytes:
+def pack(
+    stored: StoredObject, *, applied: AppliedManifest | None, output: bool, look: Fingerprint | None = None
+) -> bytes:
     """The row of one version."""
-    data, hollow = _emptied(stored)
-    record = Record(document=msgspec.Raw(data), applied=applied, output=output, hollow=hollow, look=look)
+    data, removed = _emptied(stored)
+    record = Record(
+        document=msgspec.Raw(data), applied=applied, output=output, content_removed=removed, look=look
+    )
     return _ENCODER.encode(record)
 
 
@@ -115,16 +119,16 @@ def unpack(row: bytes) -> Record:
     if record.applied is None:
         return record
     # Thousands of objects come from one file: its name is held once.
-    applied = Applied(
+    applied = AppliedManifest(
         file=intern(record.applied.file), digest=record.applied.digest, keys=record.applied.keys
     )
     return msgspec.structs.replace(record, applied=applied)
 
 
-def stored_of(ref: ObjectRef, data: bytes) -> Stored:
+def stored_of(ref: ObjectRef, data: bytes) -> StoredObject:
     """A version from its bytes."""
     metadata = msgspec.json.decode(data, type=_Face).metadata
-    return Stored(
+    return StoredObject(
         ref=ref,
         uid=metadata.uid,
         resource_version=metadata.resource_version,
@@ -133,7 +137,7 @@ def stored_of(ref: ObjectRef, data: bytes) -> Stored:
     )
 
 
-def put_back(document: Document, whole: Document) -> Document:
+def restore_content(document: Document, whole: Document) -> Document:
     """A remembered object with its content from `whole`; metadata and status are the remembered ones."""
     content: dict[str, Any] = {
         key: value for key, value in whole.items() if key not in ("metadata", "status")
@@ -141,7 +145,7 @@ def put_back(document: Document, whole: Document) -> Document:
     return {**document, **content}
 
 
-def _emptied(stored: Stored) -> tuple[bytes, bool]:
+def _emptied(stored: StoredObject) -> tuple[bytes, bool]:
     kind = stored.ref.group_kind
     if holds_no_value(kind):
         return stored.data, False
@@ -153,7 +157,7 @@ def _emptied(stored: Stored) -> tuple[bytes, bool]:
         if kind.kind in STORES and "spec" in emptied:
             emptied = {**emptied, "spec": _without_values(emptied["spec"])}
     else:
-        emptied = _without_last_applied(face(document))
+        emptied = _without_last_applied(without_content(document))
     if emptied == document:
         return stored.data, False
     return _ENCODER.encode(emptied), True

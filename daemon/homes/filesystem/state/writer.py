@@ -14,7 +14,7 @@ from pathlib import Path
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.state.database import (
-    Remembered,
+    StateContents,
     StateError,
     lock_beside,
     open_database,
@@ -27,7 +27,7 @@ _PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
 _REMOVE = "DELETE FROM objects WHERE grp = ? AND kind = ? AND namespace = ? AND name = ?"
 
 
-class State:
+class StateWriter:
     """The state file, locked for this process until `aclose`."""
 
     def __init__(self, path: str, *, fsync: bool = True) -> None:
@@ -56,9 +56,9 @@ class State:
         self._thread = threading.Thread(target=self._write, name="state-writer", daemon=True)
         self._thread.start()
 
-    def remembered(self) -> Remembered:
+    def remembered(self) -> StateContents:
         """Everything that was written. To be read before the first write."""
-        return Remembered(rows_of(self._database), salt_of(self._database))
+        return StateContents(rows_of(self._database), salt_of(self._database))
 
     def check(self) -> None:
         """Raise StateError where somebody removed or replaced the file: what is written now would be lost."""

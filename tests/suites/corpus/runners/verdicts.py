@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_object
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from syncret.providers.registry import Registry
 from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.commands import run
@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
 
 def judged(case: Case, registry: Registry) -> Verdict:
     """The verdict of the function that everything that admits objects calls."""
-    result = judge(case.body["manifest"], registry)
+    result = admit(case.body["manifest"], registry)
     problems = [Found(str(problem.severity), problem.path, problem.message) for problem in result.problems]
     if result.foreign is not None:
         problems.append(Found("error", result.foreign.path, result.foreign.message))

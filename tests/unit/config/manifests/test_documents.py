@@ -3,7 +3,7 @@
 import pytest
 
 from syncret.config.manifests.documents import load_bytes
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from tests.unit.config.support import CATALOG
 
 LIST = "apiVersion: v1\nkind: List\n"
@@ -101,5 +101,5 @@ def test_what_is_no_object_is_a_problem() -> None:
 def test_problems_get_their_lines() -> None:
     text = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData:\n  good: x\n  bad: 5\n"
     (one,) = load_bytes("f.yaml", text.encode())
-    located = one.located(judge(one.document, CATALOG).problems)
+    located = one.located(admit(one.document, CATALOG).problems)
     assert [(problem.path, problem.line) for problem in located] == [("stringData.bad", 6)]

@@ -2,12 +2,12 @@ import pytest
 
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, ref_of
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from tests.unit.config.support import CATALOG, core, document, external_secret, push_secret, store
 
 
 def judged(given: Document) -> Document:
-    result = judge(given, CATALOG).document
+    result = admit(given, CATALOG).document
     assert result is not None
     return result
 

@@ -2,7 +2,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.config.resources.core import stored_data
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from tests.unit.config.support import CATALOG, core, told
 
 BIG = "AAAA" * (1024 * 1024 // 3 + 1)
@@ -114,11 +114,11 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
     ],
 )
 def test_secrets_and_config_maps(given: Document, expected: list[str]) -> None:
-    assert told(judge(given, CATALOG).problems) == expected
+    assert told(admit(given, CATALOG).problems) == expected
 
 
 def test_a_secret_has_a_type() -> None:
-    judged = judge(core("Secret"), CATALOG)
+    judged = admit(core("Secret"), CATALOG)
     assert judged.document is not None
     assert judged.document["type"] == "Opaque"
 
@@ -149,4 +149,4 @@ FIXED_MAP = core("ConfigMap", data={"a": "b"}, binaryData={"c": "ZA=="}, immutab
     ],
 )
 def test_what_is_immutable_stays(previous: Document, given: Document, expected: list[str]) -> None:
-    assert [problem.path for problem in judge(given, CATALOG, previous).problems] == expected
+    assert [problem.path for problem in admit(given, CATALOG, previous).problems] == expected

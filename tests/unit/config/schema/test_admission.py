@@ -11,7 +11,7 @@ from syncret.config.resources.generators import GeneratorObject
 from syncret.config.resources.kinds import KINDS, Kinds
 from syncret.config.resources.push_secret import PushSecret
 from syncret.config.resources.secret_store import SecretStore
-from syncret.config.schema.admission import Judge, judge
+from syncret.config.schema.admission import Admission, admit
 from tests.unit.config.support import (
     CATALOG,
     PasswordSpec,
@@ -65,7 +65,7 @@ def generator(kind: str, spec: Json = None) -> Document:
 )
 def test_every_kind_is_read(given: Document) -> None:
     before = deepcopy(given)
-    judged = judge(given, CATALOG)
+    judged = admit(given, CATALOG)
     assert [problem for problem in judged.problems if problem.fatal] == []
     assert judged.accepted
     assert judged.kind is not None
@@ -76,7 +76,7 @@ def test_every_kind_is_read(given: Document) -> None:
 
 
 def test_an_external_secret_is_defaulted_and_typed() -> None:
-    judged = judge(
+    judged = admit(
         external_secret(dataFrom=[{"sourceRef": {"generatorRef": {"kind": "UUID", "name": "u"}}}]), CATALOG
     )
     assert judged.document == {
@@ -109,7 +109,7 @@ def test_an_external_secret_is_defaulted_and_typed() -> None:
 
 def test_a_push_secret_is_defaulted_and_typed() -> None:
     data = [{"match": {"remoteRef": {"remoteKey": "r"}}}]
-    judged = judge(push_secret(data=data, dataTo=[{"storeRef": {"name": "s"}}]), CATALOG)
+    judged = admit(push_secret(data=data, dataTo=[{"storeRef": {"name": "s"}}]), CATALOG)
     resource = judged.resource
     assert isinstance(resource, PushSecret)
     assert resource.spec.secret_store_refs[0].kind == "SecretStore"
@@ -121,7 +121,7 @@ def test_a_push_secret_is_defaulted_and_typed() -> None:
 
 
 def test_a_generator_is_read_by_its_own_model() -> None:
-    judged = judge(generator("Password", {"length": 8}), CATALOG)
+    judged = admit(generator("Password", {"length": 8}), CATALOG)
     assert judged.kind is not None
     assert judged.kind.model is GeneratorObject[PasswordSpec]
     assert judged.resource == GeneratorObject[PasswordSpec](
@@ -157,14 +157,14 @@ def test_a_generator_is_read_by_its_own_model() -> None:
     ],
 )
 def test_what_is_no_document_of_ours(given: Json, expected: list[str]) -> None:
-    judged = judge(given, CATALOG)
+    judged = admit(given, CATALOG)
     assert told(judged.problems) == expected
     assert judged.foreign is None
     assert not judged.accepted
 
 
 def test_a_foreign_kind_is_told_apart() -> None:
-    judged = judge({"apiVersion": "apps/v1", "kind": "ExternalSecrets", "metadata": {}}, CATALOG)
+    judged = admit({"apiVersion": "apps/v1", "kind": "ExternalSecrets", "metadata": {}}, CATALOG)
     assert judged.problems == ()
     assert judged.foreign is not None
     assert str(judged.foreign) == 'kind: unknown kind "ExternalSecrets" (did you mean ExternalSecret?)'
@@ -173,7 +173,7 @@ def test_a_foreign_kind_is_told_apart() -> None:
 
 def test_an_old_version_is_read_as_the_new_one() -> None:
     old = external_secret() | {"apiVersion": "external-secrets.io/v1beta1"}
-    judged = judge(old, CATALOG)
+    judged = admit(old, CATALOG)
     assert judged.accepted
     assert judged.document is not None
     assert judged.document["apiVersion"] == "external-secrets.io/v1"
@@ -182,36 +182,36 @@ def test_an_old_version_is_read_as_the_new_one() -> None:
 
 
 def test_a_status_is_not_for_authors_to_write() -> None:
-    judged = judge(external_secret() | {"status": 3}, CATALOG)
+    judged = admit(external_secret() | {"status": 3}, CATALOG)
     assert judged.accepted
     assert judged.document is not None
     assert "status" not in judged.document
 
 
 def test_a_kind_without_a_status_has_none() -> None:
-    judged = judge({**generator("UUID"), "status": {"a": 1}}, CATALOG)
+    judged = admit({**generator("UUID"), "status": {"a": 1}}, CATALOG)
     assert judged.accepted
     assert told(judged.problems) == ["?status: unknown field, it is dropped"]
 
 
 def test_32_bits_count_where_a_webhook_reads_them() -> None:
     problem = "spec.retrySettings.maxRetries: must fit into 32 bits"
-    assert problem in told(judge(store(retrySettings={"maxRetries": 2**31}), CATALOG).problems)
+    assert problem in told(admit(store(retrySettings={"maxRetries": 2**31}), CATALOG).problems)
 
 
 def test_durations_count_where_a_webhook_reads_them() -> None:
-    assert not judge(external_secret(refreshInterval="1d"), CATALOG).accepted
-    pushed = judge(push_secret(refreshInterval="1d"), CATALOG)
+    assert not admit(external_secret(refreshInterval="1d"), CATALOG).accepted
+    pushed = admit(push_secret(refreshInterval="1d"), CATALOG)
     assert pushed.accepted
     assert [problem.path for problem in pushed.problems] == ["spec.refreshInterval"]
 
 
 def test_paths_of_a_generators_own_rules() -> None:
-    assert told(judge(generator("Password", {"length": 5000}), CATALOG).problems) == [
+    assert told(admit(generator("Password", {"length": 5000}), CATALOG).problems) == [
         "spec.length: is too long"
     ]
     inner = {"kind": "Password", "generator": {"passwordSpec": {"length": 5000}}}
-    assert told(judge(generator("ClusterGenerator", inner), CATALOG).problems) == [
+    assert told(admit(generator("ClusterGenerator", inner), CATALOG).problems) == [
         "spec.generator.passwordSpec.length: is too long"
     ]
 
@@ -238,8 +238,8 @@ def test_what_is_mended_is_told_without_a_judgement() -> None:
     given["spec"]["controler"] = "x"
     given["spec"]["refreshInterval"] = ["wrong"]
     before = deepcopy(given)
-    judge_ = Judge(CATALOG)
-    assert [problem.path for problem in judge_.mended(given)] == ["apiVersion", "spec.controler"]
+    judge_ = Admission(CATALOG)
+    assert [problem.path for problem in judge_.warnings(given)] == ["apiVersion", "spec.controler"]
     assert given == before
-    assert judge_.mended({**given, "apiVersion": "external-secrets.io/v7"}) == ()
-    assert judge_.mended({"apiVersion": "apps/v1", "kind": "Deployment"}) == ()
+    assert judge_.warnings({**given, "apiVersion": "external-secrets.io/v7"}) == ()
+    assert judge_.warnings({"apiVersion": "apps/v1", "kind": "Deployment"}) == ()

@@ -9,7 +9,7 @@ from syncret.config.fields import Json
 from syncret.config.manifests.documents import load_bytes
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, is_object
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from tests.unit.config.support import CATALOG, core, document, external_secret, push_secret, store
 
 LEAVES = (
@@ -72,14 +72,14 @@ def damaged(draw: st.DrawFn) -> Document:
 
 @given(JSON)
 def test_anything_is_judged(value: Json) -> None:
-    assert not judge(value, CATALOG).accepted
+    assert not admit(value, CATALOG).accepted
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(damaged(), st.sampled_from(SOUND))
 def test_damaged_documents_are_judged(value: Document, previous: Document) -> None:
     before = repr(value)
-    judged = judge(value, CATALOG, previous)
+    judged = admit(value, CATALOG, previous)
     missing_references([each for each in (judged.document,) if each is not None])
     assert repr(value) == before
 

@@ -11,7 +11,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconciler import Outcome
-from syncret.daemon.homes.contract import Change, Stored
+from syncret.daemon.homes.contract import StoredObject, WatchEvent
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.unit.daemon.engine.support import GROUP, Recorder, manifest, settings
 
@@ -37,14 +37,14 @@ class Reconciling:
         self._inventory = inventory
         self._running: set[ObjectRef] = set()
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         for name in stored.document.get("spec", {}).get("uses", ()):
             yield ObjectRef("", "Secret", stored.ref.namespace, name)
         if lane := stored.document.get("spec", {}).get("lane"):
             yield ObjectRef("", "Lane", "", lane)
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
-        return next((each.name for each in references if each.kind == "Lane"), "")
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
+        return next((each.name for each in dependencies if each.kind == "Lane"), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         assert ref not in self._running, "one object strictly in order"
@@ -74,7 +74,7 @@ class World:
         self.inventory = Inventory()
         self.reconciling = Reconciling(self.inventory)
         self.recorder = Recorder()
-        self.changes: list[Change] = []
+        self.changes: list[WatchEvent] = []
         self.engine = Engine(
             home,
             [self.reconciling],
@@ -85,10 +85,10 @@ class World:
             listeners=[self.changes.append],
         )
 
-    async def create(self, name: str, **spec: Json) -> Stored:
+    async def create(self, name: str, **spec: Json) -> StoredObject:
         return await self.home.create(manifest("ExternalSecret", name, spec=spec))
 
-    async def change(self, name: str, **spec: Json) -> Stored:
+    async def change(self, name: str, **spec: Json) -> StoredObject:
         return await self.home.update(manifest("ExternalSecret", name, spec=spec))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.app import Controllers, Hooks, controllers
+from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
@@ -23,7 +23,7 @@ class Host:
     """The home, its folders, and what was told. Nothing watches the folders: each look is asked for."""
 
     home: HostHome
-    controllers: Controllers
+    controllers: RunningEngine
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self.manifests = folder / "manifests"
@@ -43,7 +43,7 @@ class Host:
             output=OutputSettings(fsync=False),
             debounce=0.0,
         )
-        hooks = Hooks(observer=self.seen, events=self, in_cluster=False)
+        hooks = EngineOverrides(observer=self.seen, events=self, in_cluster=False)
         async with (
             HostHome(
                 chosen,
@@ -52,7 +52,7 @@ class Host:
                 now=self._clock.now,
                 on_problems=lambda problems: None,
             ) as self.home,
-            controllers(
+            run_engine(
                 self.home, registry=registry, settings=settings(**changes), clock=self._clock, hooks=hooks
             ) as self.controllers,
         ):
@@ -78,12 +78,12 @@ class Host:
 
     async def refresh(self, ref: ObjectRef) -> None:
         """As `syncret refresh` does."""
-        self.controllers.world.facts.wish(ref)
+        self.controllers.context.memory.request_refresh(ref)
         assert self.controllers.engine.refresh(ref)
         await self.settle()
 
     async def settle(self) -> None:
-        await self.controllers.engine.settled()
+        await self.controllers.engine.wait_idle()
 
     def updates(self) -> int:
         """How often an object was told to be updated."""

@@ -8,16 +8,16 @@ from typing import Any
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, member
-from syncret.daemon.app import Controllers, Hooks, controllers
+from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
-from syncret.daemon.homes.contract import BackendError, Stored
+from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.ops.control import explanation
 from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.ops.view import View
-from syncret.daemon.recorded_writes import RecordedTarget
+from syncret.daemon.recorded_writes import RecordingWriter
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
 from syncret.providers.registry import Registry
@@ -46,22 +46,22 @@ class WithManager(Registry):
         return self._own.get(kind) or super().generator_type(kind)
 
 
-class Troubled(RecordedTarget):
+class Troubled(RecordingWriter):
     """A target whose writes of a kind can be made to fail: each error once."""
 
     def __init__(self, cluster: MemoryCluster) -> None:
         super().__init__(cluster)
-        self.troubles: dict[str, list[BackendError]] = {}
+        self.troubles: dict[str, list[HomeError]] = {}
 
     def _trouble(self, kind: str) -> None:
         if self.troubles.get(kind):
             raise self.troubles[kind].pop(0)
 
-    async def create(self, document: Document, *, manager: str = "") -> Stored:
+    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
         return await super().create(document, manager=manager)
 
-    async def update(self, document: Document, *, manager: str = "") -> Stored:
+    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
         return await super().update(document, manager=manager)
 
@@ -92,20 +92,20 @@ class Life:
     @asynccontextmanager
     async def running(self, *, in_cluster: bool = True, **changes: Json) -> AsyncGenerator["Life", None]:
         """The controllers at work, until the block is left: one life of a daemon."""
-        hooks = Hooks(
+        hooks = EngineOverrides(
             target=self.target,
             observer=self.seen,
             events=self,
             faults=self._fault,
             in_cluster=in_cluster,
         )
-        async with controllers(
+        async with run_engine(
             self.cluster, registry=self.registry, settings=settings(**changes), clock=self.clock, hooks=hooks
         ) as self.controllers:
             await self.settle()
             yield self
 
-    controllers: Controllers
+    controllers: RunningEngine
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         self.events.append((ref.name, warning, reason, message))
@@ -128,7 +128,7 @@ class Life:
         await self.settle()
 
     async def settle(self) -> None:
-        await self.controllers.engine.settled()
+        await self.controllers.engine.wait_idle()
 
     async def wait(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

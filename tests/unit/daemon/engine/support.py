@@ -11,9 +11,9 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Json, Model, SecretKeySelector
 from syncret.config.meta import Document, ObjectRef, ref_of
 from syncret.config.settings import Settings
-from syncret.daemon.engine.observer import Call, Run, Silent
+from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import (
     FindQuery,
     OpenContext,
@@ -156,7 +156,7 @@ class ManagerClient:
 
 
 @dataclass
-class Recorder(Silent):
+class Recorder(NullObserver):
     """Remembers what it was told."""
 
     runs: list[Run] = field(default_factory=list[Run])
@@ -180,7 +180,7 @@ class Recorder(Silent):
     def failed(self, ref: ObjectRef, failure: Failure) -> None:
         self.raised.append((ref.name, str(failure)))
 
-    def gone(self, ref: ObjectRef) -> None:
+    def removed(self, ref: ObjectRef) -> None:
         self.left.append(ref)
 
     def called(self, call: Call) -> None:
@@ -231,16 +231,18 @@ def manifest(
     return {"apiVersion": f"{group}/v1" if group else "v1", "kind": kind, "metadata": metadata, **rest}
 
 
-def stored(document: Document, *, version: str = "1", generation: int = 1, uid: str = "u") -> Stored:
+def stored(document: Document, *, version: str = "1", generation: int = 1, uid: str = "u") -> StoredObject:
     """The document as a home would hold it."""
     metadata = {**document["metadata"], "generation": generation, "uid": uid, "resourceVersion": version}
     data = json.dumps({**document, "metadata": metadata}).encode()
-    return Stored(ref=ref_of(document), uid=uid, resource_version=version, generation=generation, data=data)
+    return StoredObject(
+        ref=ref_of(document), uid=uid, resource_version=version, generation=generation, data=data
+    )
 
 
 def store(
     name: str = "s", *, spec: Document | None = None, namespace: str = "default", **more: Json
-) -> Stored:
+) -> StoredObject:
     """A store of the test's provider."""
     kind = "SecretStore" if namespace else "ClusterSecretStore"
     provider = {"provider": {"manager": spec or {}}, **more.pop("beside", {})}

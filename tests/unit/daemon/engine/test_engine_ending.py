@@ -10,7 +10,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine, SourceEnded
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconciler import Outcome
-from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.unit.daemon.engine.engines import Reconciling, World
 from tests.unit.daemon.engine.life import Life, store, wanting
@@ -61,7 +61,7 @@ class EndingSource:
     """A home that tells of nothing, and then goes away; its own stream of changes."""
 
     def __init__(self) -> None:
-        self._left = [Change(ChangeKind.SYNCED)]
+        self._left = [WatchEvent(WatchEventType.LISTED)]
 
     def watch(self) -> "EndingSource":
         return self
@@ -69,7 +69,7 @@ class EndingSource:
     def __aiter__(self) -> "EndingSource":
         return self
 
-    async def __anext__(self) -> Change:
+    async def __anext__(self) -> WatchEvent:
         if not self._left:
             raise StopAsyncIteration
         return self._left.pop()
@@ -88,7 +88,7 @@ async def test_a_source_that_ends_takes_the_engine_down(clock: Clock) -> None:
 class Strict(Reconciling):
     """A reconciler whose model reads no document."""
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         return [stored.as_type(ObjectRef)]
 
 
@@ -98,7 +98,7 @@ async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, 
     engine = Engine(home, [strict], inventory=inventory, clock=clock, settings=settings())
     await home.create(manifest("ExternalSecret", "a", spec={}))
     running = asyncio.create_task(engine.run())
-    await engine.settled()
+    await engine.wait_idle()
     assert [name for name, _ in strict.runs] == ["a"]
     engine.stop()
     await running

@@ -8,7 +8,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.reconciler import Outcome
-from syncret.daemon.homes.contract import Conflict, TargetUnavailable
+from syncret.daemon.homes.contract import Conflict, StorageUnavailable
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.errors import Denied, SyncError, Throttled, Unavailable
 from tests.unit.daemon.engine.engines import Start
@@ -23,12 +23,12 @@ from tests.unit.daemon.engine.support import START, ref
         pytest.param(Denied("x"), [0, 30, 60, 90], id="only a change would help"),
         pytest.param(Throttled("x", retry_after=40), [0, 40, 80], id="not before the server's word"),
         pytest.param(Throttled("x", retry_after=2), [0, 2, 4, 8, 16, 32, 62, 92], id="nor before backoff"),
-        pytest.param(TargetUnavailable("full"), [0, 1, 3, 7, 15, 31, 61, 91], id="the home"),
+        pytest.param(StorageUnavailable("full"), [0, 1, 3, 7, 15, 31, 61, 91], id="the home"),
     ],
 )
 @pytest.mark.parametrize("how", ["raised", "returned"])
 async def test_a_failure_backs_off(
-    start: Start, failure: SyncError | TargetUnavailable, expected: list[float], how: str
+    start: Start, failure: SyncError | StorageUnavailable, expected: list[float], how: str
 ) -> None:
     async def failing(ref: ObjectRef, run: int) -> Outcome:
         if how == "raised":
@@ -142,9 +142,9 @@ async def test_a_conflict_is_run_again_at_once_but_not_for_ever(start: Start) ->
 async def test_a_deleted_object_is_cleaned_up_and_forgotten(home: MemoryCluster, start: Start) -> None:
     async with start() as world:
         await world.create("a")
-        await world.engine.settled()
+        await world.engine.wait_idle()
         await home.delete(ref("a"))
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert world.reconciling.seen["a"] is None
         assert world.recorder.left == [ref("a")]
         assert world.engine.due(ref("a")) is None
@@ -159,7 +159,7 @@ async def test_cleaning_up_is_tried_until_it_succeeds(home: MemoryCluster, start
     async with start() as world:
         world.reconciling.behaviour = failing
         await world.create("a")
-        await world.engine.settled()
+        await world.engine.wait_idle()
         await home.delete(ref("a"))
         await asyncio.sleep(100)
         assert len(world.reconciling.times("a")) == 5

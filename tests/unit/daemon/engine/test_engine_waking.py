@@ -52,14 +52,14 @@ async def test_ten_thousand_changes_within_a_second_are_few_runs_and_the_newest_
 
     async with start() as world:
         await world.create("a", number=0)
-        await world.engine.settled()
+        await world.engine.wait_idle()
         world.reconciling.runs.clear()
         world.reconciling.behaviour = half_a_second
         for number in range(1, 10_001):
             await world.change("a", number=number)
             if number % 1000 == 0:
                 await asyncio.sleep(0.1)
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert len(world.reconciling.runs) <= 3
         assert world.reconciling.seen["a"] == {"number": 10_000}
 
@@ -69,13 +69,13 @@ async def test_dependents_run_when_what_they_use_changes(home: MemoryCluster, st
         await world.create("a", uses=["login"])
         await world.create("b", uses=["other"])
         await world.create("any", uses=[ANY])
-        await world.engine.settled()
+        await world.engine.wait_idle()
         world.reconciling.runs.clear()
         secret = await home.create(manifest("Secret", "login", group=""))
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert [name for name, _ in world.reconciling.runs] == ["a", "any"]
         await home.delete(secret.ref)
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert len(world.reconciling.runs) == 4
 
 
@@ -89,10 +89,10 @@ async def test_the_echo_of_its_own_write_does_not_wake_the_writer(home: MemoryCl
     async with start() as world:
         world.reconciling.behaviour = writing
         await world.create("a", uses=["out"])
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert len(world.reconciling.runs) == 1
         await home.update(manifest("Secret", "out", group="", data={"k": "dg=="}))
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert len(world.reconciling.runs) == 2, "a change by someone else does"
 
 
@@ -108,23 +108,23 @@ async def test_drift_of_what_it_wrote_itself_wakes_the_writer(home: MemoryCluste
     async with start() as world:
         world.reconciling.behaviour = writing
         await world.create("a", uses=["out"])
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert len(world.reconciling.runs) == 2
         out = ref("out", kind="Secret")._replace(group="")
         version = (await home.list(out.group_kind))[0].resource_version
         world.engine.wrote(out, version, ref("a"))  # as if the echo were still to come
         home.touched(out)
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert len(world.reconciling.runs) == 3
 
 
 async def test_a_new_status_wakes_dependents_only(home: MemoryCluster, start: Start) -> None:
     async with start() as world:
         created = await world.create("a")
-        await world.engine.settled()
+        await world.engine.wait_idle()
         world.reconciling.runs.clear()
-        await home.report(created.ref, {"refreshTime": "now"}, uid=created.uid)
-        await world.engine.settled()
+        await home.update_status(created.ref, {"refreshTime": "now"}, uid=created.uid)
+        await world.engine.wait_idle()
         assert world.reconciling.runs == []
         assert world.inventory.get(created.ref) != created
 
@@ -137,7 +137,7 @@ async def test_it_runs_again_when_due_and_exactly_then(start: Start, clock: Cloc
         world.reconciling.behaviour = hourly
         await world.create("a")
         await asyncio.sleep(3 * 3600)
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert world.reconciling.times("a") == [0, 3600, 7200, 10800]
         assert world.engine.due(ref("a")) == START + 4 * 3600
 
@@ -151,22 +151,22 @@ async def test_as_many_run_at_once_as_are_allowed(start: Start) -> None:
         world.reconciling.behaviour = slow
         for number in range(12):
             await world.create(f"x{number}", lane="one")
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert world.reconciling.most_busy == 4
         assert asyncio.get_running_loop().time() == 3
         for number in range(12):
             await world.create(f"y{number}", lane=str(number))
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert world.reconciling.most_busy == 6
 
 
 async def test_forced_runs_at_once(start: Start) -> None:
     async with start() as world:
         await world.create("a")
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert world.engine.refresh(ref("a"))
         assert not world.engine.refresh(ref("nobody"))
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert len(world.reconciling.runs) == 2
 
 
@@ -181,5 +181,5 @@ async def test_settled_waits_for_what_follows_from_what(home: MemoryCluster, sta
     async with start() as world:
         world.reconciling.behaviour = chain
         await world.create("x0")
-        await world.engine.settled()
+        await world.engine.wait_idle()
         assert [name for name, _ in world.reconciling.runs] == [f"x{number}" for number in range(6)]

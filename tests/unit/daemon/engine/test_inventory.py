@@ -7,7 +7,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.inventory import KEPT, NAMESPACE, Echoes, Inventory, only_status
 from syncret.daemon.engine.reconciler import ANY
-from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
 GROUP = "external-secrets.io"
 EXTERNAL = GroupKind(GROUP, "ExternalSecret")
@@ -18,11 +18,11 @@ def ref(kind: GroupKind, name: str, namespace: str = "") -> ObjectRef:
     return ObjectRef(kind.group, kind.kind, namespace, name)
 
 
-def stored(of: ObjectRef, version: str = "1", **content: Json) -> Stored:
-    return Stored(ref=of, uid="u", resource_version=version, data=msgspec.json.encode(content))
+def stored(of: ObjectRef, version: str = "1", **content: Json) -> StoredObject:
+    return StoredObject(ref=of, uid="u", resource_version=version, data=msgspec.json.encode(content))
 
 
-def uses(each: Stored) -> Iterable[ObjectRef]:
+def uses(each: StoredObject) -> Iterable[ObjectRef]:
     return [ObjectRef(*parts) for parts in each.document.get("uses", ())]
 
 
@@ -31,12 +31,12 @@ def inventory() -> Inventory:
     return Inventory({EXTERNAL: uses, CLUSTER: uses})
 
 
-def put(inventory: Inventory, each: Stored) -> Stored | None:
-    return inventory.apply(Change(ChangeKind.MODIFIED, each))
+def put(inventory: Inventory, each: StoredObject) -> StoredObject | None:
+    return inventory.apply(WatchEvent(WatchEventType.MODIFIED, each))
 
 
-def drop(inventory: Inventory, each: Stored) -> Stored | None:
-    return inventory.apply(Change(ChangeKind.DELETED, each))
+def drop(inventory: Inventory, each: StoredObject) -> StoredObject | None:
+    return inventory.apply(WatchEvent(WatchEventType.DELETED, each))
 
 
 SECRET = GroupKind("", "Secret")

@@ -2,7 +2,7 @@ import pytest
 
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.engine.retry import Backoff
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 
 
@@ -14,7 +14,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
         pytest.param(20, Unavailable("x"), 300, id="bounded"),
         pytest.param(10**6, Unavailable("x"), 300, id="bounded after a year"),
         pytest.param(1, SyncError("x"), 1, id="unknown"),
-        pytest.param(2, TargetUnavailable("x"), 2, id="the home"),
+        pytest.param(2, StorageUnavailable("x"), 2, id="the home"),
         pytest.param(1, Denied("x"), 32, id="denied is slow"),
         pytest.param(1, Malformed("x"), 32, id="malformed is slow"),
         pytest.param(9, Denied("x"), 300, id="and bounded"),

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from syncret.daemon.engine.templates import Allowance, Templates
+from syncret.daemon.engine.templates import TemplateLimits, Templates
 from syncret.providers.errors import Malformed
 
 pytestmark = pytest.mark.time("real")
@@ -25,7 +25,7 @@ def templates() -> Iterator[Templates]:
 
 async def rendered(templates: Templates, text: str) -> bytes:
     bench = templates.bench()
-    return await bench.work(partial(bench.render, "t", text, {}))
+    return await bench.run(partial(bench.render, "t", text, {}))
 
 
 async def test_the_loop_stays_free_while_keys_are_made(templates: Templates) -> None:
@@ -39,7 +39,7 @@ async def test_the_loop_stays_free_while_keys_are_made(templates: Templates) -> 
 
 
 async def test_the_clock_limits_what_the_count_of_steps_does_not() -> None:
-    with Templates(time.time, Allowance(timeout=0.05)) as templates:
+    with Templates(time.time, TemplateLimits(timeout=0.05)) as templates:
         begin = time.monotonic()
         with pytest.raises(Malformed, match=r"not done within 0\.05 s"):
             await rendered(templates, KEYS)
@@ -57,7 +57,7 @@ async def test_who_gives_up_ends_the_work(templates: Templates) -> None:
         finally:
             loop.call_soon_threadsafe(ended.set)
 
-    work = asyncio.create_task(bench.work(render))
+    work = asyncio.create_task(bench.run(render))
     await asyncio.sleep(0.05)
     begin = time.monotonic()
     work.cancel()
@@ -71,7 +71,7 @@ async def test_who_gives_up_ends_the_work(templates: Templates) -> None:
 
 
 async def test_waiting_for_a_thread_does_not_count() -> None:
-    with Templates(time.time, Allowance(timeout=5)) as templates:
+    with Templates(time.time, TemplateLimits(timeout=5)) as templates:
         slow = '{{ range until 1 }}{{ $_ := derivePassword 1 "long" "p" "u" "s" }}{{ end }}'
         results = await asyncio.gather(*(rendered(templates, slow) for _ in range(6)))
     assert results == [b""] * 6
@@ -98,7 +98,7 @@ async def test_only_what_is_cheap_is_rendered_on_the_loop(
         threads.append(threading.current_thread().name.partition("_")[0])
         return made
 
-    await bench.work(render)
+    await bench.run(render)
     assert threads == [thread]
 
 

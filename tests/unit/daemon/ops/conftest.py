@@ -7,7 +7,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.config.settings import Settings
-from syncret.daemon.app import Hooks, controllers
+from syncret.daemon.app import EngineOverrides, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import admission_by
@@ -32,8 +32,8 @@ async def cluster() -> MemoryCluster:
 async def view(cluster: MemoryCluster, settings: Settings) -> AsyncIterator[View]:
     clock = Clock()
     metrics = Metrics(clock.now)
-    running_ = controllers(
-        cluster, registry=Registry(), settings=settings, clock=clock, hooks=Hooks(observer=metrics)
+    running_ = run_engine(
+        cluster, registry=Registry(), settings=settings, clock=clock, hooks=EngineOverrides(observer=metrics)
     )
     async with running_ as running:
         metrics.watch(sources_of(running))
@@ -47,6 +47,6 @@ def apply(cluster: MemoryCluster, view: View) -> Apply:
     async def applied(*documents: Document) -> None:
         for document in documents:
             await cluster.apply(document)
-        await view.controllers.engine.settled()  # type: ignore[attr-defined]  # operators have no need to wait
+        await view.controllers.engine.wait_idle()  # type: ignore[attr-defined]  # operators have no need to wait
 
     return applied

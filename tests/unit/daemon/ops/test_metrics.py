@@ -13,7 +13,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.engine.queue.workqueue import QueueStats
-from syncret.daemon.homes.contract import Change, ChangeKind, Stored
+from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.ops import metric_families
 from syncret.daemon.ops.metrics import Metrics, Sources
@@ -50,7 +50,7 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     """Metrics of an engine that does nothing: what it would tell is told by the test."""
     inventory = Inventory()
     for stored in objects:
-        inventory.apply(Change(ChangeKind.ADDED, stored))
+        inventory.apply(WatchEvent(WatchEventType.ADDED, stored))
     metrics = Metrics(lambda: NOW, **options)
     queue = QueueStats(3, 1, 40, 2, 7.5, 1.5, 9, 2.0)
     limits = [(STORE, LimiterStats(10, 1.0, 2, 4, 50.0, 12.5))]
@@ -58,9 +58,9 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     return metrics, inventory
 
 
-def stored_object(kind: str, name: str, body: str = "{}", namespace: str = "default") -> Stored:
+def stored_object(kind: str, name: str, body: str = "{}", namespace: str = "default") -> StoredObject:
     ref = ObjectRef("external-secrets.io", kind, namespace, name)
-    return Stored(ref=ref, uid="u", resource_version="1", data=body.encode())
+    return StoredObject(ref=ref, uid="u", resource_version="1", data=body.encode())
 
 
 def ran(ref: ObjectRef, failure: Denied | None = None, failures: int = 0) -> Run:
@@ -214,8 +214,8 @@ async def test_series_go_with_their_object(view: View, apply: Apply, cluster: Me
 async def test_a_call_that_ends_after_its_store_has_gone_leaves_no_series() -> None:
     metrics, inventory = world([stored_object("SecretStore", "demo")])
     metrics.opened(STORE, None)
-    inventory.apply(Change(ChangeKind.DELETED, stored_object("SecretStore", "demo")))
-    metrics.gone(STORE)
+    inventory.apply(WatchEvent(WatchEventType.DELETED, stored_object("SecretStore", "demo")))
+    metrics.removed(STORE)
     metrics.waited(STORE, 0.5)
     metrics.closed(STORE, "")
     assert "SecretStore/default/demo" not in await text_of(metrics)

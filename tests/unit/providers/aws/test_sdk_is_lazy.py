@@ -5,7 +5,7 @@ import sys
 
 PROBE = """
 import sys
-from syncret.config.schema.admission import judge
+from syncret.config.schema.admission import admit
 from syncret.daemon.cli.commands.providers import generator_rows, provider_rows
 from syncret.providers.registry import Registry
 

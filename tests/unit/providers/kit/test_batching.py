@@ -3,7 +3,7 @@
 import pytest
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
-from syncret.providers.kit.batching import one_by_one
+from syncret.providers.kit.batching import read_each
 
 
 @pytest.mark.parametrize("failure", [Denied("no"), Malformed("no")])
@@ -13,7 +13,7 @@ async def test_a_refusal_is_that_of_its_key(failure: SyncError) -> None:
             raise failure
         return b"value" if key == "there" else None
 
-    assert await one_by_one(["refused", "absent", "there"], read) == {"refused": failure, "there": b"value"}
+    assert await read_each(["refused", "absent", "there"], read) == {"refused": failure, "there": b"value"}
 
 
 @pytest.mark.parametrize("failure", [Unavailable("silence"), Throttled("slower")])
@@ -25,5 +25,5 @@ async def test_no_answer_ends_the_call(failure: SyncError) -> None:
         raise failure
 
     with pytest.raises(type(failure)):
-        await one_by_one(["first", "second"], read)
+        await read_each(["first", "second"], read)
     assert asked == ["first"]

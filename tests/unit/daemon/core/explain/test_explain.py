@@ -6,8 +6,8 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.daemon.core.explain.explain import Circumstances, explain
-from syncret.daemon.core.explain.key_origins import KeyStory
+from syncret.daemon.core.explain.explain import ExplainInput, explain
+from syncret.daemon.core.explain.key_origins import KeyOrigin
 
 NOW = 1_767_225_600.0
 STATUS = {
@@ -27,8 +27,8 @@ def external_secret(spec: dict[str, Any] | None = None, **document: Json) -> dic
     }
 
 
-def keys_of(spec: dict[str, Any], origins: dict[str, str] | None = None) -> tuple[KeyStory, ...]:
-    return explain(external_secret(spec), Circumstances(NOW, origins=origins or {})).keys
+def keys_of(spec: dict[str, Any], origins: dict[str, str] | None = None) -> tuple[KeyOrigin, ...]:
+    return explain(external_secret(spec), ExplainInput(NOW, origins=origins or {})).keys
 
 
 KEYS: list[Any] = [
@@ -50,7 +50,7 @@ KEYS: list[Any] = [
         },
         {},
         [
-            KeyStory(
+            KeyOrigin(
                 key="password",
                 field="spec.data[0]",
                 source="SecretStore/vault",
@@ -70,7 +70,7 @@ KEYS: list[Any] = [
         {"dataFrom": [{"extract": {"key": "db"}}]},
         {"user": "spec.dataFrom[0]", "pw": "spec.dataFrom[0]"},
         [
-            KeyStory(
+            KeyOrigin(
                 key=key,
                 field="spec.dataFrom[0]",
                 source="SecretStore/vault",
@@ -100,7 +100,7 @@ KEYS: list[Any] = [
         },
         {},
         [
-            KeyStory(
+            KeyOrigin(
                 field="spec.dataFrom[0]",
                 source="ClusterSecretStore/all",
                 steps=(
@@ -121,7 +121,7 @@ KEYS: list[Any] = [
         },
         {"password": "spec.dataFrom[0]"},
         [
-            KeyStory(
+            KeyOrigin(
                 key="password",
                 field="spec.dataFrom[0]",
                 source="Password/pw",
@@ -139,78 +139,78 @@ KEYS: list[Any] = [
             ],
         },
         {"a": "spec.data[1]"},
-        [KeyStory(key="a", field="spec.data[1]", source="SecretStore/vault", remote_key="two")],
+        [KeyOrigin(key="a", field="spec.data[1]", source="SecretStore/vault", remote_key="two")],
         id="the-last-entry-wins",
     ),
 ]
 
 
 @pytest.mark.parametrize(("spec", "origins", "expected"), KEYS)
-def test_keys(spec: dict[str, Any], origins: dict[str, str], expected: list[KeyStory]) -> None:
+def test_keys(spec: dict[str, Any], origins: dict[str, str], expected: list[KeyOrigin]) -> None:
     assert list(keys_of(spec, origins)) == expected
 
 
 NEXT: list[Any] = [
-    pytest.param({}, Circumstances(NOW, due=NOW + 1800), 1800, "refreshInterval 1h0m0s", id="interval"),
+    pytest.param({}, ExplainInput(NOW, due=NOW + 1800), 1800, "refreshInterval 1h0m0s", id="interval"),
     pytest.param(
         {},
-        Circumstances(NOW, due=NOW + 60),
+        ExplainInput(NOW, due=NOW + 60),
         60,
         "refreshInterval 1h0m0s, moved ahead to the slot of its store and key",
         id="slot",
     ),
     pytest.param(
         {"syncWindows": {"kind": "allow", "windows": [{"schedule": "0 3 * * *", "duration": "1h"}]}},
-        Circumstances(NOW, due=NOW + 10800),
+        ExplainInput(NOW, due=NOW + 10800),
         10800,
         "refreshInterval 1h0m0s, then the next time that syncWindows allow",
         id="window",
     ),
     pytest.param(
         {},
-        Circumstances(NOW, due=NOW + 4, failures=3, error=(NOW, "refused", "")),
+        ExplainInput(NOW, due=NOW + 4, failures=3, error=(NOW, "refused", "")),
         4,
         "retry after 3 failures in a row",
         id="retry",
     ),
     pytest.param(
         {},
-        Circumstances(NOW, due=NOW + 1, failures=1, error=(NOW, "", "")),
+        ExplainInput(NOW, due=NOW + 1, failures=1, error=(NOW, "", "")),
         1,
         "retry after failure",
         id="first",
     ),
-    pytest.param({}, Circumstances(NOW, due=NOW - 5), 0, "it is due, and waits for a worker", id="overdue"),
+    pytest.param({}, ExplainInput(NOW, due=NOW - 5), 0, "it is due, and waits for a worker", id="overdue"),
     pytest.param(
-        {}, Circumstances(NOW, due=NOW, running=True), None, "it is being worked on right now", id="running"
+        {}, ExplainInput(NOW, due=NOW, running=True), None, "it is being worked on right now", id="running"
     ),
     pytest.param(
-        {}, Circumstances(NOW, handled=False), None, "another controller class looks after it", id="not-ours"
+        {}, ExplainInput(NOW, handled=False), None, "another controller class looks after it", id="not-ours"
     ),
     pytest.param(
         {},
-        Circumstances(NOW, error=(NOW, "taken", "")),
+        ExplainInput(NOW, error=(NOW, "taken", "")),
         None,
         "on a change only: another attempt would not help",
         id="hopeless",
     ),
     pytest.param(
         {"refreshPolicy": "CreatedOnce"},
-        Circumstances(NOW),
+        ExplainInput(NOW),
         None,
         "never again: refreshPolicy is CreatedOnce",
         id="created-once",
     ),
     pytest.param(
         {"refreshPolicy": "OnChange"},
-        Circumstances(NOW),
+        ExplainInput(NOW),
         None,
         "when its spec, labels or annotations change: refreshPolicy is OnChange",
         id="on-change",
     ),
     pytest.param(
         {"refreshInterval": "0s"},
-        Circumstances(NOW),
+        ExplainInput(NOW),
         None,
         "never by time: refreshInterval is 0",
         id="interval-zero",
@@ -219,16 +219,14 @@ NEXT: list[Any] = [
 
 
 @pytest.mark.parametrize(("spec", "around", "seconds", "why"), NEXT)
-def test_next_attempt(spec: dict[str, Any], around: Circumstances, seconds: float | None, why: str) -> None:
+def test_next_attempt(spec: dict[str, Any], around: ExplainInput, seconds: float | None, why: str) -> None:
     attempt = explain(external_secret(spec), around).next
     assert (attempt.in_seconds, attempt.why) == (seconds, why)
     assert (attempt.at is None) is (seconds is None)
 
 
 def test_the_verdict_the_age_and_the_last_error() -> None:
-    around = Circumstances(
-        NOW, due=NOW + 9, failures=1, error=(NOW - 60, "the token was refused", "renew it")
-    )
+    around = ExplainInput(NOW, due=NOW + 9, failures=1, error=(NOW - 60, "the token was refused", "renew it"))
     told = explain(external_secret({"target": {"name": "db"}}), around)
     assert (told.ready, told.reason, told.message) == ("True", "SecretSynced", "secret synced")
     assert (told.age_seconds, told.good_since) == (1800.0, "2025-12-31T23:30:00Z")
@@ -238,14 +236,14 @@ def test_the_verdict_the_age_and_the_last_error() -> None:
 
 
 def test_before_the_first_attempt() -> None:
-    told = explain(external_secret(status={}), Circumstances(NOW))
+    told = explain(external_secret(status={}), ExplainInput(NOW))
     assert (told.ready, told.message, told.age_seconds) == ("Unknown", "nothing has been tried yet", None)
     assert told.next.why == "when its store is ready"
 
 
 def test_while_it_is_deleted() -> None:
     metadata = {"name": "database", "namespace": "default", "deletionTimestamp": "2026-01-01T00:00:00Z"}
-    assert explain(external_secret(metadata=metadata), Circumstances(NOW)).next.why == "it is being deleted"
+    assert explain(external_secret(metadata=metadata), ExplainInput(NOW)).next.why == "it is being deleted"
 
 
 def test_push_secret() -> None:
@@ -274,7 +272,7 @@ def test_push_secret() -> None:
             }
         },
     }
-    told = explain(document, Circumstances(NOW, due=NOW + 3600))
+    told = explain(document, ExplainInput(NOW, due=NOW + 3600))
     assert told.target == "from Secret/local"
     assert [(key.key, key.source, key.remote_key, key.property) for key in told.keys] == [
         ("a", "SecretStore/vault", "apps/a", "p"),
@@ -293,7 +291,7 @@ def test_stores_tell_their_provider_and_never_their_spec() -> None:
         "spec": {"provider": {"fake": {"data": [{"key": "k", "value": "hunter2"}]}}, "refreshInterval": 60},
         "status": {"capabilities": "ReadWrite"},
     }
-    told = explain(document, Circumstances(NOW, due=NOW + 60))
+    told = explain(document, ExplainInput(NOW, due=NOW + 60))
     assert (told.target, told.notes) == ("provider fake", ("capabilities: ReadWrite",))
     assert told.next.why == "probed every 1m0s"
     assert "hunter2" not in repr(told)
@@ -310,7 +308,7 @@ def test_cluster_kinds_tell_where_they_stand() -> None:
             "failedNamespaces": [{"namespace": "b", "reason": "taken"}],
         },
     }
-    told = explain(document, Circumstances(NOW))
+    told = explain(document, ExplainInput(NOW))
     assert told.notes == ("made in: a", "failed in b: taken")
 
 
@@ -332,4 +330,4 @@ def test_a_malformed_interval_is_no_fault_here(
     kind: str, spec: dict[str, object], due: float | None, why: str
 ) -> None:
     document = {"kind": kind, "metadata": {"name": "a"}, "spec": {**spec, "refreshInterval": "1 day"}}
-    assert explain(document, Circumstances(NOW, due=due)).next.why == why
+    assert explain(document, ExplainInput(NOW, due=due)).next.why == why

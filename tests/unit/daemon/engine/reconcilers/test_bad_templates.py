@@ -90,7 +90,7 @@ async def test_the_last_good_secret_stays(life: Life, text: str, place: str) -> 
     message = told(life)
     assert "template at key a" in message
     assert place in message
-    failure = life.controllers.world.facts.failure(X)
+    failure = life.controllers.context.memory.failure(X)
     assert failure is not None
     assert place in failure.message
     assert VALUE not in str(failure)

@@ -3,7 +3,7 @@
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.homes.contract import Conflict, TargetUnavailable
+from syncret.daemon.homes.contract import Conflict, StorageUnavailable
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from tests.unit.daemon.engine.life import HOUR, Life, X, secret_ref, store, wanting
 from tests.unit.daemon.engine.reconcilers.external_secrets import NO_DATA, SYNCED
@@ -87,15 +87,15 @@ async def test_a_conflict_is_tried_again_at_once(life: Life) -> None:
 
 
 async def test_a_home_that_cannot_be_written_is_told_and_tried_again(life: Life) -> None:
-    life.target.troubles["Secret"] = [TargetUnavailable("the disk is full", hint="make room")]
+    life.target.troubles["Secret"] = [StorageUnavailable("the disk is full", hint="make room")]
     await life.apply(store(), wanting())
     assert await life.ready(X) == ("False", "SecretSyncedError", "could not update secret")
-    failure = life.controllers.world.facts.failure(X)
+    failure = life.controllers.context.memory.failure(X)
     assert failure is not None
     assert (failure.message, failure.hint) == ("the disk is full", "make room")
     await life.wait(HOUR)
     assert await life.ready(X) == SYNCED
-    assert life.controllers.world.facts.failure(X) is None
+    assert life.controllers.context.memory.failure(X) is None
 
 
 async def test_absence_is_no_failure_of_the_call_and_not_a_deletion(life: Life) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from tests.unit.daemon.engine.life import Life, X, manifest, secret, secret_ref, store, wanting
 from tests.unit.daemon.engine.reconcilers.external_secrets import SYNCED
 from tests.unit.daemon.engine.support import ref
@@ -43,7 +43,7 @@ async def test_a_former_secret_that_is_not_ours_any_more_stays(life: Life) -> No
 
 async def test_a_former_secret_that_cannot_be_deleted_is_told_in_its_own_words(life: Life) -> None:
     await life.apply(store(), wanting())
-    life.target.troubles["Secret"] = [TargetUnavailable("read-only")]
+    life.target.troubles["Secret"] = [StorageUnavailable("read-only")]
     await life.patch(X, spec={"target": {"name": "y"}})
     assert await life.ready(X) == ("False", "SecretSyncedError", "could not delete orphaned secrets")
 

@@ -11,9 +11,9 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.core.digest import text_hash
-from syncret.daemon.dry_run import given_back
+from syncret.daemon.dry_run import dry_run_generator
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import SyncError, Unavailable
 from tests.unit.daemon.engine.life import HOUR, PUSH, Life, X, manifest, secret, secret_ref, store, wanting
@@ -124,7 +124,7 @@ async def test_a_record_names_the_generator_the_state_and_the_owner(life: Life) 
 
 
 async def test_the_record_stands_before_the_value_is_used(life: Life, office: Office) -> None:
-    life.target.troubles["Secret"] = [TargetUnavailable("the disk is full")]
+    life.target.troubles["Secret"] = [StorageUnavailable("the disk is full")]
     seen: list[dict[int, str]] = []
     create = life.target.create
 
@@ -243,7 +243,7 @@ def lease_ref() -> ObjectRef:
 
 
 async def test_what_cannot_be_recorded_is_cleaned_up_at_once(life: Life, office: Office) -> None:
-    life.target.troubles["GeneratorState"] = [TargetUnavailable("the disk is full")]
+    life.target.troubles["GeneratorState"] = [StorageUnavailable("the disk is full")]
     await life.apply(drawing(refreshInterval="1h"))
     assert office.cleanups == [("reader", 1)]
     await life.wait(10)
@@ -332,7 +332,7 @@ async def test_a_generator_without_state_leaves_no_record(life: Life) -> None:
 
 
 async def test_a_rehearsal_keeps_no_lease(office: Office) -> None:
-    generator = given_back(office.generator())
+    generator = dry_run_generator(office.generator())
     assert generator.generate is not None
     assert generator.cleanup is not None
     drawn = await generator.generate(LeaseSpec(), None)  # type: ignore[arg-type]  # the test's asks nothing of it

@@ -19,11 +19,11 @@ async def test_a_restart_pushes_nothing_that_is_not_due(clock: Clock) -> None:
 
 async def test_an_operators_wish_pushes_at_once(life: Life) -> None:
     await life.apply(SOURCE, store(), pushing(entry("r")))
-    life.controllers.world.facts.wish(PUSH)
+    life.controllers.context.memory.request_refresh(PUSH)
     life.controllers.engine.refresh(PUSH)
     await life.settle()
     assert life.calls("push") == 2
-    assert not life.controllers.world.facts.wished(PUSH)
+    assert not life.controllers.context.memory.refresh_request(PUSH)
 
 
 async def test_neither_status_nor_events_quote_a_value(life: Life) -> None:

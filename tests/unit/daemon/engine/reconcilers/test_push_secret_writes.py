@@ -78,7 +78,7 @@ async def test_a_malformed_interval_does_not_keep_it_from_cleaning_up(life: Life
 async def test_without_a_spec_it_is_told(life: Life) -> None:
     await life.apply(manifest("PushSecret", "p"))
     assert await life.ready(PUSH) == NO_SOURCE
-    failure = life.controllers.world.facts.failure(PUSH)
+    failure = life.controllers.context.memory.failure(PUSH)
     assert failure is not None
     assert failure.message == "no secret selector provided"
 

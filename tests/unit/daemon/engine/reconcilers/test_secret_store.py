@@ -84,7 +84,7 @@ async def test_a_store_that_fails_is_told_and_recovers(
     assert ("s", True, "InvalidProviderConfig", f"{message}: {error}") in life.events
     await life.wait(HOUR)
     assert await life.ready(STORE) == VALID
-    assert life.controllers.world.facts.failure(STORE) is None
+    assert life.controllers.context.memory.failure(STORE) is None
 
 
 async def test_a_throttled_probe_is_not_tried_before_it_may(life: Life) -> None:

@@ -7,7 +7,7 @@ import pytest
 from syncret.config.fields import Json
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults
-from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.unit.daemon.engine.sessions.support import Make
 from tests.unit.daemon.engine.support import START, Manager, OneProvider, Recorder, settings
@@ -32,11 +32,11 @@ def home() -> MemoryCluster:
 async def make(
     manager: Manager, recorder: Recorder, home: MemoryCluster, clock: Clock
 ) -> AsyncIterator[Make]:
-    made: list[Sessions] = []
+    made: list[SessionPool] = []
 
-    async def build(*, batch_size: int = 1, faults: Faults | None = None, **changes: Json) -> Sessions:
+    async def build(*, batch_size: int = 1, faults: Faults | None = None, **changes: Json) -> SessionPool:
         registry = OneProvider(manager.provider(batch_size=batch_size))
-        sessions = Sessions(
+        sessions = SessionPool(
             registry, home, settings(**changes), clock=clock, observer=recorder, faults=faults
         )
         made.append(await sessions.__aenter__())

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.sessions.session import Session
 from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import SyncError
 
-Make = Callable[..., Awaitable[Sessions]]
+Make = Callable[..., Awaitable[SessionPool]]
 
 
 def item(key: str, value: str = "v") -> PushItem:

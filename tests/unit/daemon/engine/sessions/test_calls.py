@@ -1,15 +1,15 @@
 import pytest
 
-from syncret.daemon.engine.sessions.calls import THRESHOLD, Outage
+from syncret.daemon.engine.sessions.calls import THRESHOLD, CircuitBreaker
 from syncret.providers.errors import Unavailable
 
 
-def silent(outage: Outage, now: float, calls: int = THRESHOLD) -> None:
+def silent(outage: CircuitBreaker, now: float, calls: int = THRESHOLD) -> None:
     for _ in range(calls):
         outage.failed(now, now)
 
 
-def passes(outage: Outage, now: float) -> bool:
+def passes(outage: CircuitBreaker, now: float) -> bool:
     try:
         outage.check(now)
     except Unavailable:
@@ -18,23 +18,23 @@ def passes(outage: Outage, now: float) -> bool:
 
 
 @pytest.fixture
-def outage() -> Outage:
-    return Outage(1, 60)
+def outage() -> CircuitBreaker:
+    return CircuitBreaker(1, 60)
 
 
-def test_a_few_failures_are_no_outage(outage: Outage) -> None:
+def test_a_few_failures_are_no_outage(outage: CircuitBreaker) -> None:
     silent(outage, 100, THRESHOLD - 1)
     assert passes(outage, 100)
 
 
-def test_a_success_in_between_starts_the_count_anew(outage: Outage) -> None:
+def test_a_success_in_between_starts_the_count_anew(outage: CircuitBreaker) -> None:
     silent(outage, 100, THRESHOLD - 1)
     outage.succeeded()
     silent(outage, 100, THRESHOLD - 1)
     assert passes(outage, 100)
 
 
-def test_in_an_outage_one_call_passes_after_each_pause(outage: Outage) -> None:
+def test_in_an_outage_one_call_passes_after_each_pause(outage: CircuitBreaker) -> None:
     silent(outage, 100)
     passed: list[int] = []
     for now in range(100, 300):
@@ -44,19 +44,19 @@ def test_in_an_outage_one_call_passes_after_each_pause(outage: Outage) -> None:
     assert passed == [101, 103, 107, 115, 131, 163, 223, 283]
 
 
-def test_only_one_of_many_finds_out(outage: Outage) -> None:
+def test_only_one_of_many_finds_out(outage: CircuitBreaker) -> None:
     silent(outage, 100)
     assert [passes(outage, 101) for _ in range(10)] == [True] + [False] * 9
 
 
-def test_what_was_under_way_already_lengthens_nothing(outage: Outage) -> None:
+def test_what_was_under_way_already_lengthens_nothing(outage: CircuitBreaker) -> None:
     silent(outage, 100)
     for _ in range(100):
         outage.failed(100.5, 99)
     assert passes(outage, 101)
 
 
-def test_an_answer_ends_it(outage: Outage) -> None:
+def test_an_answer_ends_it(outage: CircuitBreaker) -> None:
     silent(outage, 100)
     outage.succeeded()
     assert all(passes(outage, 100) for _ in range(10))
@@ -64,7 +64,7 @@ def test_an_answer_ends_it(outage: Outage) -> None:
     assert passes(outage, 201), "and the next one begins with a short pause"
 
 
-def test_it_says_when_the_next_call_is(outage: Outage) -> None:
+def test_it_says_when_the_next_call_is(outage: CircuitBreaker) -> None:
     silent(outage, 100)
     with pytest.raises(Unavailable, match="not answered 5 times in a row; the next call is in 1 s"):
         outage.check(100)

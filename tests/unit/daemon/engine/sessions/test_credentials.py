@@ -5,9 +5,9 @@ import pytest
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.sessions.credentials import ABSENT, HomeCredentials
+from syncret.daemon.engine.sessions.credentials import ABSENT, StoreCredentials
 from syncret.daemon.engine.templates import requests
-from syncret.daemon.homes.contract import BackendError, Stored
+from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
@@ -36,16 +36,16 @@ async def home() -> MemoryCluster:
 async def test_where_credentials_are_read(
     home: MemoryCluster, scope: Scope, asked: str | None, expected: bytes
 ) -> None:
-    assert (await HomeCredentials(home, scope).secret_key("login", "token", asked)).raw == expected
+    assert (await StoreCredentials(home, scope).secret_key("login", "token", asked)).raw == expected
 
 
 async def test_config_maps(home: MemoryCluster) -> None:
-    credentials = HomeCredentials(home, Scope(cluster=False, namespace="own"))
+    credentials = StoreCredentials(home, Scope(cluster=False, namespace="own"))
     assert await credentials.config_map_key("ca", "ca.crt") == "PEM"
 
 
 async def test_versions_are_remembered_and_absence_too(home: MemoryCluster) -> None:
-    credentials = HomeCredentials(home, Scope(cluster=False, namespace="own"))
+    credentials = StoreCredentials(home, Scope(cluster=False, namespace="own"))
     await credentials.secret_key("login", "token")
     with pytest.raises(Malformed):
         await credentials.secret_key("nothing", "token")
@@ -78,7 +78,7 @@ async def test_what_is_missing_is_named(
     home: MemoryCluster, scope: Scope, name: str, key: str, message: str
 ) -> None:
     with pytest.raises(Malformed, match=message) as caught:
-        await HomeCredentials(home, scope).secret_key(name, key)
+        await StoreCredentials(home, scope).secret_key(name, key)
     assert caught.value.hint
     assert "own" not in repr(caught.value).replace('namespace "own"', "")
 
@@ -86,7 +86,7 @@ async def test_what_is_missing_is_named(
 class OtherHome(MemoryCluster):
     """A home whose Secrets hold what none should."""
 
-    async def get(self, ref: ObjectRef) -> Stored | None:
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
         stored = await super().get(ref)
         data = '{"metadata":{"name":"login"},"data":{"token":"canaryé"}}'.encode()
         return stored and msgspec.structs.replace(stored, data=data)
@@ -96,7 +96,7 @@ async def test_what_is_not_base64_is_told() -> None:
     home = OtherHome(now=lambda: START)
     await home.create(manifest("Secret", "login", group="", namespace="own"))
     with pytest.raises(Malformed, match="is not base64") as caught:
-        await HomeCredentials(home, Scope(cluster=False, namespace="own")).secret_key("login", "token")
+        await StoreCredentials(home, Scope(cluster=False, namespace="own")).secret_key("login", "token")
     assert caught.value.hint
     assert caught.value.__context__ is None, "what base64 says may hold the text"
 
@@ -104,18 +104,18 @@ async def test_what_is_not_base64_is_told() -> None:
 class BrokenHome(MemoryCluster):
     """A home that cannot be reached."""
 
-    async def get(self, ref: ObjectRef) -> Stored | None:
-        raise BackendError("a text that may quote anything")
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
+        raise HomeError("a text that may quote anything")
 
 
 async def test_a_home_that_fails_is_unavailable() -> None:
-    credentials = HomeCredentials(BrokenHome(now=lambda: START), Scope(cluster=False, namespace="own"))
+    credentials = StoreCredentials(BrokenHome(now=lambda: START), Scope(cluster=False, namespace="own"))
     with pytest.raises(Unavailable, match=r"cannot read Secret/own/login: InternalError$"):
         await credentials.secret_key("login", "token")
 
 
 async def test_a_whole_secret_and_an_account(home: MemoryCluster) -> None:
-    credentials = HomeCredentials(home, Scope(cluster=False, namespace="own"))
+    credentials = StoreCredentials(home, Scope(cluster=False, namespace="own"))
     role = {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/a"}
     account = manifest("ServiceAccount", "app", group="", namespace="own")
     account["metadata"]["annotations"] = role
@@ -136,7 +136,7 @@ async def test_tokens_are_asked_of_the_home(home: MemoryCluster) -> None:
         asked.append((account, tuple(audiences), seconds))
         return IssuedToken(SecretBytes(b"jwt"), START + seconds)
 
-    credentials = HomeCredentials(home, Scope(cluster=True, namespace="own"), issue=issue)
+    credentials = StoreCredentials(home, Scope(cluster=True, namespace="own"), issue=issue)
     issued = await credentials.account_token("app", audiences=("vault",), namespace="other")
 
     assert (issued.token.raw, issued.expires) == (b"jwt", START + 600)
@@ -145,7 +145,7 @@ async def test_tokens_are_asked_of_the_home(home: MemoryCluster) -> None:
 
 async def test_a_home_without_an_api_server_issues_nothing(home: MemoryCluster) -> None:
     with pytest.raises(Malformed, match='ServiceAccount "app" of namespace "own"') as caught:
-        await HomeCredentials(home, Scope(cluster=False, namespace="own")).account_token("app")
+        await StoreCredentials(home, Scope(cluster=False, namespace="own")).account_token("app")
     assert caught.value.hint
 
 

@@ -145,9 +145,9 @@ async def test_calls_are_reported_with_kind_and_object(clock: Clock, server: Ser
             (generator_ref(), REMOTE, "generate", "default"),
             (generator_ref(), REMOTE, "cleanup", "default"),
         ]
-        limits = dict(life.controllers.world.sessions.limits())
+        limits = dict(life.controllers.context.sessions.limits())
         assert limits[generator_ref()].calls == 2
-        assert dict(life.controllers.world.sessions.in_flight())[generator_ref()] == 0
+        assert dict(life.controllers.context.sessions.in_flight())[generator_ref()] == 0
 
 
 async def test_what_might_have_been_made_is_not_made_again_at_once(clock: Clock, server: Server) -> None:
@@ -217,7 +217,7 @@ async def test_what_is_made_in_the_process_is_neither_paced_nor_counted(clock: C
 
 async def test_what_is_kept_of_generators_is_bounded(clock: Clock, server: Server) -> None:
     async with server.life(clock) as life:
-        sessions = life.controllers.world.sessions
+        sessions = life.controllers.context.sessions
         first = sessions.generator_calls(generator_ref(name="first"), REMOTE)
         for number in range(2000):
             sessions.generator_calls(generator_ref(name=f"g{number}"), REMOTE)

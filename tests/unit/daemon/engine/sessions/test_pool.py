@@ -11,9 +11,9 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconciler import Outcome
-from syncret.daemon.engine.sessions.pool import Sessions
-from syncret.daemon.engine.sessions.read_batching import KEEP, due_since
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.engine.sessions.pool import SessionPool
+from syncret.daemon.engine.sessions.read_batching import ANSWER_LIFETIME, due_since
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import SyncError
@@ -23,18 +23,18 @@ from tests.unit.daemon.engine.support import GROUP, Manager, OneProvider, manife
 class Reading:
     """A reconciler that reads one key of one store, and is due again a minute after the last slot."""
 
-    def __init__(self, inventory: Inventory, sessions: Sessions, clock: Clock) -> None:
+    def __init__(self, inventory: Inventory, sessions: SessionPool, clock: Clock) -> None:
         self.group_kind = GroupKind(GROUP, "ExternalSecret")
         self.late: dict[str, list[float]] = {}
         self._inventory = inventory
         self._sessions = sessions
         self._clock = clock
 
-    def references(self, stored: Stored) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         return [ObjectRef("", "Lane", "", stored.document["spec"]["store"])]
 
-    def lane(self, ref: ObjectRef, references: Sequence[ObjectRef]) -> str:
-        return references[0].name
+    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
+        return dependencies[0].name
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         stored = self._inventory.get(ref)
@@ -60,7 +60,7 @@ async def running(
     window = 0.002 if batch_size > 1 else 0.0
     knobs = settings(call_timeout=30.0, drain_timeout=0.0, batch_window=window)
     inventory = Inventory()
-    async with Sessions(
+    async with SessionPool(
         registry, home, knobs, clock=clock, substitute=lambda ref, provider: providers[ref.name]
     ) as sessions:
         reading = Reading(inventory, sessions, clock)
@@ -101,7 +101,7 @@ async def test_more_objects_than_can_run_at_once_are_one_read_a_key(
 async def test_an_answer_serves_nobody_who_came_after_its_call_began(clock: Clock) -> None:
     manager = Manager({"k": "v"})
     manager.delay = 0.01
-    async with Sessions(
+    async with SessionPool(
         OneProvider(manager.provider()), MemoryCluster(now=clock.now), settings(), clock=clock
     ) as sessions:
         session = sessions.session(store("s"), "default")
@@ -120,7 +120,7 @@ async def test_an_answer_serves_nobody_who_came_after_its_call_began(clock: Cloc
         assert len(manager.fetches) == 1, "it was due before the call"
         await asyncio.create_task(read(after))
         assert len(manager.fetches) == 2
-        await asyncio.sleep(KEEP + 1)
+        await asyncio.sleep(ANSWER_LIFETIME + 1)
         await asyncio.create_task(read(before))
         assert len(manager.fetches) == 3, "a session is no cache"
 

@@ -7,7 +7,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
-from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import FindQuery, RemoteTarget, SecretBytes
 from syncret.providers.errors import SyncError, Unavailable
@@ -86,7 +86,7 @@ async def test_one_store_that_hangs_leaves_nine_alone(make: Make, manager: Manag
     real, stuck = manager.provider(), hung.provider()
     registry = OneProvider(real)
     home = MemoryCluster(now=clock.now)
-    sessions = Sessions(
+    sessions = SessionPool(
         registry,
         home,
         settings(drain_timeout=0.0),

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import FindQuery, RemoteRef
 from syncret.providers.errors import Unavailable
@@ -95,7 +95,7 @@ async def test_leaving_closes_clients_and_cancels_what_hangs(
 ) -> None:
     registry = OneProvider(manager.provider())
     limits = settings(drain_timeout=3.0, call_timeout=1000.0)
-    async with Sessions(registry, home, limits, clock=clock, observer=recorder) as sessions:
+    async with SessionPool(registry, home, limits, clock=clock, observer=recorder) as sessions:
         session = sessions.session(store(), "default")
         await read_one(session, "a")
         manager.gate.clear()

@@ -10,7 +10,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Json
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import (
@@ -94,13 +94,13 @@ Enter = Callable[[Door], Awaitable[Session]]
 
 @pytest.fixture
 async def enter(clock: Clock, recorder: Recorder) -> AsyncIterator[Enter]:
-    entered: list[Sessions] = []
+    entered: list[SessionPool] = []
 
     async def build(door: Door) -> Session:
         registry = OneProvider(door.provider())
         home = MemoryCluster(now=lambda: START)
         knobs = settings(idle_close=10.0, drain_timeout=0.0)
-        sessions = Sessions(registry, home, knobs, clock=clock, observer=recorder)
+        sessions = SessionPool(registry, home, knobs, clock=clock, observer=recorder)
         entered.append(await sessions.__aenter__())
         return sessions.session(store(), "default")
 
@@ -207,7 +207,7 @@ async def test_a_client_closed_under_a_caller_is_unavailable(clock: Clock) -> No
     door = Door(Reads())
     registry = OneProvider(door.provider())
     home = MemoryCluster(now=lambda: START)
-    async with Sessions(registry, home, settings(drain_timeout=0.0), clock=clock) as sessions:
+    async with SessionPool(registry, home, settings(drain_timeout=0.0), clock=clock) as sessions:
         session = sessions.session(store(), "default")
         reading = asyncio.create_task(session.read([RemoteRef("a")]))
         await asyncio.sleep(0)
@@ -218,7 +218,7 @@ async def test_a_client_closed_under_a_caller_is_unavailable(clock: Clock) -> No
 async def test_what_a_store_needs_is_known_before_it_is_opened(clock: Clock) -> None:
     door = Door(Reads())
     home = MemoryCluster(now=lambda: START)
-    async with Sessions(OneProvider(door.provider()), home, settings(), clock=clock) as sessions:
+    async with SessionPool(OneProvider(door.provider()), home, settings(), clock=clock) as sessions:
         needy = store(spec={"token": {"name": "login", "key": "token"}})
-        assert list(sessions.references(needy)) == [ObjectRef("", "Secret", "default", "login")]
-        assert list(sessions.references(store("x", beside={"provider": {"nowhere": {}}}))) == []
+        assert list(sessions.credentials(needy)) == [ObjectRef("", "Secret", "default", "login")]
+        assert list(sessions.credentials(store("x", beside={"provider": {"nowhere": {}}}))) == []

@@ -7,7 +7,7 @@ import pytest
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Json
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.sessions.pool import Sessions
+from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import Provider, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
@@ -130,7 +130,7 @@ async def test_a_store_that_cannot_be_served_says_so(make: Make, document: Json,
 
 async def test_a_provider_without_a_client_is_known_only(home: MemoryCluster, clock: Clock) -> None:
     registry = OneProvider(Provider(SpecType("manager", ManagerSpec)))
-    async with Sessions(registry, home, settings(), clock=clock) as sessions:
+    async with SessionPool(registry, home, settings(), clock=clock) as sessions:
         with pytest.raises(Malformed, match="provider manager is known, but this build cannot reach it"):
             await sessions.session(store(), "default").probe()
 
@@ -140,6 +140,6 @@ async def test_a_substitute_serves_in_the_place_of_a_provider(
 ) -> None:
     registry = OneProvider(Provider(SpecType("manager", ManagerSpec)))
     real = manager.provider()
-    sessions = Sessions(registry, home, settings(), clock=clock, substitute=lambda ref, provider: real)
+    sessions = SessionPool(registry, home, settings(), clock=clock, substitute=lambda ref, provider: real)
     async with sessions:
         assert await read_one(sessions.session(store(), "default"), "a") == b"1"

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from syncret.daemon.homes.contract import Change, ChangeKind
+from syncret.daemon.homes.contract import WatchEvent, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.errors import Malformed
 from tests.unit.daemon.engine.sessions.support import Make, read_one
@@ -54,7 +54,7 @@ async def test_a_new_status_of_a_store_changes_nothing(make: Make, manager: Mana
 async def test_a_deleted_store_is_closed_at_once(make: Make, manager: Manager) -> None:
     sessions = await make()
     await read_one(sessions.session(store(), "default"), "a")
-    sessions.notice(Change(ChangeKind.DELETED, store()))
+    sessions.notice(WatchEvent(WatchEventType.DELETED, store()))
     await asyncio.sleep(0.1)
     assert manager.closed == 1
     assert list(sessions.limits()) == []
@@ -63,10 +63,10 @@ async def test_a_deleted_store_is_closed_at_once(make: Make, manager: Manager) -
 async def test_a_store_remembers_across_clients_and_lives(make: Make, manager: Manager) -> None:
     sessions = await make()
     await read_one(sessions.session(store(), "default"), "a")
-    manager.opened[0].keep["pushed"] = 1
-    sessions.notice(Change(ChangeKind.DELETED, store()))
+    manager.opened[0].store_memory["pushed"] = 1
+    sessions.notice(WatchEvent(WatchEventType.DELETED, store()))
     await read_one(sessions.session(store(generation=7, uid="other"), "default"), "a")
-    assert manager.opened[1].keep == {"pushed": 1}
+    assert manager.opened[1].store_memory == {"pushed": 1}
 
 
 async def test_a_changed_credential_makes_a_new_client(
@@ -77,11 +77,11 @@ async def test_a_changed_credential_makes_a_new_client(
     first = await home.create(secret)
     asking = store(spec={"token": {"name": "login", "key": "token"}})
     await read_one(sessions.session(asking, "default"), "a")
-    sessions.notice(Change(ChangeKind.MODIFIED, first))
+    sessions.notice(WatchEvent(WatchEventType.MODIFIED, first))
     await read_one(sessions.session(asking, "default"), "a")
     assert manager.tokens == [b"one"]
     second = await home.update({**first.document, "data": {"token": "dHdv"}})
-    sessions.notice(Change(ChangeKind.MODIFIED, second))
+    sessions.notice(WatchEvent(WatchEventType.MODIFIED, second))
     await read_one(sessions.session(asking, "default"), "a")
     assert manager.tokens == [b"one", b"two"]
     assert manager.closed == 1

@@ -9,8 +9,8 @@ from syncret.config.fields import CAProvider, Json, Model, SecretKeySelector, Se
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import ANY
-from syncret.daemon.engine.sessions.store_config import StorePlan, credentials_of, plan_of
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.engine.sessions.store_config import StoreConfig, credentials_of, load_store_config
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import Provider
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.retry import RetryPolicy
@@ -41,16 +41,16 @@ def find(name: str) -> Provider[Any]:
     return Provider(SpecType("vault", Spec))
 
 
-def store(spec: Json, *, namespace: str = "team", annotations: Json = None, **beside: Json) -> Stored:
+def store(spec: Json, *, namespace: str = "team", annotations: Json = None, **beside: Json) -> StoredObject:
     kind = "SecretStore" if namespace else "ClusterSecretStore"
     metadata: Document = {"name": "s", "generation": 3, "annotations": annotations or {}}
     document: Document = {"metadata": metadata, "spec": {"provider": {"vault": spec}, **beside}}
     ref = ObjectRef("external-secrets.io", kind, namespace, "s")
-    return Stored(ref=ref, uid="u", resource_version="9", data=msgspec.json.encode(document))
+    return StoredObject(ref=ref, uid="u", resource_version="9", data=msgspec.json.encode(document))
 
 
-def plan(*arguments: Json, **keywords: Json) -> StorePlan:
-    return plan_of(store(*arguments, **keywords), find, Settings(requests_per_second=50, burst=100))
+def plan(*arguments: Json, **keywords: Json) -> StoreConfig:
+    return load_store_config(store(*arguments, **keywords), find, Settings(requests_per_second=50, burst=100))
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,6 @@ def test_bounds(annotations: Json, expected: tuple[float, float]) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_without_a_value(make: Callable[[], Stored], message: str) -> None:
+def test_what_is_wrong_is_said_without_a_value(make: Callable[[], StoredObject], message: str) -> None:
     with pytest.raises(Malformed, match=message):
-        plan_of(make(), find, Settings())
+        load_store_config(make(), find, Settings())

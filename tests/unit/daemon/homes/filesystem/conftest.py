@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
-from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputTree
+from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputRoot
 from syncret.daemon.homes.filesystem.state.journal import OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
 from tests.unit.daemon.homes.filesystem.homes import Opener as HomeOpener
 from tests.unit.daemon.homes.filesystem.homes import Problems
 
-Opener = Callable[..., OutputTree]
+Opener = Callable[..., OutputRoot]
 REGISTRY = Registry()
 
 
@@ -31,8 +31,8 @@ def open_tree(output: Path) -> Generator[Opener, None, None]:
     """Opens the output folder with the given settings; all are closed at the end."""
     with ExitStack() as stack:
 
-        def opened(settings: OutputSettings | None = None, path: Path = output) -> OutputTree:
-            tree = OutputTree(str(path), settings or OutputSettings(fsync=False))
+        def opened(settings: OutputSettings | None = None, path: Path = output) -> OutputRoot:
+            tree = OutputRoot(str(path), settings or OutputSettings(fsync=False))
             stack.callback(tree.close)
             return tree
 

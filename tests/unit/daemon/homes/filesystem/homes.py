@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import Stored
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 
@@ -55,7 +55,7 @@ def encoded(**data: str) -> dict[str, str]:
     return {key: b64encode(value.encode()).decode() for key, value in data.items()}
 
 
-def made(owner: Stored | None = None, **data: str) -> Document:
+def made(owner: StoredObject | None = None, **data: str) -> Document:
     metadata: Document = {"name": MADE.name, "namespace": MADE.namespace}
     if owner is not None:
         metadata["ownerReferences"] = [
@@ -64,7 +64,7 @@ def made(owner: Stored | None = None, **data: str) -> Document:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded(**data)}
 
 
-async def existing(home: HostHome, ref: ObjectRef) -> Stored:
+async def existing(home: HostHome, ref: ObjectRef) -> StoredObject:
     stored = await home.get(ref)
     assert stored is not None
     return stored

@@ -11,7 +11,7 @@ import pytest
 
 from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import ChangeKind, TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable, WatchEventType
 from syncret.daemon.homes.filesystem.home import HostHome
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
@@ -215,7 +215,7 @@ async def test_an_output_folder_among_the_manifests_is_not_read(
 
 
 async def test_the_folder_of_manifests_cannot_be_the_output_folder(opened: Opener, manifests: Path) -> None:
-    with pytest.raises(TargetUnavailable, match="manifests are read from this folder"):
+    with pytest.raises(StorageUnavailable, match="manifests are read from this folder"):
         async with opened(output_dir=str(manifests)):
             pass
 
@@ -234,10 +234,10 @@ async def until(home: HostHome, ref: ObjectRef, *, there: bool = True) -> None:
     """Watch the home until an object is there, or gone."""
     async with asyncio.timeout(5), aclosing(home.watch()) as changes:
         async for change in changes:
-            if change.kind is ChangeKind.SYNCED and (await home.get(ref) is not None) is there:
+            if change.type is WatchEventType.LISTED and (await home.get(ref) is not None) is there:
                 return
-            gone = change.kind is ChangeKind.DELETED
-            if change.stored is not None and change.stored.ref == ref and gone is not there:
+            gone = change.type is WatchEventType.DELETED
+            if change.object is not None and change.object.ref == ref and gone is not there:
                 return
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests import folders as manifest_folders
 from syncret.daemon.homes.filesystem.state.database import StateError, read_state
 from syncret.daemon.homes.filesystem.state.rows import is_file
-from syncret.daemon.homes.filesystem.state.writer import State
+from syncret.daemon.homes.filesystem.state.writer import StateWriter
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
     ES_YAML,
@@ -32,8 +32,8 @@ async def test_a_restart_changes_nothing_that_did_not_change(opened: Opener, man
     refs = (ES, STORE, GIVEN, MADE)
     async with opened() as home:
         app = await existing(home, ES)
-        await home.report(ES, {"refreshTime": "2026-01-01T00:00:00Z"}, uid=app.uid)
-        await home.report(STORE, {"conditions": []}, uid=(await existing(home, STORE)).uid)
+        await home.update_status(ES, {"refreshTime": "2026-01-01T00:00:00Z"}, uid=app.uid)
+        await home.update_status(STORE, {"conditions": []}, uid=(await existing(home, STORE)).uid)
         await home.create(made(app, a=VALUE))
         before = [await existing(home, ref) for ref in refs]
     async with opened() as home:
@@ -117,7 +117,7 @@ async def test_no_value_is_ever_in_the_state(opened: Opener, manifests: Path, tm
 
 
 async def test_rows_that_none_of_us_wrote_are_refused(opened: Opener, tmp_path: Path) -> None:
-    state = State(str(tmp_path / "state.db"))
+    state = StateWriter(str(tmp_path / "state.db"))
     state.put(ES, b'{"document": {}}')
     await state.aclose()
     with pytest.raises(StateError, match="damaged"):
@@ -130,11 +130,11 @@ async def test_two_daemons_do_not_share_a_state_or_an_output_folder(opened: Open
         with pytest.raises(StateError, match="another syncret"):
             async with opened(output_dir=None):
                 pass
-        with pytest.raises(TargetUnavailable, match="another syncret"):
+        with pytest.raises(StorageUnavailable, match="another syncret"):
             async with opened(state_file=None):
                 pass
         other = str(tmp_path / "other.db")
-        with pytest.raises(TargetUnavailable, match="another syncret"):
+        with pytest.raises(StorageUnavailable, match="another syncret"):
             async with opened(state_file=other):
                 pass
         async with opened(state_file=other, output_dir=str(tmp_path / "other")):

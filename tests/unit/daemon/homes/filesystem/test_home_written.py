@@ -12,7 +12,7 @@ import pytest
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.text.yaml import parse_text
-from syncret.daemon.homes.contract import BackendError, TargetUnavailable
+from syncret.daemon.homes.contract import HomeError, StorageUnavailable
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
 from syncret.daemon.homes.filesystem.state.database import read_state
 from tests.unit.daemon.homes.filesystem.homes import (
@@ -106,7 +106,7 @@ async def test_a_link_in_the_place_of_the_output_folder_ends_the_home(opened: Op
         await home.create(made(a="1"))
         (tmp_path / "out").rename(tmp_path / "aside")
         (tmp_path / "out").symlink_to("aside")
-        with pytest.raises(TargetUnavailable, match="symbolic link"):
+        with pytest.raises(StorageUnavailable, match="symbolic link"):
             await home.inspect()
 
 
@@ -134,7 +134,7 @@ async def test_files_that_cannot_be_opened_for_the_moment_do_not_look_empty(
     """Whoever merges into the Secret would take all its other keys away."""
     async with opened() as home:
         await home.create(made(a="1", b="2"))
-        with no_more_files(), pytest.raises(TargetUnavailable, match="too many files are open"):
+        with no_more_files(), pytest.raises(StorageUnavailable, match="too many files are open"):
             await home.get(MADE)
         assert await data_of(home, MADE) == encoded(a="1", b="2")
 
@@ -230,7 +230,7 @@ async def test_without_an_output_folder_outputs_are_in_memory(opened: Opener, tm
 @pytest.mark.parametrize("key", ["../../x", "a/b", "..", "a\0b"])
 async def test_a_key_that_is_a_way_out_is_refused_whole(opened: Opener, tmp_path: Path, key: str) -> None:
     async with opened() as home:
-        with pytest.raises(BackendError):
+        with pytest.raises(HomeError):
             await home.create({**made(), "data": encoded(**{"good": "1", key: "2"})})
         assert await home.get(MADE) is None
         assert files(tmp_path / "out") == {}
@@ -243,7 +243,7 @@ async def test_a_target_that_cannot_be_used_is_told_and_nothing_is_half_written(
     async with opened() as home:
         (tmp_path / "out/default").mkdir()
         (tmp_path / "out/default/made").symlink_to(tmp_path)
-        with pytest.raises(TargetUnavailable):
+        with pytest.raises(StorageUnavailable):
             await home.create(made(a="1"))
         assert await home.get(MADE) is None
         (tmp_path / "out/default/made").unlink()
@@ -290,7 +290,7 @@ async def test_an_owner_that_goes_while_its_secret_is_written_takes_it_along(
         for _ in range(turns):
             await asyncio.sleep(0)
         await home.delete(ES)
-        with contextlib.suppress(BackendError):
+        with contextlib.suppress(HomeError):
             await write
         assert await home.get(MADE) is None
         assert not tree(tmp_path / "out/default")

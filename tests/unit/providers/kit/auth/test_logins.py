@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from syncret.providers.errors import Denied, Malformed, Unavailable
-from syncret.providers.kit.auth.logins import Expiring, Lease, token_file
+from syncret.providers.kit.auth.logins import ExpiringLogin, Lease, token_file
 from syncret.providers.kit.http import Unauthenticated
 
 
@@ -20,7 +20,7 @@ class Door:
         self.error: Exception | None = None
         self.gate = asyncio.Event()
         self.gate.set()
-        self.held = Expiring(self.login, now=lambda: self.time)
+        self.held = ExpiringLogin(self.login, now=lambda: self.time)
 
     async def login(self) -> Lease[str]:
         self.logins += 1

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.filesystem.manifests.apply import former_life
+from syncret.daemon.homes.filesystem.manifests.apply import restored_state
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
-from syncret.daemon.homes.filesystem.manifests.reader import FileContent, Manifest, Reader
-from syncret.daemon.homes.filesystem.state.rows import Applied, FileRecord, Record, file_ref
+from syncret.daemon.homes.filesystem.manifests.reader import FileContent, Manifest, ManifestReader
+from syncret.daemon.homes.filesystem.state.rows import AppliedManifest, FileRecord, Record, file_ref
 from syncret.providers.registry import Registry
 
 REF = ObjectRef("external-secrets.io", "ExternalSecret", "x", "one")
@@ -22,7 +22,7 @@ OLD = 10**9
 
 def row(**changes: object) -> bytes:
     document = msgspec.Raw(b'{"metadata":{"uid":"u","resourceVersion":"1"}}')
-    record = Record(document=document, applied=Applied(file=FILE, digest="d"))
+    record = Record(document=document, applied=AppliedManifest(file=FILE, digest="d"))
     return msgspec.json.encode(msgspec.structs.replace(record, **changes))
 
 
@@ -30,7 +30,7 @@ SAID = (file_ref(FILE), msgspec.json.encode(FileRecord(SIGNATURE, [(REF, 7, "d")
 
 
 def test_a_file_is_trusted_with_all_its_objects() -> None:
-    life = former_life([(REF, row()), SAID])
+    life = restored_state([(REF, row()), SAID])
     assert [ref for ref, _ in life.objects] == [REF]
     assert life.files == {FILE: (SIGNATURE, [Manifest(REF, FILE, 7, "d")])}
 
@@ -40,17 +40,19 @@ def test_a_file_is_trusted_with_all_its_objects() -> None:
     [
         pytest.param([], id="forgotten"),
         pytest.param([(REF, row(applied=None))], id="not-from-a-manifest"),
-        pytest.param([(REF, row(applied=Applied(file=FILE, digest="other")))], id="another-version"),
-        pytest.param([(REF, row(applied=Applied(file="/other.yaml", digest="d")))], id="another-file"),
-        pytest.param([(REF, row(hollow=True))], id="not-remembered-whole"),
+        pytest.param([(REF, row(applied=AppliedManifest(file=FILE, digest="other")))], id="another-version"),
+        pytest.param(
+            [(REF, row(applied=AppliedManifest(file="/other.yaml", digest="d")))], id="another-file"
+        ),
+        pytest.param([(REF, row(content_removed=True))], id="not-remembered-whole"),
         pytest.param([(REF, row(output=True))], id="written-out"),
     ],
 )
 def test_a_file_is_read_where_one_object_is_not_as_it_gave_it(objects: list[tuple[ObjectRef, bytes]]) -> None:
-    assert former_life([*objects, SAID]).files == {FILE: (SIGNATURE, None)}
+    assert restored_state([*objects, SAID]).files == {FILE: (SIGNATURE, None)}
 
 
-class Counting(Reader):
+class Counting(ManifestReader):
     """Remembers which files were read."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from watchfiles.main import FileChange
 
 from syncret.daemon.homes.filesystem.manifests import events
-from syncret.daemon.homes.filesystem.manifests.events import looks
+from syncret.daemon.homes.filesystem.manifests.events import folder_events
 
 
 @pytest.fixture(autouse=True)
@@ -35,19 +35,19 @@ async def touched(times: AsyncGenerator[Collection[str], None]) -> Collection[st
 
 
 async def test_the_first_look_comes_at_once(tmp_path: Path) -> None:
-    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path)], rescan=60, debounce=0.02)) as times:
         assert await following(times) == set()
 
 
 async def test_an_event_names_the_file(tmp_path: Path) -> None:
-    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path)], rescan=60, debounce=0.02)) as times:
         await following(times)
         (tmp_path / "a.yaml").write_text("x")
         assert str(tmp_path / "a.yaml") in await touched(times)
 
 
 async def test_a_burst_of_events_is_few_looks(tmp_path: Path) -> None:
-    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.05)) as times:
+    async with aclosing(folder_events([str(tmp_path)], rescan=60, debounce=0.05)) as times:
         await following(times)
         for number in range(200):
             (tmp_path / f"{number}.yaml").write_text("x")
@@ -62,7 +62,7 @@ async def test_a_burst_of_events_is_few_looks(tmp_path: Path) -> None:
 async def test_looks_that_events_ask_for_are_apart(tmp_path: Path) -> None:
     """However fast a file changes, the looks keep their distance: that is their bound."""
     begun: list[float] = []
-    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path)], rescan=60, debounce=0.02)) as times:
         await following(times)
         for number in range(4):
             (tmp_path / "a.yaml").write_text(f"{number}")
@@ -72,7 +72,7 @@ async def test_looks_that_events_ask_for_are_apart(tmp_path: Path) -> None:
 
 
 async def test_without_events_the_clock_tells(tmp_path: Path) -> None:
-    async with aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
         for _ in range(3):
             assert await following(times) == set()
 
@@ -84,7 +84,7 @@ async def test_events_that_cannot_be_had_leave_the_clock(
         raise OSError("OS file watch limit reached")
 
     monkeypatch.setattr(watchfiles, "awatch", refused)
-    async with aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
         for _ in range(3):
             assert await following(times) == set()
 
@@ -104,7 +104,10 @@ async def test_events_are_asked_for_again_and_that_there_are_none_is_told_once(
 
     monkeypatch.setattr(watchfiles, "awatch", refused)
     with capture_logs() as logs:
-        async with asyncio.timeout(5), aclosing(looks([str(tmp_path)], rescan=0.1, debounce=0.02)) as times:
+        async with (
+            asyncio.timeout(5),
+            aclosing(folder_events([str(tmp_path)], rescan=0.1, debounce=0.02)) as times,
+        ):
             while refusals >= 0:
                 await following(times)
             (tmp_path / "a.yaml").write_text("x")
@@ -113,16 +116,16 @@ async def test_events_are_asked_for_again_and_that_there_are_none_is_told_once(
 
 
 async def test_no_paths_and_missing_paths_are_no_error(tmp_path: Path) -> None:
-    async with aclosing(looks([], rescan=0.1, debounce=0.02)) as times:
+    async with aclosing(folder_events([], rescan=0.1, debounce=0.02)) as times:
         assert [await following(times), await following(times)] == [set(), set()]
-    async with aclosing(looks([str(tmp_path / "none")], rescan=0.1, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path / "none")], rescan=0.1, debounce=0.02)) as times:
         assert [await following(times), await following(times)] == [set(), set()]
 
 
 async def test_a_folder_that_is_replaced_is_watched_again(tmp_path: Path) -> None:
     folder = tmp_path / "manifests"
     folder.mkdir()
-    async with aclosing(looks([str(folder)], rescan=60, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(folder)], rescan=60, debounce=0.02)) as times:
         await following(times)
         folder.rename(tmp_path / "aside")
         await following(times)
@@ -135,7 +138,7 @@ async def test_a_folder_that_is_replaced_is_watched_again(tmp_path: Path) -> Non
 async def test_a_file_that_an_editor_replaces_is_watched_again(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text("1")
-    async with aclosing(looks([str(file)], rescan=60, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(file)], rescan=60, debounce=0.02)) as times:
         await following(times)
         for number in range(3):
             (tmp_path / "new").write_text(str(number))
@@ -160,7 +163,7 @@ def swap(mount: Path, version: str, content: str) -> None:
 @pytest.mark.parametrize("below", ["", "a.yaml"], ids=["the-folder", "a-file-in-it"])
 async def test_a_mounted_config_map_that_changes_is_heard_of_each_time(tmp_path: Path, below: str) -> None:
     swap(tmp_path, "1", "1")
-    async with aclosing(looks([str(tmp_path / below)], rescan=60, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path / below)], rescan=60, debounce=0.02)) as times:
         await following(times)
         for version in ("2", "3", "4"):
             swap(tmp_path, version, version)
@@ -179,7 +182,7 @@ async def test_a_file_system_that_hangs_stops_nothing_else(
         return None
 
     monkeypatch.setattr(events, "_identity", hanging)
-    async with aclosing(looks([str(tmp_path)], rescan=60, debounce=0.02)) as times:
+    async with aclosing(folder_events([str(tmp_path)], rescan=60, debounce=0.02)) as times:
         look = asyncio.ensure_future(following(times))
         begin = time.monotonic()
         await asyncio.sleep(0.05)

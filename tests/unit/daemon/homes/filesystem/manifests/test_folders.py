@@ -5,7 +5,7 @@ import pytest
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Snapshot
-from syncret.daemon.homes.filesystem.manifests.reader import Reader
+from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
 from syncret.providers.registry import Registry
 
 ONE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {a: '%s'}\n"
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folders(folder: Path) -> ManifestFolders:
-    return ManifestFolders([str(folder)], Reader(Registry()))
+    return ManifestFolders([str(folder)], ManifestReader(Registry()))
 
 
 def told(snapshot: Snapshot) -> str:
@@ -203,7 +203,9 @@ def test_links_are_followed_once(folder: Path, folders: ManifestFolders, tmp_pat
 
 
 def test_a_file_may_be_given_by_itself(folder: Path) -> None:
-    folders = ManifestFolders([str(folder / "one.yaml"), str(folder / "none.yaml")], Reader(Registry()))
+    folders = ManifestFolders(
+        [str(folder / "one.yaml"), str(folder / "none.yaml")], ManifestReader(Registry())
+    )
     snapshot = folders.scan()
     assert set(snapshot.manifests) == {ref("one")}
     assert "none.yaml" in told(snapshot)
@@ -248,7 +250,7 @@ def test_a_name_that_is_no_text_is_told_and_stops_no_other(folder: Path, folders
 def test_who_looks_again_and_again_never_waits_for_a_pipe(folder: Path) -> None:
     os.mkfifo(folder / "in-a-folder.yaml")
     os.mkfifo(named := folder.parent / "named")
-    folders = ManifestFolders([str(folder), str(named)], Reader(Registry()))
+    folders = ManifestFolders([str(folder), str(named)], ManifestReader(Registry()))
     snapshot = folders.scan()
     assert set(snapshot.manifests) == {ref("one"), ref("two")}
     assert f"{folder}/in-a-folder.yaml: is a pipe, not a file, and is not read" in told(snapshot)

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.filesystem.output.root import OutputTree
+from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
 DB = ObjectRef("", "Secret", "default", "db")
 OLD = {"user": b"anna", "password": b"old"}
 NEW = {"user": b"anna", "password": b"new", "host": b"db.example"}
 
-Opener = Callable[..., OutputTree]
+Opener = Callable[..., OutputRoot]
 
 
 def names(folder: Path) -> list[str]:

@@ -10,11 +10,11 @@ import pytest
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.core.digest import data_hash
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED
-from syncret.daemon.homes.contract import ChangeKind, Conflict
+from syncret.daemon.homes.contract import Conflict, WatchEventType
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.daemon.homes.filesystem.output.drift import Drift
-from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputTree
+from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from syncret.daemon.homes.filesystem.state.database import StateError
 from syncret.daemon.homes.memory.plugins import admission_by
@@ -73,7 +73,7 @@ async def told(home: HostHome) -> list[ObjectRef]:
     """Objects that watchers are told of by one inspection."""
     watch = home.watch()
     async for change in watch:
-        if change.kind is ChangeKind.SYNCED:
+        if change.type is WatchEventType.LISTED:
             break
     await home.inspect()
     await home.create(
@@ -81,10 +81,10 @@ async def told(home: HostHome) -> list[ObjectRef]:
     )
     heard: list[ObjectRef] = []
     async for change in watch:
-        if change.stored is None or change.stored.ref.name == "end":
+        if change.object is None or change.object.ref.name == "end":
             break
-        assert change.kind is ChangeKind.DRIFTED
-        heard.append(change.stored.ref)
+        assert change.type is WatchEventType.DRIFTED
+        heard.append(change.object.ref)
     await watch.aclose()
     await home.delete(ObjectRef("", "ConfigMap", "default", "end"))
     return heard
@@ -169,19 +169,19 @@ def managed(data: Document) -> Document:
 async def state(home: HostHome, tmp_path: Path) -> Path:
     """What is left of a life in which an ExternalSecret wrote the Secret."""
     await home.update(managed({"a": "Mw==", "b": "Mg=="}))
-    assert home.untouched(SECRET)
-    assert not home.untouched(MAP)
+    assert home.is_unchanged(SECRET)
+    assert not home.is_unchanged(MAP)
     await home.__aexit__(None, None, None)
     return tmp_path
 
 
 async def test_another_life_knows_files_that_nobody_touched(state: Path) -> None:
     async with opened(state) as again:
-        assert again.untouched(SECRET)
+        assert again.is_unchanged(SECRET)
         assert await told(again) == []
         assert (await again.list(SECRET.group_kind))[0].document["data"] == {"a": "Mw==", "b": "Mg=="}
         (state / "out/default/made/a").write_text("4")
-        assert not again.untouched(SECRET)
+        assert not again.is_unchanged(SECRET)
 
 
 @pytest.mark.parametrize(
@@ -193,12 +193,12 @@ async def test_another_life_sees_what_was_touched_before_it(
 ) -> None:
     touch(state / "out/default")
     async with opened(state) as again:
-        assert not again.untouched(SECRET)
+        assert not again.is_unchanged(SECRET)
 
 
 async def test_files_of_other_settings_are_looked_at_again(state: Path) -> None:
     async with opened(state, file_mode=0o640) as again:
-        assert not again.untouched(SECRET)
+        assert not again.is_unchanged(SECRET)
         await again.get(SECRET)
         assert await told(again) == [SECRET]
 
@@ -207,22 +207,22 @@ async def test_only_data_that_its_hash_names_is_taken_on_trust(home: HostHome, t
     await home.update(managed({"a": "Mw=="}))
     document = (await home.list(SECRET.group_kind))[0].document
     await home.update({**document, "data": {"a": "NA=="}})
-    assert not home.untouched(SECRET)
+    assert not home.is_unchanged(SECRET)
     await home.__aexit__(None, None, None)
     async with opened(tmp_path) as again:
-        assert not again.untouched(SECRET)
+        assert not again.is_unchanged(SECRET)
 
 
 async def test_a_write_that_did_not_come_to_stand_is_not_trusted(tmp_path: Path) -> None:
     async with opened(tmp_path, fsync=True) as home:
         created = await home.create(managed({"a": "Mw=="}))
-        assert home.untouched(SECRET)
+        assert home.is_unchanged(SECRET)
         updating = asyncio.create_task(home.update(managed({"a": "NA=="})))
         await asyncio.sleep(0)  # it waits for the disk now
-        await home.report(SECRET, {"told": "meanwhile"}, uid=created.uid)
+        await home.update_status(SECRET, {"told": "meanwhile"}, uid=created.uid)
         with pytest.raises(Conflict):
             await updating
-        assert not home.untouched(SECRET)
+        assert not home.is_unchanged(SECRET)
 
 
 @pytest.mark.parametrize("exchange", [pytest.param(True, id="swapped"), pytest.param(False, id="one by one")])
@@ -233,7 +233,7 @@ async def test_a_write_that_did_not_come_to_stand_is_not_trusted(tmp_path: Path)
 def test_a_touch_between_a_write_and_its_note_is_drift(
     tmp_path: Path, touch: Callable[[Path], object], *, exchange: bool
 ) -> None:
-    tree = OutputTree(str(tmp_path), OutputSettings(fsync=False, exchange=exchange))
+    tree = OutputRoot(str(tmp_path), OutputSettings(fsync=False, exchange=exchange))
     try:
         outputs = SecretFolder(tree)
         write(outputs, SECRET, {"a": b"1", "b": b"2"})
@@ -241,10 +241,10 @@ def test_a_touch_between_a_write_and_its_note_is_drift(
         drift = Drift(tree)
         drift.note(SECRET, written.faces, sound=True)
         assert drift.found() == []
-        assert drift.untouched(SECRET)
+        assert drift.is_unchanged(SECRET)
         touch(tmp_path / "default")
         drift.note(SECRET, written.faces, sound=True)
-        assert not drift.untouched(SECRET)
+        assert not drift.is_unchanged(SECRET)
         assert drift.found() == [SECRET]
     finally:
         tree.close()

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import BackendError, Invalid, TargetUnavailable
+from syncret.daemon.homes.contract import HomeError, Invalid, StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import Written
 from syncret.daemon.homes.filesystem.output.group_commit import (
     MOST,
     THREADS,
     Batch,
-    Hands,
-    Steps,
+    BatchExecutor,
+    WriteSteps,
     side_by_side,
 )
-from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputTree
+from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputRoot
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 
-Opener = Callable[..., OutputTree]
+Opener = Callable[..., OutputRoot]
 Sets = Mapping[ObjectRef, Mapping[str, bytes]]
 
 DURABLE = OutputSettings()
@@ -36,7 +36,7 @@ SETS: Sets = {
 ONE, TWO, THREE = SETS
 
 
-def write_all(folder: SecretFolder, sets: Sets) -> dict[ObjectRef, Written | BackendError]:
+def write_all(folder: SecretFolder, sets: Sets) -> dict[ObjectRef, Written | HomeError]:
     with Batch(folder.tree) as batch:
         outcomes = side_by_side([folder.write(ref, data, batch) for ref, data in sets.items()])
     return dict(zip(sets, outcomes, strict=True))
@@ -145,7 +145,7 @@ def test_a_file_that_the_disk_loses_fails_its_own_set(
 
     monkeypatch.setattr(os, "fsync", failing)
     outcomes = write_all(folder, {ONE: {"lost": b"x"}, TWO: {"password": b"new"}})
-    assert isinstance(outcomes[ONE], TargetUnavailable)
+    assert isinstance(outcomes[ONE], StorageUnavailable)
     assert "default/one" in str(outcomes[ONE])
     assert files(output) == {**WRITTEN, "default/two/password": b"new"}
     assert not list(output.rglob("..*"))
@@ -159,7 +159,7 @@ def test_a_namespace_that_the_disk_loses_fails_all_that_got_a_name_in_it(
     disk.broken.add((output / "default").stat().st_ino)
     outcomes = write_all(folder, {ref: {"password": b"new"} for ref in SETS})
     for ref in (ONE, TWO):
-        assert isinstance(outcomes[ref], TargetUnavailable)
+        assert isinstance(outcomes[ref], StorageUnavailable)
         assert f"default/{ref.name}" in str(outcomes[ref])
     assert isinstance(outcomes[THREE], Written)
 
@@ -167,7 +167,7 @@ def test_a_namespace_that_the_disk_loses_fails_all_that_got_a_name_in_it(
 def test_a_bug_in_one_leaves_nothing_half_done(open_tree: Opener, output: Path) -> None:
     folder = SecretFolder(open_tree(DURABLE))
 
-    def bug() -> Steps[Written]:
+    def bug() -> WriteSteps[Written]:
         yield
         raise ZeroDivisionError
 
@@ -212,7 +212,7 @@ class Work:
 
 async def test_what_is_asked_for_together_is_shared_among_the_threads() -> None:
     work = Work()
-    hands = Hands(work)
+    hands = BatchExecutor(work)
     await asyncio.gather(*map(hands.do, range(1, 9)))
     assert sorted(job for batch in work.batches for job in batch) == list(range(1, 9))
     assert [len(batch) for batch in work.batches] == [8 // THREADS] * THREADS
@@ -220,7 +220,7 @@ async def test_what_is_asked_for_together_is_shared_among_the_threads() -> None:
 
 async def test_what_comes_while_all_are_busy_makes_the_next_batches() -> None:
     work = Work()
-    hands = Hands(work)
+    hands = BatchExecutor(work)
     work.gate.clear()
     first = [asyncio.ensure_future(hands.do(job)) for job in range(1, THREADS + 1)]
     await asyncio.sleep(0.05)
@@ -235,13 +235,13 @@ async def test_what_comes_while_all_are_busy_makes_the_next_batches() -> None:
 
 
 async def test_a_failure_is_that_of_its_own_job() -> None:
-    hands = Hands(Work())
+    hands = BatchExecutor(Work())
     outcomes = await asyncio.gather(*map(hands.do, (1, -2, 3)), return_exceptions=True)
     assert [type(each) for each in outcomes] == [type(None), ValueError, type(None)]
 
 
 async def test_a_bug_is_told_to_all_of_the_batch_and_the_thread_goes_on() -> None:
-    hands = Hands(Work())
+    hands = BatchExecutor(Work())
     with pytest.raises(ZeroDivisionError):
         await hands.do(0)
     for _ in range(2 * THREADS):
@@ -250,7 +250,7 @@ async def test_a_bug_is_told_to_all_of_the_batch_and_the_thread_goes_on() -> Non
 
 async def test_who_is_cancelled_waits_until_the_job_is_done() -> None:
     work = Work()
-    hands = Hands(work)
+    hands = BatchExecutor(work)
     work.gate.clear()
     asking = asyncio.ensure_future(hands.do(-1))
     await asyncio.sleep(0.05)
@@ -269,7 +269,7 @@ async def test_a_disk_that_hangs_takes_no_thread_from_others() -> None:
     work.gate.clear()
     with ThreadPoolExecutor(THREADS) as others:
         asyncio.get_running_loop().set_default_executor(others)
-        hands = Hands(work)
+        hands = BatchExecutor(work)
         hanging = [asyncio.ensure_future(hands.do(job)) for job in range(1, THREADS + 1)]
         await asyncio.sleep(0.05)
         try:

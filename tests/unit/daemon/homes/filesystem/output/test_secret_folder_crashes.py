@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from syncret.daemon.homes.contract import TargetUnavailable
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from tests.unit.daemon.homes.filesystem.output.folders import DB, NEW, OLD, Opener, hidden, names
@@ -29,14 +29,14 @@ def file_size_limit(size: int) -> Generator[None, None, None]:
 
 def test_a_write_that_stops_half_way_leaves_the_old_set(folder: SecretFolder, output: Path) -> None:
     write(folder, DB, OLD)
-    with file_size_limit(4096), pytest.raises(TargetUnavailable, match="larger than this process may write"):
+    with file_size_limit(4096), pytest.raises(StorageUnavailable, match="larger than this process may write"):
         write(folder, DB, {"password": b"x" * 10_000, "user": b"anna"})
     assert folder.load(DB) == OLD
     assert hidden(output) == []
 
 
 def test_a_first_write_that_stops_half_way_leaves_nothing(folder: SecretFolder, output: Path) -> None:
-    with file_size_limit(4096), pytest.raises(TargetUnavailable):
+    with file_size_limit(4096), pytest.raises(StorageUnavailable):
         write(folder, DB, {"password": b"x" * 10_000})
     assert folder.load(DB) is None
     assert names(output / "default") == []
@@ -47,7 +47,7 @@ def test_a_full_disk_leaves_the_old_set(open_tree: Opener, small_disk: Path, swa
     output = small_disk / "out"
     folder = SecretFolder(open_tree(OutputSettings(fsync=False, exchange=swaps), path=output))
     write(folder, DB, OLD)
-    with pytest.raises(TargetUnavailable, match="no space is left") as caught:
+    with pytest.raises(StorageUnavailable, match="no space is left") as caught:
         write(folder, DB, {"password": b"x" * 1_000_000, "user": b"anna"})
     assert "free some space" in caught.value.hint
     assert folder.load(DB) == OLD
@@ -61,10 +61,10 @@ def test_a_read_only_disk_is_told(open_tree: Opener, small_disk: Path) -> None:
     folder = SecretFolder(open_tree(path=output))
     write(folder, DB, OLD)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    with pytest.raises(TargetUnavailable, match="read-only"):
+    with pytest.raises(StorageUnavailable, match="read-only"):
         write(folder, DB, NEW)
     assert folder.load(DB) == OLD
-    with pytest.raises(TargetUnavailable, match="read-only"):
+    with pytest.raises(StorageUnavailable, match="read-only"):
         open_tree(path=small_disk / "other")
 
 
@@ -83,7 +83,7 @@ def test_orphans_of_a_crash_are_swept_at_the_start(open_tree: Opener, output: Pa
 
 def test_two_processes_do_not_share_an_output_folder(open_tree: Opener) -> None:
     open_tree()
-    with pytest.raises(TargetUnavailable, match="another syncret"):
+    with pytest.raises(StorageUnavailable, match="another syncret"):
         open_tree()
 
 

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from syncret.daemon.homes.contract import TargetUnavailable
-from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputTree
+from syncret.daemon.homes.contract import StorageUnavailable
+from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from tests.unit.daemon.homes.filesystem.output.folders import DB, NEW, OLD, Opener, hidden, names
 from tests.unit.daemon.homes.filesystem.output.writes import write
@@ -36,7 +36,7 @@ def test_modes_of_the_settings_hold_whatever_the_umask(open_tree: Opener, output
 
 
 def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, output: Path) -> None:
-    tree = OutputTree(str(output), OutputSettings(fsync=False))
+    tree = OutputRoot(str(output), OutputSettings(fsync=False))
     write(SecretFolder(tree), DB, OLD)
     tree.close()
     tree = open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640))
@@ -68,7 +68,7 @@ def test_folders_of_someone_else_are_refused(open_tree: Opener, output: Path, wh
     (output / "default/db").mkdir(parents=True)
     (output / "default/db/theirs").write_bytes(b"x")
     os.chown(output / which, 1234, 1234)
-    with pytest.raises(TargetUnavailable) as caught:
+    with pytest.raises(StorageUnavailable) as caught:
         write(SecretFolder(open_tree()), DB, OLD)
     assert "another user (uid 1234)" in str(caught.value)
     assert caught.value.hint
@@ -97,7 +97,7 @@ def test_links_are_refused_and_not_followed(
         }
         acts[act]()
 
-    with pytest.raises(TargetUnavailable) as caught:
+    with pytest.raises(StorageUnavailable) as caught:
         attempt()
     assert caught.value.hint
     assert sorted(elsewhere.rglob("*")) == before
@@ -109,7 +109,7 @@ def test_a_file_in_the_way_is_refused(open_tree: Opener, tmp_path: Path, which: 
     victim = tmp_path / which
     victim.parent.mkdir(parents=True, exist_ok=True)
     victim.write_bytes(b"mine")
-    with pytest.raises(TargetUnavailable):
+    with pytest.raises(StorageUnavailable):
         write(SecretFolder(open_tree()), DB, OLD)
     assert victim.read_bytes() == b"mine"
 
@@ -120,7 +120,7 @@ def test_a_folder_that_holds_folders_is_not_ours_to_replace(
 ) -> None:
     (output / "default/db/precious").mkdir(parents=True)
     folder = SecretFolder(open_tree())
-    with pytest.raises(TargetUnavailable, match="holds other folders"):
+    with pytest.raises(StorageUnavailable, match="holds other folders"):
         _ = write(folder, DB, OLD) if act == "write" else folder.remove(DB)
     assert (output / "default/db/precious").is_dir()
     assert hidden(output) == []
@@ -155,7 +155,7 @@ def test_a_name_swapped_for_a_link_while_we_work_redirects_nothing(
             try:
                 write(folder, DB, {"password": b"%d" % number})
                 folder.load(DB)
-            except TargetUnavailable:
+            except StorageUnavailable:
                 continue
     finally:
         stop.set()
@@ -164,7 +164,7 @@ def test_a_name_swapped_for_a_link_while_we_work_redirects_nothing(
 
 
 def test_an_output_folder_with_too_long_a_name_is_told(open_tree: Opener, tmp_path: Path) -> None:
-    with pytest.raises(TargetUnavailable, match="the name is too long"):
+    with pytest.raises(StorageUnavailable, match="the name is too long"):
         open_tree(path=tmp_path / ("x" * 256))
 
 
@@ -176,14 +176,14 @@ def test_a_folder_that_cannot_be_given_its_mode_leaves_nothing_open(
     open_tree: Opener, small_disk: Path
 ) -> None:
     output = small_disk / "out"
-    first = OutputTree(str(output), OutputSettings(fsync=False))
+    first = OutputRoot(str(output), OutputSettings(fsync=False))
     write(SecretFolder(first), DB, OLD)
     first.close()
     folder = SecretFolder(open_tree(OutputSettings(fsync=False, folder_mode=0o750), output))
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     before = open_files()
     for _ in range(3):
-        with pytest.raises(TargetUnavailable, match="read-only"):
+        with pytest.raises(StorageUnavailable, match="read-only"):
             write(folder, DB, NEW)
     assert open_files() == before
 
@@ -202,7 +202,7 @@ def test_folders_that_only_their_owner_may_open_are_left_alone() -> None:
         os.chown(output / "default", nobody, -1)
         os.seteuid(nobody)
         try:
-            tree = OutputTree(str(output), OutputSettings(fsync=False, exchange=False))
+            tree = OutputRoot(str(output), OutputSettings(fsync=False, exchange=False))
             assert write(SecretFolder(tree), DB, OLD).changed
             tree.close()
         finally:

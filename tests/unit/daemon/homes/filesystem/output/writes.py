@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import BackendError
+from syncret.daemon.homes.contract import HomeError
 from syncret.daemon.homes.filesystem.output.drift import Written
-from syncret.daemon.homes.filesystem.output.group_commit import Batch, side_by_side
+from syncret.daemon.homes.filesystem.output.group_commit import Batch, run_interleaved
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 
 
 def write(folder: SecretFolder, ref: ObjectRef, data: Mapping[str, bytes]) -> Written:
     """Raises what keeps the set from being written."""
     with Batch(folder.tree) as batch:
-        (outcome,) = side_by_side([folder.write(ref, data, batch)])
-    if isinstance(outcome, BackendError):
+        (outcome,) = run_interleaved([folder.write(ref, data, batch)])
+    if isinstance(outcome, HomeError):
         raise outcome
     return outcome

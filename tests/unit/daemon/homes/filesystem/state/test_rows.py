@@ -4,15 +4,15 @@ import msgspec
 import pytest
 
 from syncret.config.meta import Document, ref_of
-from syncret.daemon.homes.contract import Stored
-from syncret.daemon.homes.filesystem.state.rows import Applied, pack, stored_of, unpack
+from syncret.daemon.homes.contract import StoredObject
+from syncret.daemon.homes.filesystem.state.rows import AppliedManifest, pack, stored_of, unpack
 
 VALUE = "hunter2-hunter2"
 ESO = "external-secrets.io/v1"
 GENERATORS = "generators.external-secrets.io/v1alpha1"
 
 
-def stored(api_version: str, kind: str, **rest: object) -> Stored:
+def stored(api_version: str, kind: str, **rest: object) -> StoredObject:
     metadata = {"name": "x", "namespace": "default", "uid": "u", "resourceVersion": "7", "labels": {"a": "b"}}
     document: Document = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **rest}
     return stored_of(ref_of(document), msgspec.json.encode(document))
@@ -45,12 +45,12 @@ def stored(api_version: str, kind: str, **rest: object) -> Stored:
         ),
     ],
 )
-def test_values_are_taken_out_and_their_lack_is_told(version: Stored) -> None:
+def test_values_are_taken_out_and_their_lack_is_told(version: StoredObject) -> None:
     row = pack(version, applied=None, output=False)
     assert VALUE.encode() not in row
     assert b64encode(VALUE.encode()) not in row
     record = unpack(row)
-    assert record.hollow
+    assert record.content_removed
     assert record.version == 7
     assert stored_of(version.ref, bytes(record.document)).uid == "u"
 
@@ -58,8 +58,8 @@ def test_values_are_taken_out_and_their_lack_is_told(version: Stored) -> None:
 @pytest.mark.parametrize("kind", ["ExternalSecret", "PushSecret", "ClusterExternalSecret", "SecretStore"])
 def test_what_holds_no_value_is_remembered_whole(kind: str) -> None:
     version = stored(ESO, kind, spec={"provider": {"vault": {"server": "https://x"}}}, status={"a": 1})
-    applied = Applied(file="/a.yaml", digest="d", keys=("k",))
+    applied = AppliedManifest(file="/a.yaml", digest="d", keys=("k",))
     record = unpack(pack(version, applied=applied, output=False))
-    assert not record.hollow
+    assert not record.content_removed
     assert record.applied == applied
     assert stored_of(version.ref, bytes(record.document)) == version

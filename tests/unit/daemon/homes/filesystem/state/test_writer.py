@@ -10,7 +10,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.state import database as state_file
 from syncret.daemon.homes.filesystem.state.database import StateError, read_state
-from syncret.daemon.homes.filesystem.state.writer import State
+from syncret.daemon.homes.filesystem.state.writer import StateWriter
 
 A = ObjectRef("external-secrets.io", "ExternalSecret", "default", "a")
 B = ObjectRef("external-secrets.io", "ExternalSecret", "default", "b")
@@ -39,7 +39,7 @@ def content_of(path: str) -> bytes:
 @pytest.mark.parametrize("act", ["removed", "replaced"])
 async def test_a_file_that_went_from_under_us_is_told(tmp_path: Path, act: str) -> None:
     path = tmp_path / "state.db"
-    state = State(str(path))
+    state = StateWriter(str(path))
     state.check()
     path.unlink()
     if act == "replaced":
@@ -67,7 +67,7 @@ def remembered(path: str) -> dict[ObjectRef, bytes]:
 
 
 async def test_what_was_awaited_is_there_after_a_restart(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     state.put(B, b"1")
     state.put(A, b"2")
@@ -75,27 +75,27 @@ async def test_what_was_awaited_is_there_after_a_restart(path: str) -> None:
     await state.durable()
     assert remembered(path) == {A: b"2"}
     await state.aclose()
-    state = State(path)
+    state = StateWriter(path)
     assert dict(state.remembered().rows) == {A: b"2"}
     await state.aclose()
 
 
 async def test_nothing_outstanding_needs_no_waiting(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     async with asyncio.timeout(0.2):
         await state.durable()
     await state.aclose()
 
 
 async def test_closing_writes_what_is_left(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     await state.aclose()
     assert remembered(path) == {A: b"1"}
 
 
 async def test_what_comes_while_a_commit_runs_is_written_too(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
 
     async def put(number: int) -> None:
         ref = ObjectRef("", "Secret", "default", f"s{number}")
@@ -109,7 +109,7 @@ async def test_what_comes_while_a_commit_runs_is_written_too(path: str) -> None:
 
 
 async def test_a_cancelled_waiter_disturbs_nobody(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     waiter = asyncio.ensure_future(state.durable())
     await asyncio.sleep(0)
@@ -121,7 +121,7 @@ async def test_a_cancelled_waiter_disturbs_nobody(path: str) -> None:
 
 
 async def test_only_its_owner_may_read_it(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     await state.durable()
     folder = Path(path).parent
@@ -131,23 +131,23 @@ async def test_only_its_owner_may_read_it(path: str) -> None:
 
 
 async def test_the_salt_stays_with_the_file(path: str, tmp_path: Path) -> None:
-    state = State(path)
+    state = StateWriter(path)
     salt = state.remembered().salt
     await state.aclose()
-    state = State(path)
+    state = StateWriter(path)
     assert state.remembered().salt == salt
     await state.aclose()
-    other = State(str(tmp_path / "other.db"))
+    other = StateWriter(str(tmp_path / "other.db"))
     assert other.remembered().salt != salt
     await other.aclose()
 
 
 async def test_a_locked_file_is_refused_but_can_be_looked_at(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     await state.durable()
     with pytest.raises(StateError, match="another syncret") as caught:
-        State(path)
+        StateWriter(path)
     assert caught.value.hint
     assert remembered(path) == {A: b"1"}
     await state.aclose()
@@ -159,10 +159,10 @@ async def test_another_process_is_refused_too_and_a_dead_one_leaves_no_lock(path
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"ready\n"
     with pytest.raises(StateError, match="another syncret"):
-        State(path)
+        StateWriter(path)
     holder.kill()
     await holder.communicate()
-    await State(path).aclose()
+    await StateWriter(path).aclose()
 
 
 @pytest.mark.parametrize(
@@ -176,29 +176,29 @@ def test_a_damaged_file_is_refused_and_left_alone(path: str, content: bytes) -> 
     Path(path).parent.mkdir()
     Path(path).write_bytes(content)
     with pytest.raises(StateError, match="damaged") as caught:
-        State(path)
+        StateWriter(path)
     assert "move it away" in caught.value.hint
     assert Path(path).read_bytes() == content
 
 
 async def test_damage_in_the_middle_is_found(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     for number in range(500):
         state.put(ObjectRef("", "Secret", "default", f"s{number}"), b"x" * 200)
     await state.aclose()
     damage(path)
     with pytest.raises(StateError, match="damaged"):
-        State(path)
+        StateWriter(path)
 
 
 async def test_a_newer_file_is_refused_and_left_alone(path: str) -> None:
-    await State(path).aclose()
+    await StateWriter(path).aclose()
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
     before = content_of(path)
     with pytest.raises(StateError, match="newer version") as caught:
-        State(path)
+        StateWriter(path)
     assert "run that version" in caught.value.hint
     with pytest.raises(StateError, match="newer version"):
         read_state(path)
@@ -211,16 +211,16 @@ def test_a_database_of_another_program_is_refused(path: str) -> None:
         database.execute("CREATE TABLE precious (x)")
     database.close()
     with pytest.raises(StateError, match="another program"):
-        State(path)
+        StateWriter(path)
 
 
 async def test_an_older_file_is_brought_up_to_date(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     await state.aclose()
     newer = (*state_file.MIGRATIONS, "CREATE TABLE more (x)", "ALTER TABLE more ADD COLUMN y")
     monkeypatch.setattr(state_file, "MIGRATIONS", newer)
-    state = State(path)
+    state = StateWriter(path)
     assert dict(state.remembered().rows) == {A: b"1"}
     await state.aclose()
     with sqlite3.connect(path) as database:
@@ -230,13 +230,13 @@ async def test_an_older_file_is_brought_up_to_date(path: str, monkeypatch: pytes
 
 
 async def test_a_migration_that_fails_changes_nothing(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    await State(path).aclose()
+    await StateWriter(path).aclose()
     newer = (*state_file.MIGRATIONS, "CREATE TABLE more (x); INSERT INTO nowhere VALUES (1)")
     monkeypatch.setattr(state_file, "MIGRATIONS", newer)
     with pytest.raises(StateError):
-        State(path)
+        StateWriter(path)
     monkeypatch.undo()
-    await State(path).aclose()
+    await StateWriter(path).aclose()
     with sqlite3.connect(path) as database:
         assert database.execute("SELECT name FROM sqlite_master WHERE name = 'more'").fetchall() == []
     database.close()
@@ -245,13 +245,13 @@ async def test_a_migration_that_fails_changes_nothing(path: str, monkeypatch: py
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StateError, match="cannot be opened") as caught:
-        State(str(tmp_path / "file" / "state.db"))
+        StateWriter(str(tmp_path / "file" / "state.db"))
     assert caught.value.hint
 
 
 async def test_a_full_disk_is_told_and_what_was_given_is_written_later(small_disk: Path) -> None:
     path = str(small_disk / "state.db")
-    state = State(path)
+    state = StateWriter(path)
     ballast = fill(small_disk)
     state.put(A, b"x" * 50_000)
     with pytest.raises(StateError, match="state file") as caught:
@@ -269,7 +269,7 @@ def test_no_file_is_an_empty_state(path: str) -> None:
 
 
 async def test_reading_leaves_nothing_beside_the_file(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     await state.aclose()
     before = sorted(Path(path).parent.iterdir())
@@ -278,7 +278,7 @@ async def test_reading_leaves_nothing_beside_the_file(path: str) -> None:
 
 
 async def test_what_another_process_writes_can_be_read(path: str) -> None:
-    state = State(path)
+    state = StateWriter(path)
     state.put(A, b"1")
     await state.durable()
     assert remembered(path) == {A: b"1"}
@@ -288,4 +288,4 @@ async def test_what_another_process_writes_can_be_read(path: str) -> None:
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(pipe := tmp_path / "pipe.db")
     with pytest.raises(StateError, match=r"pipe\.db: the state file cannot be used"):
-        State(str(pipe))
+        StateWriter(str(pipe))
