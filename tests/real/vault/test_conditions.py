@@ -1,4 +1,4 @@
-"""What an operator reads of stores and objects when ContentStore does not play along: what is wrong, what to do."""
+"""What an operator reads of stores and objects when Vault does not play along: what is wrong, what to do."""
 
 import json
 import subprocess

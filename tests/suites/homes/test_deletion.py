@@ -5,7 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.homes.contract import Home, WatchEventType, Conflict, Forbidden, Invalid, NotFound
+from syncret.daemon.homes.contract import Conflict, Forbidden, Home, Invalid, NotFound, WatchEventType
 from tests.suites.homes.objects import (
     OURS,
     SECRET,
@@ -295,7 +295,7 @@ async def test_a_deletion_is_told_in_a_fixed_order(backend: Home) -> None:
         await backend.delete(ref(NAMESPACE, "gone", ""))
         changes = await take(watch, 6)
     assert told(changes) == ["deleted y", "deleted z", "deleted last", "deleted owner"]
-    assert [changes[0].kind, changes[-1].kind] == [WatchEventType.MODIFIED, WatchEventType.DELETED]
+    assert [changes[0].type, changes[-1].type] == [WatchEventType.MODIFIED, WatchEventType.DELETED]
 
 
 async def test_an_object_may_own_the_namespace_it_is_in(backend: Home) -> None:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from syncret.daemon.homes.contract import Home, WatchEvent, WatchEventType, Invalid
+from syncret.daemon.homes.contract import Home, Invalid, WatchEvent, WatchEventType
 from tests.suites.homes.objects import OURS, THING, manifest, ref, replay, secret, take, told
 
 
@@ -16,9 +16,9 @@ async def test_a_watch_begins_with_what_exists(backend: Home) -> None:
         changes = await replay(watch)
     assert told(changes) == ["added a", "added b"]
     assert {
-        change.stored for change in changes if change.stored and change.stored.ref.group_kind == OURS
+        change.object for change in changes if change.object and change.object.ref.group_kind == OURS
     } == set(await backend.list(OURS))
-    assert {change.stored.ref.group_kind for change in changes if change.stored} == set(backend.kinds())
+    assert {change.object.ref.group_kind for change in changes if change.object} == set(backend.kinds())
 
 
 async def test_an_empty_home_is_synced_at_once(backend: Home) -> None:
@@ -64,8 +64,8 @@ async def test_dropping_the_last_finalizer_is_a_deletion_and_no_change_before(ba
         await backend.update(manifest())
         marked, gone = await take(watch, 2)
     assert told([marked, gone]) == ["modified a", "deleted a"]
-    assert gone.stored is not None
-    assert "finalizers" not in gone.stored.document["metadata"]
+    assert gone.object is not None
+    assert "finalizers" not in gone.object.document["metadata"]
 
 
 async def test_a_watch_begins_when_it_is_made(backend: Home) -> None:
@@ -126,8 +126,8 @@ async def test_what_others_read_cannot_be_changed_behind_their_back(backend: Hom
         stored = await backend.create(manifest(THING, "a", "", spec={"x": [1]}))
         stored.document["spec"]["x"].append(2)
         (change,) = await take(watch, 1)
-    assert change.stored is not None
-    for seen in (change.stored, await backend.get(stored.ref)):  # events may leave the content out
+    assert change.object is not None
+    for seen in (change.object, await backend.get(stored.ref)):  # events may leave the content out
         assert seen is not None
         assert seen.document.get("spec", {"x": [1]}) == {"x": [1]}
     assert "x" not in repr(await backend.create(secret("n", stringData={"x": "value"})))

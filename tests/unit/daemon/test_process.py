@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from syncret.daemon.process import give_back
+from syncret.daemon.process import trim_memory
 
 SCRIPT = """
 import resource
@@ -24,7 +24,7 @@ def test_the_soft_limit_is_raised_to_the_hard_one() -> None:
 
 
 def test_unused_pages_are_given_back() -> None:
-    give_back()
+    trim_memory()
 
 
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,4 +33,4 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(ctypes, "CDLL", without)
 
-    give_back()
+    trim_memory()

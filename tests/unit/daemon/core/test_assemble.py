@@ -14,7 +14,7 @@ from syncret.config.resources.external_secret import (
     RewriteTransform,
 )
 from syncret.daemon.core.assemble import assemble, rewrite
-from syncret.daemon.core.needs import Answer, Draw, Extract, Need, Read, Search, generators, needs, stores
+from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, generators, needs, stores
 from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 from tests.support.templates import no_template
@@ -117,7 +117,7 @@ def test_needs_are_asked_once_and_before_anything_is_known() -> None:
     wanted = spec(
         data=[DATA, DATA | {"secretKey": "b"}], data_from=[find, EXTRACT, EXTRACT, generator, generator, {}]
     )
-    assert [type(need) for need in needs(wanted)] == [Search, Extract, Draw, Draw, Read]
+    assert [type(need) for need in needs(wanted)] == [Search, Extract, Generate, Generate, Read]
     assert list(map(str, stores(wanted))) == ["SecretStore/s", "SecretStore/t"]
     assert [ref.name for ref in generators(wanted)] == ["g", "g"]
 

@@ -55,7 +55,7 @@ def start(home: MemoryCluster, clock: Clock) -> Start:
         world.reconciling.behaviour = behaviour
         async with asyncio.TaskGroup() as group:
             group.create_task(world.engine.run())
-            await world.engine.settled()
+            await world.engine.wait_idle()
             yield world
             world.engine.stop()
 

@@ -5,7 +5,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.daemon.engine.inventory import KEPT, NAMESPACE, Echoes, Inventory, only_status
+from syncret.daemon.engine.inventory import KEPT, NAMESPACE, Inventory, OwnWrites, is_status_only
 from syncret.daemon.engine.reconciler import ANY
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
@@ -125,10 +125,10 @@ WRITER = ObjectRef("external-secrets.io", "ExternalSecret", "x", "e")
 OTHER = WRITER._replace(name="other")
 
 
-def secret(version: str = "1", uid: str = "u", **document: Json) -> Stored:
+def secret(version: str = "1", uid: str = "u", **document: Json) -> StoredObject:
     metadata = {"name": "s", "generation": 1, "uid": uid, "resourceVersion": version}
     document["metadata"] = metadata | document.get("metadata", {})
-    return Stored(
+    return StoredObject(
         ref=REF,
         uid=uid,
         resource_version=version,
@@ -138,28 +138,28 @@ def secret(version: str = "1", uid: str = "u", **document: Json) -> Stored:
 
 
 def test_an_echo_is_known_once() -> None:
-    echoes = Echoes()
-    echoes.expect(REF, "5", WRITER)
-    assert echoes.writer(secret("4")) is None
-    assert echoes.writer(secret("5")) == WRITER
-    assert echoes.writer(secret("5")) is None
+    echoes = OwnWrites()
+    echoes.record(REF, "5", WRITER)
+    assert echoes.match(secret("4")) is None
+    assert echoes.match(secret("5")) == WRITER
+    assert echoes.match(secret("5")) is None
     assert len(echoes) == 0
 
 
 def test_an_echo_forgets_what_was_written_before_it() -> None:
-    echoes = Echoes()
+    echoes = OwnWrites()
     for version, writer in (("1", WRITER), ("2", OTHER), ("3", WRITER)):
-        echoes.expect(REF, version, writer)
-    assert echoes.writer(secret("2")) == OTHER
-    assert echoes.writer(secret("1")) is None
-    assert echoes.writer(secret("3")) == WRITER
+        echoes.record(REF, version, writer)
+    assert echoes.match(secret("2")) == OTHER
+    assert echoes.match(secret("1")) is None
+    assert echoes.match(secret("3")) == WRITER
 
 
 def test_echoes_that_never_come_do_not_pile_up() -> None:
-    echoes = Echoes()
+    echoes = OwnWrites()
     for version in range(1000):
-        echoes.expect(REF, str(version), WRITER)
-    assert echoes.writer(secret(str(1000 - KEPT - 1))) is None
+        echoes.record(REF, str(version), WRITER)
+    assert echoes.match(secret(str(1000 - KEPT - 1))) is None
     echoes.forget(REF)
     assert len(echoes) == 0
 
@@ -183,5 +183,5 @@ def test_echoes_that_never_come_do_not_pile_up() -> None:
         ),
     ],
 )
-def test_only_status(before: Stored | None, after: Stored, *, expected: bool) -> None:
-    assert only_status(before, after) is expected
+def test_only_status(before: StoredObject | None, after: StoredObject, *, expected: bool) -> None:
+    assert is_status_only(before, after) is expected

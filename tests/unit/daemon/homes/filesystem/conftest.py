@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
-from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputRoot
+from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.state.journal import OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry

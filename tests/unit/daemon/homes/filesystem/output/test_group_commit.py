@@ -19,9 +19,9 @@ from syncret.daemon.homes.filesystem.output.group_commit import (
     Batch,
     BatchExecutor,
     WriteSteps,
-    side_by_side,
+    run_interleaved,
 )
-from syncret.daemon.homes.filesystem.output.root import OutputSettings, OutputRoot
+from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 
 Opener = Callable[..., OutputRoot]
@@ -38,7 +38,7 @@ ONE, TWO, THREE = SETS
 
 def write_all(folder: SecretFolder, sets: Sets) -> dict[ObjectRef, Written | HomeError]:
     with Batch(folder.tree) as batch:
-        outcomes = side_by_side([folder.write(ref, data, batch) for ref, data in sets.items()])
+        outcomes = run_interleaved([folder.write(ref, data, batch) for ref, data in sets.items()])
     return dict(zip(sets, outcomes, strict=True))
 
 
@@ -174,7 +174,7 @@ def test_a_bug_in_one_leaves_nothing_half_done(open_tree: Opener, output: Path) 
     with Batch(folder.tree) as batch:
         writes = [folder.write(ref, data, batch) for ref, data in SETS.items()]
         with pytest.raises(ZeroDivisionError):
-            side_by_side([*writes, bug()])
+            run_interleaved([*writes, bug()])
     assert files(output) == {}
     assert not list(output.rglob("..*"))
 
@@ -189,7 +189,7 @@ def test_few_files_are_open_at_once(open_tree: Opener, output: Path, keys: int) 
         for write in writes:
             next(write)
         assert open_files() - before <= 64 + 3 + 1
-        side_by_side(writes)
+        run_interleaved(writes)
     assert open_files() == before
     assert len(files(output)) == 3 * keys
 
@@ -213,7 +213,7 @@ class Work:
 async def test_what_is_asked_for_together_is_shared_among_the_threads() -> None:
     work = Work()
     hands = BatchExecutor(work)
-    await asyncio.gather(*map(hands.do, range(1, 9)))
+    await asyncio.gather(*map(hands.submit, range(1, 9)))
     assert sorted(job for batch in work.batches for job in batch) == list(range(1, 9))
     assert [len(batch) for batch in work.batches] == [8 // THREADS] * THREADS
 
@@ -222,9 +222,9 @@ async def test_what_comes_while_all_are_busy_makes_the_next_batches() -> None:
     work = Work()
     hands = BatchExecutor(work)
     work.gate.clear()
-    first = [asyncio.ensure_future(hands.do(job)) for job in range(1, THREADS + 1)]
+    first = [asyncio.ensure_future(hands.submit(job)) for job in range(1, THREADS + 1)]
     await asyncio.sleep(0.05)
-    later = [asyncio.ensure_future(hands.do(job)) for job in range(100, 100 + THREADS * MOST + 5)]
+    later = [asyncio.ensure_future(hands.submit(job)) for job in range(100, 100 + THREADS * MOST + 5)]
     await asyncio.sleep(0.05)
     assert work.batches == []
     work.gate.set()
@@ -236,23 +236,23 @@ async def test_what_comes_while_all_are_busy_makes_the_next_batches() -> None:
 
 async def test_a_failure_is_that_of_its_own_job() -> None:
     hands = BatchExecutor(Work())
-    outcomes = await asyncio.gather(*map(hands.do, (1, -2, 3)), return_exceptions=True)
+    outcomes = await asyncio.gather(*map(hands.submit, (1, -2, 3)), return_exceptions=True)
     assert [type(each) for each in outcomes] == [type(None), ValueError, type(None)]
 
 
 async def test_a_bug_is_told_to_all_of_the_batch_and_the_thread_goes_on() -> None:
     hands = BatchExecutor(Work())
     with pytest.raises(ZeroDivisionError):
-        await hands.do(0)
+        await hands.submit(0)
     for _ in range(2 * THREADS):
-        await hands.do(1)
+        await hands.submit(1)
 
 
 async def test_who_is_cancelled_waits_until_the_job_is_done() -> None:
     work = Work()
     hands = BatchExecutor(work)
     work.gate.clear()
-    asking = asyncio.ensure_future(hands.do(-1))
+    asking = asyncio.ensure_future(hands.submit(-1))
     await asyncio.sleep(0.05)
     asking.cancel()
     await asyncio.sleep(0.05)
@@ -270,7 +270,7 @@ async def test_a_disk_that_hangs_takes_no_thread_from_others() -> None:
     with ThreadPoolExecutor(THREADS) as others:
         asyncio.get_running_loop().set_default_executor(others)
         hands = BatchExecutor(work)
-        hanging = [asyncio.ensure_future(hands.do(job)) for job in range(1, THREADS + 1)]
+        hanging = [asyncio.ensure_future(hands.submit(job)) for job in range(1, THREADS + 1)]
         await asyncio.sleep(0.05)
         try:
             async with asyncio.timeout(5):

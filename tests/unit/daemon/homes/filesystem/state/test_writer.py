@@ -18,8 +18,8 @@ B = ObjectRef("external-secrets.io", "ExternalSecret", "default", "b")
 
 HOLDER = """
 import sys
-from syncret.daemon.homes.filesystem.state.writer import State
-state = State(sys.argv[1])
+from syncret.daemon.homes.filesystem.state.writer import StateWriter
+state = StateWriter(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.read()
 """
