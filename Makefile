@@ -87,8 +87,7 @@ test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, r
 	if [ $$status = 5 ]; then echo "no slow tests yet"; else exit $$status; fi
 
 .PHONY: conformance
-conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one)
-	@[ -d "$(or $(SYNCRET_CORPUS),../shared/corpus)" ] || echo "no corpus beside the clone, and no SYNCRET_CORPUS: only the project's own cases"
+conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one), and the provider suite
 	$(BIN)/python -m pytest -q -m "not e2e" tests/suites/corpus tests/suites/providers $(TEST)
 
 # The oracle is built once, in minutes, into the user's cache.

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.suites.corpus.runners import table
-from tests.suites.corpus.runners.cases import Case, folders, read, sample
+from tests.suites.corpus.runners.cases import Case, Corpus, corpus, sample
 
 MARK: Final = "conformance"
 """On a module: `files`, whose cases it runs (of some `groups`, or a `sample`), and `lane`, by which way."""
@@ -20,9 +20,9 @@ _TOLD: Final = pytest.StashKey[list[table.Entry]]()
 
 
 @lru_cache(maxsize=1)
-def _cases() -> list[Case]:
+def _corpus() -> Corpus:
     try:
-        return [case for folder in folders(os.environ.get("SYNCRET_CORPUS")) for case in read(folder)]
+        return corpus(os.environ.get("SYNCRET_CORPUS"))
     except (OSError, ValueError) as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         groups: Sequence[str] = mark.kwargs.get("groups", ())
         chosen = [
             case
-            for case in _cases()
+            for case in _corpus().cases
             if case.file in mark.kwargs["files"] and (not groups or case.group in groups)
         ]
         if "sample" in mark.kwargs and not os.environ.get(ALL):
@@ -82,5 +82,5 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     told = config.stash.get(_TOLD, list[table.Entry]())
     if told:
         terminalreporter.section("conformance")
-        for line in table.lines(told):
+        for line in table.lines(told, _corpus().not_run):
             terminalreporter.write_line(line)

@@ -2,13 +2,14 @@
 
 import base64
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from tests.suites.corpus.runners import functions, verdicts
-from tests.suites.corpus.runners.cases import Case
+from tests.suites.corpus.runners.cases import Case, corpus
 from tests.suites.corpus.runners.comparing import Unknown
 from tests.suites.corpus.runners.expectations import mismatches
 from tests.suites.corpus.runners.scenarios import translate
@@ -184,7 +185,7 @@ def test_table() -> None:
         Entry("a", "process", "two", FAILED, "expected 1; came 2"),
         Entry("b", "process", "three", WAITING, "templates"),
     ]
-    assert list(lines(entries)) == [
+    assert list(lines(entries, ["new.yaml"])) == [
         "family  lane     passed/total  waiting  uncertain",
         "a       process           1/2        -          -",
         "b       process           0/0        1          -",
@@ -193,4 +194,27 @@ def test_table() -> None:
         "    expected 1; came 2",
         "",
         "waiting, in whole or in part: b (templates)",
+        "",
+        "not run, since nothing here knows their cases: new.yaml",
     ]
+
+
+def test_what_nothing_runs_is_reported_and_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "new.yaml").write_text("cases: [{id: a}]")
+    (tmp_path / "rewrite.json").write_text('{"note": "", "cases": [{"id": "b"}], "new_cases": [{"id": "c"}]}')
+    found = corpus(str(tmp_path))
+
+    assert [each.id for each in found.cases if not each.own] == ["b"]
+    assert found.not_run == ["new.yaml", "new_cases of rewrite.json"]
+
+
+def test_all_cases_of_the_repository_are_run() -> None:
+    found = corpus(None)
+
+    assert found.not_run == []
+    assert {each.own for each in found.cases} == {True, False}
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="SYNCRET_CORPUS"):
+        corpus(str(tmp_path / "none"))

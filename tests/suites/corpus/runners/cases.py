@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import yaml
 
@@ -13,8 +13,8 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
 from tests.suites.corpus.runners.comparing import is_list, value_in
 
-ROOT: Final = Path(__file__).resolve().parents[4]
-OWN: Final = Path(__file__).parents[1] / "cases" / "own"
+CASES: Final = Path(__file__).parents[1] / "cases"
+OWN: Final = CASES / "own"
 
 TO_COME: Final = frozenset({"exports", "sensitive"})
 """Features that cases wait for, as the product does not have them yet: take a name away when it has."""
@@ -70,17 +70,28 @@ class Case:
         return needed if needed in TO_COME else None
 
 
-def folders(configured: str | None) -> list[Path]:
-    """The corpus that is configured, or the one beside the repository if there is one; then our own cases."""
-    shared = Path(configured) if configured else ROOT.parent / "shared" / "corpus"
-    if configured and not shared.is_dir():
-        raise FileNotFoundError(f"SYNCRET_CORPUS: there is no folder {configured}")
-    return [folder for folder in (shared, OWN) if folder.is_dir()]
+class Corpus(NamedTuple):
+    """All cases of a run, and the files and lists that hold cases which nothing here runs."""
+
+    cases: Sequence[Case]
+    not_run: Sequence[str]
 
 
-def read(folder: Path) -> list[Case]:
-    """All cases of a folder. Raises ValueError for a file or a list that no runner would pick up."""
-    return [case for path in sorted(folder.iterdir()) for case in _cases(path, own=folder == OWN)]
+def corpus(configured: str | None) -> Corpus:
+    """The cases of the folder that is configured, or those of the repository; then our own."""
+    folder = Path(configured) if configured else CASES
+    if not folder.is_dir():
+        raise FileNotFoundError(f"SYNCRET_CORPUS: there is no folder {folder}")
+    cases, not_run = list[Case](), list[str]()
+    for path in [*_files(folder), *_files(OWN)]:
+        read = _read(path, own=path.parent == OWN)
+        cases += read.cases
+        not_run += read.not_run
+    return Corpus(cases, not_run)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix != ".md" and path != OWN)
 
 
 def sample(cases: Sequence[Case], count: int) -> list[Case]:
@@ -89,20 +100,20 @@ def sample(cases: Sequence[Case], count: int) -> list[Case]:
     return [case for case in cases if case in drawn]
 
 
-def _cases(path: Path, *, own: bool) -> Iterator[Case]:
-    if path.suffix == ".md":
-        return
+def _read(path: Path, *, own: bool) -> Corpus:
     if path.name not in _FILES:
-        raise ValueError(f"{path}: nothing here runs cases of this file")
+        return Corpus([], [path.name])
     text = path.read_text(encoding="utf-8")
     document = json.loads(text) if path.suffix == ".json" else yaml.load(text, yaml.CSafeLoader)
     groups = _FILES[path.name][1]
     unknown = [name for name in document if groups is not None and name not in {*groups, *_PROSE, *_NO_CASES}]
-    if unknown:
-        raise ValueError(f"{path}: nothing here runs the cases of {', '.join(unknown)}")
-    for group in document if groups is None else groups:
-        if group not in _PROSE:
-            yield from _group(path.name, group, document.get(group, []), own=own)
+    cases = [
+        case
+        for group in (document if groups is None else groups)
+        if group not in _PROSE
+        for case in _group(path.name, group, document.get(group, []), own=own)
+    ]
+    return Corpus(cases, [f"{name} of {path.name}" for name in unknown])
 
 
 def _group(file: str, group: str, content: Json, *, own: bool) -> Iterator[Case]:

@@ -1,6 +1,6 @@
 """The table that closes a run: one row for each family and lane, then every case that differs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 PASSED, FAILED, WAITING, UNCERTAIN = "passed", "failed", "waiting", "uncertain"
@@ -19,7 +19,7 @@ class Entry(NamedTuple):
 _HEAD: Final = ("family", "lane", "passed/total", "waiting", "uncertain")
 
 
-def lines(entries: Iterable[Entry]) -> Iterator[str]:
+def lines(entries: Iterable[Entry], not_run: Sequence[str] = ()) -> Iterator[str]:
     """The lines of the table. Cases that wait, or differ and are uncertain, are not part of the total."""
     told = sorted(entries)
     rows = [_HEAD, *(_row(*key, told) for key in sorted({(entry.family, entry.lane) for entry in told}))]
@@ -35,6 +35,9 @@ def lines(entries: Iterable[Entry]) -> Iterator[str]:
     if waiting:
         yield ""
         yield f"waiting, in whole or in part: {', '.join(waiting)}"
+    if not_run:
+        yield ""
+        yield f"not run, since nothing here knows their cases: {', '.join(not_run)}"
 
 
 def _differing(entries: Iterable[Entry]) -> Iterator[str]:
