@@ -1,4 +1,4 @@
-"""The composition root: which parts make a running daemon, and who owns whom."""
+"""Builds a running engine: the inventory, the sessions, the reconcilers, on one home."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -34,7 +34,7 @@ from syncret.providers.registry import Registry
 
 
 class RunningEngine(Struct, frozen=True, kw_only=True):
-    """A running engine and what can be asked of it."""
+    """A running engine, its inventory and the context of its reconcilers."""
 
     engine: Engine
     inventory: Inventory
@@ -42,7 +42,7 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
 
 
 class EngineOverrides(Struct, frozen=True, kw_only=True):
-    """What may be put in: a target before the home's own that sees what is written, listeners, stand-ins."""
+    """Parts that the caller replaces: a target that records writes, observers, fault injection, providers."""
 
     target: Target | None = None
     observer: Observer | None = None
@@ -50,11 +50,11 @@ class EngineOverrides(Struct, frozen=True, kw_only=True):
     faults: Faults | None = None
     substitute: Substitute | None = None
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
-    """Gives the generator to use in the place of the one that was named."""
+    """Returns the generator that is used instead of the registered one."""
     issue: Issue = no_issuer
-    """Who issues tokens of ServiceAccounts."""
+    """Issues the tokens of ServiceAccounts."""
     in_cluster: bool = True
-    """Whether targets and namespaces of others are marked, as the operator marks them."""
+    """Whether objects that others own get the operator's finalizers and annotations."""
 
 
 @asynccontextmanager
@@ -66,7 +66,7 @@ async def run_engine(
     clock: Clock,
     hooks: EngineOverrides | None = None,
 ) -> AsyncGenerator[RunningEngine, None]:
-    """The engine with all its reconcilers on one home, running until the block is left; then it drains."""
+    """Run the engine with all reconcilers on one home until the block is left; then drain it."""
     hooks = hooks or EngineOverrides()
     inventory = Inventory()
     target = hooks.target or backend
@@ -134,7 +134,7 @@ async def run_engine(
 
 
 def reconcilers(context: ReconcilerContext) -> tuple[Reconciler, ...]:
-    """One for each kind that is acted upon."""
+    """One reconciler for each kind that has one."""
     return (
         SecretStoreReconciler(context, "SecretStore"),
         SecretStoreReconciler(context, "ClusterSecretStore"),

@@ -1,4 +1,4 @@
-"""Rehearses a sync: everything is read and decided, nothing is written, neither at home nor at a store."""
+"""Providers and generators for `syncret plan`: they read as usual, and report writes without making them."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -17,8 +17,8 @@ from syncret.providers.contract import (
     RemoteTarget,
 )
 
-Told = Callable[[str, ObjectRef, RemoteTarget], None]
-"""Hears of each write that is held back: `push` or `delete`, the store, and where in it."""
+OnWrite = Callable[[str, ObjectRef, RemoteTarget], None]
+"""Called for each write that is not made: `push` or `delete`, the store, and the place in it."""
 
 
 class DryRunClient:
@@ -28,24 +28,24 @@ class DryRunClient:
     protocol does not see what `__getattr__` would answer.
     """
 
-    def __init__(self, client: Client, store: ObjectRef, told: Told) -> None:
+    def __init__(self, client: Client, store: ObjectRef, on_write: OnWrite) -> None:
         self._store = store
-        self._told = told
+        self._on_write = on_write
         for name in dir(client):
             if not name.startswith("_") and not hasattr(type(self), name):
                 setattr(self, name, getattr(client, name))
 
     async def push(self, item: PushItem) -> None:
-        """Tell, and do nothing."""
-        self._told("push", self._store, RemoteTarget(item.remote_key, item.property))
+        """Report the push; write nothing."""
+        self._on_write("push", self._store, RemoteTarget(item.remote_key, item.property))
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Tell, and do nothing."""
-        self._told("delete", self._store, target)
+        """Report the deletion; delete nothing."""
+        self._on_write("delete", self._store, target)
 
 
-def dry_run_provider(told: Told) -> Callable[[ObjectRef, Provider[Any]], Provider[Any]]:
-    """Puts clients that hold writes back in the place of those of every store."""
+def dry_run_provider(on_write: OnWrite) -> Callable[[ObjectRef, Provider[Any]], Provider[Any]]:
+    """Returns a function that replaces the clients of a provider by ones that write nothing."""
 
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         real = provider.open
@@ -53,17 +53,17 @@ def dry_run_provider(told: Told) -> Callable[[ObjectRef, Provider[Any]], Provide
             return provider
 
         @asynccontextmanager
-        async def held_back(spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
+        async def open_dry_run(spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
             async with real(spec, context) as client:
-                yield DryRunClient(client, store, told)
+                yield DryRunClient(client, store, on_write)
 
-        return replace(provider, open=held_back)
+        return replace(provider, open=open_dry_run)
 
     return substitute
 
 
 def dry_run_generator(generator: Generator[Any]) -> Generator[Any]:
-    """The generator, but what it makes elsewhere is removed at once, and what others made is left alone."""
+    """The generator, except that it removes at once what it creates and cleans up nothing else."""
     real, cleanup = generator.generate, generator.cleanup
     if real is None or cleanup is None:
         return generator
@@ -74,7 +74,7 @@ def dry_run_generator(generator: Generator[Any]) -> Generator[Any]:
             await cleanup(spec, generated.state, context)
         return Generated(generated.values)
 
-    async def leave(_spec: Model, _state: Document, _context: OpenContext) -> None:
-        """Tell nobody, and do nothing."""
+    async def no_cleanup(_spec: Model, _state: Document, _context: OpenContext) -> None:
+        """A record of an earlier sync stays in use."""
 
-    return replace(generator, generate=generate, cleanup=leave)
+    return replace(generator, generate=generate, cleanup=no_cleanup)

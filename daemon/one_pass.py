@@ -1,4 +1,4 @@
-"""One pass over a host: everything that is due is synced, or only rehearsed, and the outcome is reported."""
+"""One pass over the manifests, for `syncret sync` and `plan`: syncs what is due, collects the results."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,20 +28,20 @@ from syncret.providers.registry import Registry
 
 @dataclass(kw_only=True, repr=False)
 class SyncResult:
-    """What a pass came to."""
+    """The result of one pass."""
 
     outputs: list[Document] = field(default_factory=list[Document])
-    """What controllers wrote, in this pass or before it, as Kubernetes would hold it."""
+    """Objects that reconcilers wrote, in this pass or an earlier one, as Kubernetes would store them."""
     resources: list[Document] = field(default_factory=list[Document])
-    """What was given, with its status."""
+    """Objects of the manifests, with their status."""
     written: list[RecordedWrite] = field(default_factory=list[RecordedWrite])
     pushes: list[tuple[str, ObjectRef, RemoteTarget]] = field(
         default_factory=list[tuple[str, ObjectRef, RemoteTarget]]
     )
-    """Held-back writes to stores, of a rehearsal."""
+    """Writes to stores that a dry run did not make."""
     problems: list[FileProblem] = field(default_factory=list[FileProblem])
     failures: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
-    """What stands in the way, by object."""
+    """The error of each object that failed."""
     due: dict[ObjectRef, float] = field(default_factory=dict[ObjectRef, float])
 
     @property
@@ -50,7 +50,7 @@ class SyncResult:
 
 
 class _Progress(NullObserver):
-    """Counts the first run of each object, and keeps the failures that no status tells."""
+    """Counts the first run of each object, and keeps the errors that no status reports."""
 
     def __init__(self, report: Callable[[int, int], None] | None) -> None:
         self._report = report
@@ -76,29 +76,29 @@ async def one_pass(
     settings: Settings,
     registry: Registry,
     *,
-    rehearse: bool = False,
-    whole: bool = True,
+    dry_run: bool = False,
+    include_all: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> SyncResult:
-    """Bring a host in step once. Raises ConfigError, StateError or TargetUnavailable if it cannot begin.
+    """Sync once. Raises ConfigError, StateError or StorageUnavailable if it cannot begin.
 
-    The result tells of everything, or (`whole` false) of what is acted upon alone: to tell of a written
-    Secret, its files are read.
+    Without `include_all` the result has only the kinds that are reconciled: to include a written Secret, its
+    files would have to be read.
     """
     result = SyncResult()
     clock = Clock()
     removed: dict[ObjectRef, Document] = {}
 
-    def told(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
+    def on_write(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
         result.pushes.append((operation, store, target))
 
     home = host_home(
         settings,
         registry,
         now=clock.now,
-        on_problems=lambda found: _replace(result.problems, found),
+        on_problems=lambda found: _replace_all(result.problems, found),
         on_removed=removed.__setitem__,
-        dry=rehearse,
+        dry=dry_run,
         once=True,
     )
     async with home:
@@ -107,8 +107,8 @@ async def one_pass(
         hooks = EngineOverrides(
             target=target,
             observer=seen,
-            substitute=dry_run_provider(told) if rehearse else None,
-            generator=dry_run_generator if rehearse else None,
+            substitute=dry_run_provider(on_write) if dry_run else None,
+            generator=dry_run_generator if dry_run else None,
             issue=of_folder(os.environ),
             in_cluster=False,
         )
@@ -117,14 +117,14 @@ async def one_pass(
         ) as running:
             await running.engine.wait_idle()
             result.written = [*target.written, *_cascaded_deletions(removed, target.written)]
-            await _collect(home, running, seen.raised, result, whole=whole)
+            await _collect(home, running, seen.raised, result, include_all=include_all)
     return result
 
 
 def _cascaded_deletions(
     removed: Mapping[ObjectRef, Document], written: Iterable[RecordedWrite]
 ) -> Iterator[RecordedWrite]:
-    """Outputs that nobody deleted by name: they went with their owner, or with their manifest."""
+    """Outputs that no reconciler deleted: they went with their owner, or with their manifest."""
     named = {each.ref for each in written if each.action == "delete"}
     return (
         RecordedWrite("delete", ref, msgspec.json.encode(before), None)
@@ -133,7 +133,7 @@ def _cascaded_deletions(
     )
 
 
-def _replace(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
+def _replace_all(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
     problems[:] = found
 
 
@@ -143,11 +143,11 @@ async def _collect(
     raised: Mapping[ObjectRef, str],
     result: SyncResult,
     *,
-    whole: bool,
+    include_all: bool,
 ) -> None:
     for kind in sorted(home.kinds()):
-        acted_upon = kind in KINDS or kind == generator_states.KIND
-        if not (whole or acted_upon):
+        reconciled = kind in KINDS or kind == generator_states.KIND
+        if not (include_all or reconciled):
             continue
         for stored in await home.list(kind):
             document = stored.document
@@ -156,7 +156,7 @@ async def _collect(
                 result.outputs.append(document)
             elif not _is_implied(kind, document):
                 result.resources.append(document)
-            if acted_upon:
+            if reconciled:
                 failure = running.context.memory.failure(stored.ref)
                 if failure is not None:
                     hint = f" ({failure.hint})" if failure.hint else ""
@@ -170,14 +170,14 @@ async def _collect(
 
 
 def is_output(document: Document) -> bool:
-    """Whether a controller of ours wrote the object."""
+    """Whether one of the reconcilers wrote the object."""
     labels = member(document, "metadata", "labels")
     owner = controller_of(document)
     return labels.get(MANAGED) == "true" or (owner is not None and owner.api_version.startswith(GROUP))
 
 
 def _is_implied(kind: GroupKind, document: Document) -> bool:
-    """Whether it is a namespace that nobody gave, and that exists because it is used."""
+    """Whether it is a namespace without a manifest, which exists because an object is in it."""
     labels = member(document, "metadata", "labels")
     return kind.kind == "Namespace" and labels == {
         "kubernetes.io/metadata.name": document["metadata"]["name"]

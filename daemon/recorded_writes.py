@@ -1,4 +1,4 @@
-"""A target in front of the home's own that remembers every output that controllers write."""
+"""Records every output that the reconcilers write, for `sync`, `plan` and `simulate`."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -14,9 +14,9 @@ BOOKS = GroupKind("generators.external-secrets.io", "GeneratorState")
 
 
 class RecordedWrite(NamedTuple):
-    """One output written: what it was (None: there was none) and became (None: it was deleted).
+    """One output written: the object before (None: created) and after (None: deleted).
 
-    Both are encoded: a pass over ten thousand objects remembers all that it wrote.
+    Both are encoded, because a pass over ten thousand objects keeps all of them.
     """
 
     action: Literal["create", "update", "delete"]
@@ -38,7 +38,7 @@ class RecordedWrite(NamedTuple):
 
 
 class RecordingWriter:
-    """Implements `Target`. Bookkeeping (finalizers, the records of generators) is no output."""
+    """A `Target` that passes every write on and records it, except finalizers and GeneratorStates."""
 
     def __init__(self, target: Target) -> None:
         self._target = target

@@ -1,4 +1,4 @@
-"""What signals ask of the daemon: SIGTERM and SIGINT to stop (a second one: at once), SIGHUP to reload."""
+"""Signal handlers of the daemon: SIGTERM and SIGINT stop it (a second one at once), SIGHUP reloads it."""
 
 import asyncio
 import signal
@@ -10,24 +10,24 @@ import structlog
 
 from syncret.daemon.fatal_signal import die_by
 
-SAME: Final = 0.2
-"""Seconds within which two signals are one wish: `timeout`, for one, sends its signal twice."""
+SAME_REQUEST: Final = 0.2
+"""Seconds within which two signals are one request: `timeout`, for one, sends its signal twice."""
 
 log = structlog.get_logger()
 
 
 class Requested(Enum):
-    """What a life is ended for."""
+    """Why a run of the daemon ends."""
 
     STOP = "stop"
     RELOAD = "reload"
 
 
 class Signals:
-    """Takes signals from where it is made, inside a running loop, until that loop is closed."""
+    """Handles signals from its creation, inside a running loop, until that loop is closed."""
 
     def __init__(self, on_stop: Callable[[], None]) -> None:
-        """`on_stop` hears of the first signal to stop when it comes."""
+        """`on_stop` is called at the first signal to stop."""
         self._on_stop = on_stop
         self._came = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -42,13 +42,13 @@ class Signals:
         return self._stop_since is not None
 
     async def requested(self) -> Requested:
-        """Wait for a signal. A reload is wished for once, however often, until it is begun."""
+        """Wait for a signal. Any number of SIGHUPs before a reload begins are one request."""
         await self._came.wait()
         self._came.clear()
         return Requested.STOP if self.stopping else Requested.RELOAD
 
     def reload_begins(self) -> None:
-        """Whatever asked for a reload until now is served by this one."""
+        """Drop the requests for a reload that came before this one began: it serves them too."""
         if not self.stopping:
             self._came.clear()
 
@@ -58,7 +58,7 @@ class Signals:
             self._stop_since = now
             self._on_stop()
             self._came.set()
-        elif now - self._stop_since >= SAME:
+        elif now - self._stop_since >= SAME_REQUEST:
             log.warning(
                 "stopped at once by a second signal; what was under way is cut short", signal=number.name
             )

@@ -1,7 +1,7 @@
-"""The daemon's life: home, engine and everything around them in one TaskGroup; signals, reload, drain.
+"""Runs the daemon: home, engine and services in one TaskGroup, until a signal stops or reloads it.
 
-A reload (SIGHUP) is a new life with new settings in the same process: what is under way is drained, the state
-is on the disk, and nothing that is not due is read again. Wrong settings leave the old ones in force.
+A reload (SIGHUP) is a new run with new settings in the same process: work in progress is drained, the state
+is on disk, and nothing that is not due is read again. Invalid settings leave the old ones in force.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 
 
 class Supervisor:
-    """Runs one life after another. `announce` is told of each once its first pass is done."""
+    """Runs the daemon again after each reload. `announce` is called after the first pass of each run."""
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class Supervisor:
         self._announce = announce
 
     async def run(self) -> None:
-        """Live until SIGTERM or SIGINT. Raises what keeps a life from beginning, or cuts it short."""
+        """Run until SIGTERM or SIGINT. Raises what keeps a run from starting, or ends it."""
         asyncio.get_running_loop().set_exception_handler(logs.on_loop_error)
         signals = Signals(self._stopping)
-        # Around all lives: one that drains, or begins, is alive too.
-        watchdog = asyncio.create_task(self._keep_alive(), name="watchdog")
+        # Around all runs: systemd must be notified during a start and a drain, too.
+        watchdog = asyncio.create_task(self._feed_watchdog(), name="watchdog")
         try:
             settings = self._load()
-            while await self._live(settings, signals) is Requested.RELOAD and not signals.stopping:
+            while await self._run_once(settings, signals) is Requested.RELOAD and not signals.stopping:
                 signals.reload_begins()
                 settings = self._reloaded(settings)
         finally:
@@ -78,13 +78,13 @@ class Supervisor:
                 log.warning("the settings are wrong, the old ones stay in force", problem=str(problem))
             return settings
 
-    async def _live(self, settings: Settings, signals: Signals) -> Requested:
+    async def _run_once(self, settings: Settings, signals: Signals) -> Requested:
         logs.configure(settings.log_level, settings.log_format)
         clock = Clock()
         metrics = Metrics(clock.now)
         problems = _Problems()
         async with AsyncExitStack() as stack:
-            # first of all: a daemon that cannot be asked must not have written anything when it gives up
+            # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
             home = host_home(settings, self._registry, now=clock.now, on_problems=problems.found)
             await stack.enter_async_context(home)
@@ -102,9 +102,7 @@ class Supervisor:
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )
             metrics.watch(sources_of(running))
-            view = View(
-                controllers=running, metrics=metrics, clock=clock, settings=settings, started=clock.now()
-            )
+            view = View(running=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())
             problems.view = view
             problems.found(problems.current)
             for serve in serves:
@@ -113,35 +111,35 @@ class Supervisor:
                 chores = [
                     group.create_task(home.run(), name="home: follow the folders"),
                     group.create_task(clock.follow(), name="clock: follow the system's"),
-                    group.create_task(self._tell(view), name="status"),
+                    group.create_task(self._notify_status(view), name="status"),
                 ]
-                wish = await signals.requested()
-                if wish is Requested.RELOAD:
+                requested = await signals.requested()
+                if requested is Requested.RELOAD:
                     self._notifier.reloading()
                     log.info("reloading")
                 for chore in chores:
                     chore.cancel()
-        return wish
+        return requested
 
-    async def _keep_alive(self) -> None:
-        """Tell systemd that the loop turns, twice in each interval that it waits for us."""
+    async def _feed_watchdog(self) -> None:
+        """Notify systemd's watchdog twice in each of its intervals, as long as the event loop runs."""
         while self._notifier.watchdog:
             self._notifier.alive()
             await asyncio.sleep(self._notifier.watchdog / 2)
 
-    async def _tell(self, view: View) -> None:
-        await view.controllers.engine.first_pass.wait()
+    async def _notify_status(self, view: View) -> None:
+        await view.running.engine.first_pass.wait()
         trim_memory()
-        self._notifier.ready(_line(view))
+        self._notifier.ready(_status_line(view))
         if self._announce is not None:
             self._announce(view)
         while True:
             await asyncio.sleep(STATUS_EVERY)
-            self._notifier.status(_line(view))
+            self._notifier.status(_status_line(view))
 
 
 def sources_of(running: RunningEngine) -> Sources:
-    """Where a scrape looks."""
+    """What a scrape of the metrics reads."""
     sessions = running.context.sessions
     return Sources(
         inventory=running.inventory,
@@ -153,7 +151,7 @@ def sources_of(running: RunningEngine) -> Sources:
 
 
 class _Problems:
-    """Logs the problems of manifests that were not there before, and keeps them for those who ask."""
+    """Logs each new problem of a manifest once, and keeps the current ones for `/status`."""
 
     def __init__(self) -> None:
         self.current: Sequence[FileProblem] = ()
@@ -162,8 +160,8 @@ class _Problems:
     def found(self, problems: Sequence[FileProblem]) -> None:
         for each in problems:
             if each not in self.current:
-                tell = log.error if each.problem.fatal else log.warning
-                tell(
+                report = log.error if each.problem.fatal else log.warning
+                report(
                     each.problem.message,
                     at=each.place,
                     path=each.problem.path,
@@ -174,9 +172,9 @@ class _Problems:
             self.view.problems = self.current
 
 
-def _line(view: View) -> str:
+def _status_line(view: View) -> str:
     """One line for `systemctl status`."""
-    queue = view.controllers.engine.queue.stats()
+    queue = view.running.engine.queue.stats()
     objects = queue.ready + queue.scheduled + queue.running
-    failing = view.controllers.engine.failing
+    failing = view.running.engine.failing
     return f"{objects} objects scheduled, {failing} failing, {queue.ready} due"

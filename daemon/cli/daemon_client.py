@@ -1,4 +1,4 @@
-"""Asks a running daemon over its control socket; the standard library alone will do: it starts fast."""
+"""The client of the control socket; it uses only the standard library, so that commands start fast."""
 
 import json
 import os
@@ -12,11 +12,11 @@ from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, UNUSABLE
 from syncret.daemon.cli.parser.options import DEFAULTS
 
-PATIENCE: Final = 10.0
-"""Seconds without a word after which a daemon counts as hanging."""
+ANSWER_TIMEOUT: Final = 10.0
+"""Seconds without data after which a daemon counts as hanging."""
 
-LONGEST: Final = 107
-"""Bytes of a socket's path: the kernel takes no more."""
+MAX_SOCKET_PATH: Final = 107
+"""Bytes that Linux allows for the path of a Unix socket."""
 
 _OK: Final = 200
 
@@ -24,7 +24,7 @@ Answer = dict[str, Any]
 
 
 class CommandError(Exception):
-    """The daemon cannot be asked, or will not do it: what is told, what helps, and the exit code."""
+    """The daemon does not answer, or refuses the request: message, hint and exit code."""
 
     def __init__(self, message: str, *, hint: str = "", code: int = FAILED) -> None:
         self.hint = hint
@@ -32,22 +32,22 @@ class CommandError(Exception):
         super().__init__(message)
 
     def report(self) -> int:
-        """Say it on stderr. Returns the exit code."""
-        told = f"syncret: {self}" + (f" ({self.hint})" if self.hint else "")
-        sys.stderr.write(printable(told) + "\n")
+        """Print the error on stderr. Returns the exit code."""
+        message = f"syncret: {self}" + (f" ({self.hint})" if self.hint else "")
+        sys.stderr.write(printable(message) + "\n")
         return self.code
 
 
 def request(options: Namespace, method: str, path: str, **query: str) -> Answer:
-    """The daemon's answer. Raises Refusal."""
+    """The daemon's answer. Raises CommandError."""
     where = socket_of(options)
-    if not 0 < len(os.fsencode(where)) <= LONGEST:
-        what = f"longer than {LONGEST} bytes" if where else "there is none"
+    if not 0 < len(os.fsencode(where)) <= MAX_SOCKET_PATH:
+        what = f"longer than {MAX_SOCKET_PATH} bytes" if where else "there is none"
         hint = "name the daemon's socket with --socket PATH"
         raise CommandError(f"socket {where}: {what}" if where else f"socket: {what}", hint=hint, code=INVALID)
-    request = f"{method} {path}?{urlencode(query)} HTTP/1.0\r\nHost: syncret\r\n\r\n"
+    message = f"{method} {path}?{urlencode(query)} HTTP/1.0\r\nHost: syncret\r\n\r\n"
     try:
-        head, _, body = _exchange(where, request.encode()).partition(b"\r\n\r\n")
+        head, _, body = _exchange(where, message.encode()).partition(b"\r\n\r\n")
         status = int(head.split(None, 2)[1])
         answer = _answer(status, json.loads(body))
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
@@ -58,7 +58,7 @@ def request(options: Namespace, method: str, path: str, **query: str) -> Answer:
         raise CommandError(f"you may not talk to the daemon at {where}", hint=hint, code=UNUSABLE) from None
     except (OSError, ValueError, IndexError) as error:
         hint = "it may still be starting, hang, or be another program: see its log"
-        hangs = isinstance(error, TimeoutError | BlockingIOError)  # the latter: so many wait for it already
+        hangs = isinstance(error, TimeoutError | BlockingIOError)  # the latter: the backlog is full
         why = "no answer in time" if hangs else "no sensible answer"
         raise CommandError(f"{where}: {why}", hint=hint, code=UNUSABLE) from None
     if status != _OK:
@@ -66,8 +66,8 @@ def request(options: Namespace, method: str, path: str, **query: str) -> Answer:
     return answer
 
 
-def ask_about(options: Namespace, method: str, path: str) -> Answer:
-    """Ask about the object that the command line names. Raises Refusal."""
+def request_object(options: Namespace, method: str, path: str) -> Answer:
+    """Send a request about the object that the command line names. Raises CommandError."""
     kind, slash, name = options.object.partition("/")
     if not (kind and slash and name) or "/" in name:
         hint = "write KIND/NAME, such as ExternalSecret/database; the namespace goes to -n"
@@ -76,7 +76,7 @@ def ask_about(options: Namespace, method: str, path: str) -> Answer:
 
 
 def socket_of(options: Namespace) -> str:
-    """Where to ask: the flag, then the settings. Raises Refusal."""
+    """The path of the control socket: the flag, or else the settings. Raises CommandError."""
     if options.socket is not None:
         return str(options.socket)
     if not (options.config or options.set):
@@ -95,21 +95,21 @@ def socket_of(options: Namespace) -> str:
 
 
 def print_json(answer: Answer) -> None:
-    """For machines."""
+    """Print the answer as JSON."""
     sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
 
 
-def _answer(status: int, told: object) -> Answer:
-    """What was told, if a daemon of ours tells it so. Raises ValueError."""
-    answer = cast("Answer", told)
-    if not isinstance(told, dict) or (status != _OK and not {"message", "hint"} <= answer.keys()):
+def _answer(status: int, body: object) -> Answer:
+    """The body, if it has the form of our daemon's answers. Raises ValueError."""
+    answer = cast("Answer", body)
+    if not isinstance(body, dict) or (status != _OK and not {"message", "hint"} <= answer.keys()):
         raise ValueError("is none of ours")
     return answer
 
 
 def _exchange(where: str, request: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
-        caller.settimeout(PATIENCE)
+        caller.settimeout(ANSWER_TIMEOUT)
         caller.connect(where)
         caller.sendall(request)
         pieces: list[bytes] = []

@@ -3,9 +3,9 @@
 from typing import Final
 
 OK: Final = 0
-"""All synced."""
+"""Everything is in order."""
 FAILED: Final = 1
-"""Some resource failed."""
+"""A resource failed."""
 INVALID: Final = 2
 """An invalid manifest, or wrong usage."""
 UNUSABLE: Final = 3

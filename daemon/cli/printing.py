@@ -1,4 +1,4 @@
-"""How commands print: documents on stdout, problems on stderr as `file:line: path: message (hint)`."""
+"""Prints documents on stdout, and problems on stderr as `file:line: path: message (hint)`."""
 
 import sys
 
@@ -17,7 +17,7 @@ def print_json(document: Document, *, indent: int = 0) -> None:
 
 def print_yaml(document: Document) -> None:
     """One YAML document."""
-    from syncret.config.text.yaml_writer import to_yaml  # only this format pays for it
+    from syncret.config.text.yaml_writer import to_yaml  # imported only for this format
 
     sys.stdout.write("---\n" + to_yaml(document))
 

@@ -1,4 +1,4 @@
-"""From a command line to settings, and from what can go wrong before the work begins to an exit code."""
+"""Loads the settings that a command line names, and turns errors before the work starts into exit codes."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ ONE_SHOT: Final = (Given("default", "outputDir", ""), Given("default", "stateFil
 def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
     """The settings in force. Raises ConfigError.
 
-    `one_shot` commands touch only what they are told to: without a flag, no output folder and no state.
+    `one_shot` commands use only what the flags name: without a flag, no output folder and no state.
     """
     file = getattr(options, "config", None)
     flags = [*(ONE_SHOT if one_shot else ()), *flags_of(options)]
@@ -59,7 +59,7 @@ def flags_of(options: Namespace) -> Iterator[Given]:
 
 
 def run_guarded(work: Callable[[], int]) -> int:
-    """Run a command; what keeps it from its work becomes a message with a remedy, and an exit code."""
+    """Run a command; an error that keeps it from starting becomes a message and an exit code."""
     try:
         return work()
     except KNOWN as error:

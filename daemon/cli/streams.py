@@ -1,6 +1,6 @@
-"""Standard streams that hold whatever the caller made of them: closed, a pipe nobody reads, a full disk.
+"""Standard streams that work even if they are closed, a pipe without a reader, or on a full disk.
 
-What is printed is UTF-8 whatever the locale says: machines read it, and names come from all over the world.
+The encoding is UTF-8 whatever the locale says: programs read it, and names may be in any language.
 """
 
 import io
@@ -15,17 +15,17 @@ _STREAMS: Final = ("stdin", "stdout", "stderr")
 
 
 class CannotPrint(Exception):
-    """The output goes to something that takes no more; what was done before that is done."""
+    """Standard output cannot be written to, such as a full disk. The work done before is not undone."""
 
 
 class _Output(io.FileIO):
-    """A descriptor to write to. Where nobody reads on, the rest is passed over; the exit code counts.
+    """A file descriptor of an output. If a pipe has no reader any more, the rest is discarded silently.
 
-    What was printed comes before what is said of it, where both go to one place. That a write failed is told
-    once: Python itself writes what is left when the stream goes.
+    Output on stdout precedes messages about it on stderr where both go to one place. A failed write is
+    reported once: Python writes what is left when the stream is closed.
     """
 
-    _told = False
+    _reported = False
 
     @property
     def _is_stderr(self) -> bool:
@@ -39,18 +39,18 @@ class _Output(io.FileIO):
         except BrokenPipeError:
             return memoryview(data).nbytes
         except OSError as error:
-            if self._told or self._is_stderr:  # nobody is left who could be told
+            if self._reported or self._is_stderr:  # there is no place left to report it
                 return memoryview(data).nbytes
-            self._told = True
+            self._reported = True
             raise CannotPrint(error.strerror) from None
 
 
-def take_over() -> None:
-    """Make the streams of this process sound. A closed one leads nowhere, lest a file takes its number."""
+def replace_standard_streams() -> None:
+    """Replace the streams of this process. A closed one becomes /dev/null: no file may take its number."""
     for number, name in enumerate(_STREAMS):
         stream: TextIO | None = getattr(sys, name)
         if stream is None:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free, which is this one
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
         if number:
             output = _Output(number, "w", closefd=False)
             line_by_line = number == _STREAMS.index("stderr") or output.isatty()

@@ -1,4 +1,4 @@
-"""Tables for people: what is kept in step, how that went, and when next."""
+"""The table that `sync` and `run` print: each object with its condition, its output and its next run."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -24,11 +24,11 @@ class Row(NamedTuple):
 
 
 def rows_of(result: SyncResult, output_dir: str) -> list[Row]:
-    """One row for each object that is acted upon, after a pass."""
-    given = ((ref_of(document), document) for document in [*result.resources, *result.outputs])
+    """One row for each object that is reconciled, after a pass."""
+    objects = ((ref_of(document), document) for document in [*result.resources, *result.outputs])
     return sorted(
         row_of(document, failure=result.failures.get(ref, ""), due=result.due.get(ref), output_dir=output_dir)
-        for ref, document in given
+        for ref, document in objects
         if ref.group_kind in KINDS
     )
 
@@ -40,10 +40,10 @@ def row_of(document: Document, *, failure: str, due: float | None, output_dir: s
     conditions: list[Document] = status.get("conditions", [])
     condition: Document = next((each for each in conditions if each.get("type") == "Ready"), Document())
     name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
-    silent = "ready" if condition.get("status") == "True" else "waiting"
-    told = failure or condition.get("message") or condition.get("reason") or silent
+    default = "ready" if condition.get("status") == "True" else "waiting"
+    text = failure or condition.get("message") or condition.get("reason") or default
     return Row(
-        ref.kind, name, condition.get("status", "-"), told, _where(document, ref, output_dir), _moment(due)
+        ref.kind, name, condition.get("status", "-"), text, _where(document, ref, output_dir), _moment(due)
     )
 
 

@@ -1,7 +1,4 @@
-"""Columns and spans of time for people.
-
-A progress line on a terminal; nothing in a pipe.
-"""
+"""Output for people: columns, ages such as `5m`, and a progress line if the output is a terminal."""
 
 import sys
 import time
@@ -13,10 +10,15 @@ from typing import Final, Self, TextIO
 from syncret.config.visible import printable
 
 EVERY: Final = 0.1
+"""Seconds between two updates of the progress line."""
+
+_UNITS: Final = ((86400, "d"), (3600, "h"), (60, "m"))
+_TWICE: Final = 2
+"""A unit is used from two of it on: 90s, then 2m; 47h, then 2d."""
 
 
 class Progress:
-    """Shows `done/total` on one line that is cleared at the end."""
+    """Shows `done/total` on one line of a terminal, and clears the line at the end."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -27,7 +29,7 @@ class Progress:
         return self
 
     def show(self, done: int, total: int) -> None:
-        """So many objects of so many have been looked at."""
+        """Update the line."""
         now = time.monotonic()
         if self._visible and (now - self._shown >= EVERY or done == total):
             self._shown = now
@@ -42,13 +44,8 @@ class Progress:
             self._stream.flush()
 
 
-_UNITS: Final = ((86400, "d"), (3600, "h"), (60, "m"))
-_TWICE: Final = 2
-"""A unit is used from two of it on: 90s, then 2m; 47h, then 2d."""
-
-
 def print_columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Columns as wide as they need to be; the last one is not padded."""
+    """Print rows in columns as wide as their cells; the last one is not padded."""
     lines = [tuple(head), *(tuple(map(printable, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -70,7 +67,7 @@ def age(moment: str | None, now: float) -> str:
 
 
 def time_until(moment: str | None, now: float, *, never: str) -> str:
-    """In how long a timestamp comes."""
+    """How long until a timestamp; `never` without one."""
     if moment is None:
         return never
     left = _seconds(moment) - now

@@ -1,1 +1,1 @@
-"""What operators see: metrics, health, logs, and the word to systemd."""
+"""Operations: metrics, HTTP endpoints, the control socket, logs, notifications to systemd."""

@@ -1,11 +1,11 @@
-"""Says why an address or a socket cannot be listened on, and what to do about it."""
+"""The error for an address or a socket that cannot be listened on, with a remedy."""
 
 import errno
 from typing import Final
 
 
 class CannotListen(Exception):
-    """An address or a socket cannot be used; `hint` says what to do about it."""
+    """The daemon cannot listen on an address or a socket; `hint` says what to do."""
 
     def __init__(self, message: str, *, hint: str) -> None:
         self.hint = hint
@@ -24,8 +24,8 @@ _WHY: Final = {
 
 
 def cannot_listen(address: str, error: OSError) -> CannotListen:
-    """The error of binding to a TCP address, with what to do about it."""
-    # asyncio passes over addresses that this machine lacks, and names no code when none is left (since 3.13)
+    """The error for a TCP address that cannot be bound."""
+    # asyncio skips addresses that this machine does not have; if none is left, the error has no errno (3.13)
     code = errno.EADDRNOTAVAIL if error.errno is None else error.errno
     why = _WHY.get(code, error.strerror or "it cannot be used")
     return CannotListen(f"cannot listen on {address}: {why}", hint=ELSEWHERE)

@@ -1,4 +1,4 @@
-"""The control socket: what `syncret status`, `explain` and `refresh` talk to. Its mode is its only lock."""
+"""The control socket of `syncret status`, `explain` and `refresh`; its mode (0600) is its access control."""
 
 import errno
 import os
@@ -16,12 +16,12 @@ from syncret.config.settings import Settings
 from syncret.daemon.core.explain.explain import ExplainInput, Explanation, explain
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import CannotListen
-from syncret.daemon.ops.http import BACKLOG, running, streamed
+from syncret.daemon.ops.http import BACKLOG, app_runner, stream_response
 from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, refresh
 from syncret.daemon.ops.view import Serve, View
 
-LONGEST_PATH: Final = 107
-"""Bytes that Linux takes as the name of a socket."""
+MAX_SOCKET_PATH: Final = 107
+"""Bytes that Linux allows for the path of a Unix socket."""
 
 ELSEWHERE: Final = "choose another with --socket PATH, or none with --socket ''"
 
@@ -30,17 +30,17 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @asynccontextmanager
 async def control_service(settings: Settings) -> AsyncGenerator[Serve, None]:
-    """Listen at `settings.socket`, if it is set, for as long as the block is open. Raises CannotListen."""
+    """Listen at `settings.socket`, if it is set, until the block is left. Raises CannotListen."""
     if not settings.socket:
         yield lambda _: nullcontext()
         return
     path = Path(settings.socket)
-    listener = bound(path)
+    listener = listen_at(path)
     identity = _inode(path)
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
-        async with running(application(view)) as runner:
+        async with app_runner(application(view)) as runner:
             await web.SockSite(runner, listener).start()
             yield
 
@@ -48,24 +48,24 @@ async def control_service(settings: Settings) -> AsyncGenerator[Serve, None]:
         yield serve
     finally:
         listener.close()
-        if _inode(path) == identity:  # not that of a successor
+        if _inode(path) == identity:  # a successor may have replaced it
             _remove(path)
 
 
-def bound(path: Path) -> socket.socket:
+def listen_at(path: Path) -> socket.socket:
     """A socket that listens at the path, with mode 0600. Raises CannotListen.
 
-    That of a dead process is replaced.
+    A stale socket, on which no process listens any more, is replaced.
     """
-    if len(os.fsencode(path)) > LONGEST_PATH:
-        raise CannotListen(f"{path}: is longer than {LONGEST_PATH} bytes", hint=ELSEWHERE)
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        raise CannotListen(f"{path}: is longer than {MAX_SOCKET_PATH} bytes", hint=ELSEWHERE)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _make_way(path)
-        os.fchmod(listener.fileno(), 0o600)  # before bind: there is no moment with another mode
+        _remove_stale_socket(path)
+        os.fchmod(listener.fileno(), 0o600)  # before bind: the file never has another mode
         listener.bind(str(path))
-        listener.listen(BACKLOG)  # at once: whoever is refused takes a socket for that of a dead process
+        listener.listen(BACKLOG)  # at once: a socket that refuses connections is taken for a stale one
     except OSError as error:
         listener.close()
         raise CannotListen(f"{path}: {error.strerror}", hint=ELSEWHERE) from error
@@ -87,7 +87,7 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _make_way(path: Path) -> None:
+def _remove_stale_socket(path: Path) -> None:
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -103,27 +103,27 @@ def _make_way(path: Path) -> None:
 
 
 def application(view: View) -> web.Application:
-    """All routes."""
+    """The HTTP application with all routes."""
 
-    async def told(request: web.Request) -> web.StreamResponse:
-        return await streamed(request, status.pieces(view), {"Content-Type": "application/json"})
+    async def get_status(request: web.Request) -> web.StreamResponse:
+        return await stream_response(request, status.pieces(view), {"Content-Type": "application/json"})
 
-    async def explained(request: web.Request) -> web.Response:
-        return _json(explanation(view, *_asked(request)))
+    async def get_explanation(request: web.Request) -> web.Response:
+        return _json(explanation(view, *_object_in_query(request)))
 
-    async def refreshed(request: web.Request) -> web.Response:
-        return _json(refresh(view.controllers, find(view.controllers.inventory, *_asked(request))))
+    async def post_refresh(request: web.Request) -> web.Response:
+        return _json(refresh(view.running, find(view.running.inventory, *_object_in_query(request))))
 
-    app = web.Application(middlewares=[_refusals])
-    app.router.add_get("/status", told)
-    app.router.add_get("/explain", explained)
-    app.router.add_post("/refresh", refreshed)
+    app = web.Application(middlewares=[_error_responses])
+    app.router.add_get("/status", get_status)
+    app.router.add_get("/explain", get_explanation)
+    app.router.add_post("/refresh", post_refresh)
     return app
 
 
 def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation:
-    """What there is to say of one object. Raises UnknownObject."""
-    controllers, engine = view.controllers, view.controllers.engine
+    """The explanation of one object. Raises UnknownObject."""
+    controllers, engine = view.running, view.running.engine
     stored = find(controllers.inventory, kind, namespace, name)
     ref, document = stored.ref, stored.document
     failure = controllers.context.memory.failure(ref)
@@ -141,17 +141,17 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
 
 
 @web.middleware
-async def _refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """What an operator can mend is an answer with a remedy, not a failure of the server."""
+async def _error_responses(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Errors that an operator can correct become 404 or 409 with a hint, not 500."""
     try:
         return await handler(request)
     except UnknownObject as error:
-        return _refusal(404, str(error), error.hint)
+        return _error_response(404, str(error), error.hint)
     except Refused as error:
-        return _refusal(409, str(error), error.hint)
+        return _error_response(409, str(error), error.hint)
 
 
-def _asked(request: web.Request) -> tuple[str, str, str]:
+def _object_in_query(request: web.Request) -> tuple[str, str, str]:
     query = request.query
     return query.get("kind", ""), query.get("namespace", ""), query.get("name", "")
 
@@ -160,6 +160,6 @@ def _json(answer: msgspec.Struct) -> web.Response:
     return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
 
 
-def _refusal(code: int, message: str, hint: str) -> web.Response:
+def _error_response(code: int, message: str, hint: str) -> web.Response:
     body = msgspec.json.encode({"message": message, "hint": hint})
     return web.Response(status=code, body=body, content_type="application/json")

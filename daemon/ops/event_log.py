@@ -12,14 +12,14 @@ log = structlog.get_logger()
 
 
 class EventLogger:
-    """Implements `Events`."""
+    """An `EventRecorder` that logs the events of objects."""
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         (log.warning if warning else log.info)(message, object=ref, reason=reason)
 
 
 class EngineLogger(NullObserver):
-    """What is worth a line. Runs and calls are for debugging; metrics count them."""
+    """An observer of the engine that logs. Runs and calls are logged at debug level: metrics count them."""
 
     def ran(self, run: Run) -> None:
         failure = type(run.failure).__name__ if run.failure is not None else None

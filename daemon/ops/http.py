@@ -1,4 +1,4 @@
-"""HTTP for machines: `/metrics`, `/healthz`, `/readyz` and `/status`, without any way to change something."""
+"""The HTTP server: `/metrics`, `/healthz`, `/readyz` and `/status`, all of them read-only."""
 
 import asyncio
 import socket
@@ -15,16 +15,16 @@ from syncret.daemon.ops.bind_errors import cannot_listen
 from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.ops.view import Serve, View
 
-GOODBYE: Final = 1.0
-"""Seconds that open connections get when the daemon stops."""
+SHUTDOWN_TIMEOUT: Final = 1.0
+"""Seconds that open connections have to finish when the daemon stops."""
 
 BACKLOG: Final = 128
-"""Callers that may wait while the daemon begins."""
+"""Connections that may wait while the daemon starts."""
 
 
 @asynccontextmanager
 async def http_service(settings: Settings) -> AsyncGenerator[Serve, None]:
-    """Listen at `settings.listen`, if it is set, for as long as the block is open. Raises CannotListen."""
+    """Listen at `settings.listen`, if it is set, until the block is left. Raises CannotListen."""
     if not settings.listen:
         yield lambda _: nullcontext()
         return
@@ -33,10 +33,10 @@ async def http_service(settings: Settings) -> AsyncGenerator[Serve, None]:
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
-        async with running(application(view)) as runner:
+        async with app_runner(application(view)) as runner:
             for listener in listeners:
                 await web.SockSite(runner, listener).start()
-            view.address = _shown(host, listeners[0])
+            view.address = _display_address(host, listeners[0])
             yield
 
     try:
@@ -47,12 +47,12 @@ async def http_service(settings: Settings) -> AsyncGenerator[Serve, None]:
 
 
 async def _listeners(listen: str) -> list[socket.socket]:
-    """A socket for each address that the name stands for, with callers let in to wait."""
+    """A socket for each address of the host name, which already accepts connections."""
     address = address_of(listen)
     loop = asyncio.get_running_loop()
     listeners: list[socket.socket] = []
     try:
-        # asyncio knows how to bind names, families and an empty host; this server itself serves nobody
+        # asyncio binds names, families and an empty host correctly; this server itself never serves
         server = await loop.create_server(
             asyncio.Protocol, address.host or None, address.port, start_serving=False
         )
@@ -68,9 +68,9 @@ async def _listeners(listen: str) -> list[socket.socket]:
 
 
 @asynccontextmanager
-async def running(app: web.Application) -> AsyncGenerator[web.AppRunner, None]:
-    """The application, ready for sites."""
-    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=GOODBYE)
+async def app_runner(app: web.Application) -> AsyncGenerator[web.AppRunner, None]:
+    """A runner of the application, to which sites can be added."""
+    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
     await runner.setup()
     try:
         yield runner
@@ -79,42 +79,42 @@ async def running(app: web.Application) -> AsyncGenerator[web.AppRunner, None]:
 
 
 def application(view: View) -> web.Application:
-    """All routes."""
+    """The HTTP application with all routes."""
 
-    async def metrics(request: web.Request) -> web.StreamResponse:
-        return await streamed(request, view.metrics.pieces(), {"Content-Type": CONTENT_TYPE})
+    async def get_metrics(request: web.Request) -> web.StreamResponse:
+        return await stream_response(request, view.metrics.pieces(), {"Content-Type": CONTENT_TYPE})
 
-    async def told(request: web.Request) -> web.StreamResponse:
-        return await streamed(request, status.pieces(view), {"Content-Type": "application/json"})
+    async def get_status(request: web.Request) -> web.StreamResponse:
+        return await stream_response(request, status.pieces(view), {"Content-Type": "application/json"})
 
-    async def healthy(_: web.Request) -> web.Response:
-        return web.Response(text="ok\n")  # whoever can say so has a loop that turns
+    async def get_health(_: web.Request) -> web.Response:
+        return web.Response(text="ok\n")  # an answer shows that the event loop runs
 
-    async def ready(_: web.Request) -> web.Response:
-        reason = unready(view)
+    async def get_readiness(_: web.Request) -> web.Response:
+        reason = not_ready_reason(view)
         return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
 
     app = web.Application()
-    app.router.add_get("/metrics", metrics)
-    app.router.add_get("/status", told)
-    app.router.add_get("/healthz", healthy)
-    app.router.add_get("/readyz", ready)
+    app.router.add_get("/metrics", get_metrics)
+    app.router.add_get("/status", get_status)
+    app.router.add_get("/healthz", get_health)
+    app.router.add_get("/readyz", get_readiness)
     return app
 
 
-def unready(view: View) -> str:
-    """Why the daemon is not ready yet, or nothing."""
-    engine = view.controllers.engine
+def not_ready_reason(view: View) -> str:
+    """Why the daemon is not ready yet; empty if it is."""
+    engine = view.running.engine
     if engine.first_pass.is_set():
         return ""
     queue = engine.queue.stats()
     return f"the first pass is under way: {queue.ready} objects wait, {queue.running} are being worked on"
 
 
-async def streamed(
+async def stream_response(
     request: web.Request, pieces: AsyncIterator[bytes], headers: dict[str, str]
 ) -> web.StreamResponse:
-    """Send what is made, as fast as it is taken; a client that left ends it."""
+    """Send the pieces no faster than the client reads them; ends when the client disconnects."""
     response = web.StreamResponse(headers=headers)
     await response.prepare(request)
     async for piece in pieces:
@@ -124,8 +124,8 @@ async def streamed(
     return response
 
 
-def _shown(host: str, listener: socket.socket) -> str:
-    """The address in use; the host is told as it was asked for."""
+def _display_address(host: str, listener: socket.socket) -> str:
+    """The address in use: the host as configured, the port as bound."""
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host or "localhost"
     return f"{shown}:{port}"

@@ -1,8 +1,8 @@
-"""Logs by structlog: a console for people, one JSON object a line for machines, both on stderr.
+"""Configures logging (structlog, on stderr): console lines for people, one JSON object a line for machines.
 
-What is logged is made plain first: texts, numbers, names of objects. Whatever else gets here by mistake is
-told by its type alone, and of an error that is not ours only the class and the places it passed: its text may
-quote a value.
+Every value is converted first: texts, numbers and names of objects are logged as they are, anything else only
+by its type. Of an exception that is not ours only the class and the code locations are logged: its text may
+quote a secret value.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from syncret.providers.errors import SyncError
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 PRINTABLE: Final = (ObjectRef, GroupKind, SyncError, HomeError, ConfigError, Problem, PurePath)
-"""Types whose text is ours: it names keys and places, never values."""
+"""Types whose text may be logged: it names keys and places, never values."""
 
 
 def configure(level: str = "info", form: str = "auto", stream: TextIO | None = None) -> None:
@@ -62,13 +62,13 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
 
 
 def _for_people(console: Processor, logger: WrappedLogger, method: str, event: EventDict) -> Any:  # noqa: ANN401  # as structlog has it
-    """A line of the console; in JSON, what steers a terminal is escaped anyway."""
+    """A console line without control characters of terminals; JSON escapes them anyway."""
     shown = {key: printable(value) if isinstance(value, str) else value for key, value in event.items()}
     return console(logger, method, shown)
 
 
 def plain_errors(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """`exc_info` as the class of the error and the places it passed, from the outermost call."""
+    """Replaces `exc_info` by the class of the error and its code locations, outermost call first."""
     del logger, method
     error: object = event.pop("exc_info", None)
     if error is True:
@@ -80,13 +80,13 @@ def plain_errors(logger: WrappedLogger, method: str, event: EventDict) -> EventD
 
 
 def plain_values(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """Every value made plain, whatever the renderer would have made of it."""
+    """Converts every value, so that no renderer prints what `plain` would not."""
     del logger, method
     return {key: plain(value) for key, value in event.items()}
 
 
 def plain(value: object) -> Json:
-    """A value that JSON has: names and our own errors as text, what is unknown as its type."""
+    """The value as JSON: names and our own errors as text, an unknown object as its type."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, PRINTABLE):
@@ -102,7 +102,7 @@ def plain(value: object) -> Json:
 
 
 def places(trace: TracebackType | None) -> list[str]:
-    """Where an error passed, as `file:line in function`; never a local variable or a line of code."""
+    """The traceback as `file:line in function`, without local variables or lines of code."""
     return [
         f"{PurePath(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name}"
         for frame, line in walk_tb(trace)
@@ -110,14 +110,14 @@ def places(trace: TracebackType | None) -> list[str]:
 
 
 def on_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """For `loop.set_exception_handler`: tells of an error nobody took. asyncio would print its text."""
+    """For `loop.set_exception_handler`: logs an unhandled error, without its text (asyncio logs that)."""
     del loop
     what, _, _ = str(context.get("message", "")).partition("(")  # what follows are arguments
     structlog.get_logger().error("error in the event loop", said=what, exc_info=context.get("exception"))
 
 
 class _Forward(logging.Handler):
-    """What libraries log. Their messages are told without arguments, which could be anything."""
+    """Forwards what libraries log, without the arguments of the message, which could be secret."""
 
     def emit(self, record: logging.LogRecord) -> None:
         level = next((name for name, number in reversed(LEVELS.items()) if record.levelno >= number), "debug")

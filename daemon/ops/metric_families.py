@@ -1,8 +1,8 @@
-"""Families of metrics whose samples are made at each scrape, in Prometheus' text format.
+"""The metric families whose samples are computed at each scrape, and their text format.
 
-They are written by hand and not by prometheus_client for two reasons. It appends `_total` to every counter,
-so the External Secrets operator's own names (`externalsecret_sync_calls_error`) cannot be had from it. And
-it makes several objects of each sample, which for ten thousand resources takes a second.
+prometheus_client is not used for them for two reasons. It appends `_total` to every counter, so it cannot
+export the External Secrets operator's names (`externalsecret_sync_calls_error`). And it allocates several
+objects for each sample, which takes a second for ten thousand resources.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ PIECE: Final = 1000
 
 
 class Family(NamedTuple):
-    """One metric name, and what its samples are."""
+    """One metric: its name, type, help text and label names."""
 
     name: str
     type: Literal["counter", "gauge"]
@@ -133,13 +133,13 @@ FAMILIES: Final = (
 
 
 class Samples:
-    """Samples gathered object by object, given out family by family."""
+    """Collects samples object by object, and prints them family by family."""
 
     def __init__(self) -> None:
         self._lines: dict[str, list[str]] = {family.name: [] for family in FAMILIES}
 
     def add(self, family: Family, value: float, labels: str = "") -> None:
-        """One sample; `labels` are written already (see `labelled`)."""
+        """Add one sample; `labels` are formatted already (see `labelled`)."""
         braced = f"{{{labels}}}" if labels else ""
         self._lines[family.name].append(f"{family.name}{braced} {value!r}\n")
 

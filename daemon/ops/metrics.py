@@ -1,8 +1,8 @@
 """Prometheus metrics: the External Secrets operator's names where it has one, `syncret_` for what is ours.
 
-Of each object one small record is kept, and samples are made only when somebody scrapes: of the record and
-of the object's newest status. Both go when the object goes, and its series with them. Beyond `limit`
-objects only totals are told, so that a scrape stays bounded.
+One small record is kept for each object; samples are computed only at a scrape, from the record and the
+object's newest status. When an object is deleted, its series end with it. Beyond `limit` objects only totals
+are exported, so that the size of a scrape is bounded.
 """
 
 import asyncio
@@ -25,25 +25,25 @@ from syncret.providers.kit.retry import Retry
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 WAITS: Final = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0)
-AT_ONCE: Final = 200
+OBJECTS_PER_TURN: Final = 200
 """Objects whose samples are made in one turn of the loop: two or three milliseconds."""
 
 OPPOSITE: Final = {"True": "False", "False": "True"}
 
 
 class Sources(NamedTuple):
-    """Where a scrape looks; all of it belongs to the engine."""
+    """What a scrape reads from the engine."""
 
     inventory: Objects
     queue: Callable[[], QueueStats]
     limits: Callable[[], Iterable[tuple[ObjectRef, LimiterStats]]]
     in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
     failure: Callable[[ObjectRef], object | None]
-    """What stands in an object's way, though a retry may not be what helps."""
+    """The last error of an object, also one that is not retried."""
 
 
 class _Record:
-    """What happened to one object."""
+    """Counters of one object."""
 
     __slots__ = ("errors", "failures", "next_due", "runs", "seconds")
 
@@ -56,7 +56,7 @@ class _Record:
 
 
 class _Store:
-    """What happened at one store."""
+    """Counters of one store."""
 
     __slots__ = ("clients", "retried", "shared", "throttled", "waited")
 
@@ -69,7 +69,7 @@ class _Store:
 
 
 class Metrics(NullObserver):
-    """All metrics of one daemon. An observer of its engine; `watch` must follow once that stands."""
+    """All metrics of one run of the daemon. It observes the engine; `watch` follows once that exists."""
 
     def __init__(self, now: Callable[[], float], *, limit: int = 20_000) -> None:
         self.registry = CollectorRegistry()
@@ -101,11 +101,11 @@ class Metrics(NullObserver):
         ProcessCollector(registry=self.registry)
 
     def watch(self, sources: Sources) -> None:
-        """Look here at each scrape."""
+        """Read these sources at each scrape."""
         self._sources = sources
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """Everything in the text format, made piece by piece: others get their turns in between."""
+        """The scrape in the text format, in pieces, between which the event loop serves other tasks."""
         samples = f.Samples()
         if self._sources is not None:
             await self._add_objects(samples, self._sources.inventory)
@@ -121,14 +121,13 @@ class Metrics(NullObserver):
         yield generate_latest(self.registry)
 
     def next_due(self, ref: ObjectRef) -> float | None:
-        """When the object is looked at next, as its last run planned it."""
+        """When the object runs next, as its last run scheduled it."""
         record = self._records.get(ref)
         return None if record is None else record.next_due
 
-    # --------------------------------------------------------------------------------------------- a scrape
     async def _add_objects(self, samples: f.Samples, inventory: Objects) -> None:
-        told = 0
-        untold = max(0, len(self._stores) - self._limit)
+        exported = 0
+        left_out = max(0, len(self._stores) - self._limit)
         for group_kind in KINDS:
             objects = list(inventory.list(group_kind))
             kind = f.labelled(f.OBJECTS.labels, (group_kind.kind,))
@@ -137,25 +136,25 @@ class Metrics(NullObserver):
             for number, stored in enumerate(objects, 1):
                 newest = view_of(stored)
                 not_ready += newest.ready is False
-                if told < self._limit:
+                if exported < self._limit:
                     self._add_object(samples, stored.ref, newest)
-                    told += 1
+                    exported += 1
                 else:
-                    untold += 1
-                if number % AT_ONCE == 0:
+                    left_out += 1
+                if number % OBJECTS_PER_TURN == 0:
                     await asyncio.sleep(0)
             samples.add(f.NOT_READY, not_ready, kind)
-        samples.add(f.OBJECTS_WITHOUT_SERIES, untold)
+        samples.add(f.OBJECTS_WITHOUT_SERIES, left_out)
 
     def _add_object(self, samples: f.Samples, ref: ObjectRef, newest: ObjectView) -> None:
         record = self._records.get(ref)
         named = f.labelled(f.NAMED, (ref.name, ref.namespace))
-        for verdict in newest.status.conditions:
-            label = f'{named},condition="{verdict.type}",status='
+        for condition in newest.status.conditions:
+            label = f'{named},condition="{condition.type}",status='
             family = f.CONDITIONS[ref.kind]
-            samples.add(family, 1, f'{label}"{verdict.status}"')
-            if verdict.type == "Ready" and verdict.status in OPPOSITE:
-                samples.add(family, 0, f'{label}"{OPPOSITE[verdict.status]}"')
+            samples.add(family, 1, f'{label}"{condition.status}"')
+            if condition.type == "Ready" and condition.status in OPPOSITE:
+                samples.add(family, 0, f'{label}"{OPPOSITE[condition.status]}"')
         ours = f'kind="{ref.kind}",{named}'
         if ref.kind in VALUED:
             since, interval = newest.good_since, newest.interval
@@ -184,7 +183,7 @@ class Metrics(NullObserver):
 
     def _add_stores(self, samples: f.Samples, sources: Sources) -> None:
         for ref in [ref for ref in self._stores if sources.inventory.get(ref) is None]:
-            del self._stores[ref]  # a call that ended after its store had gone
+            del self._stores[ref]  # a call ended after its store was deleted
         limits, in_flight = dict(sources.limits()), dict(sources.in_flight())
         for ref, store in list(self._stores.items())[: self._limit]:
             label = f.labelled(f.STORE, (str(ref),))
@@ -198,7 +197,6 @@ class Metrics(NullObserver):
                 samples.add(f.BUCKET_WAITING, limits[ref].waiting, label)
                 samples.add(f.BUCKET_CLOSED, limits[ref].closed, label)
 
-    # ------------------------------------------------------------------------------------- what is heard
     def ran(self, run: Run) -> None:
         record = self._records.setdefault(run.ref, _Record())
         record.runs += 1
@@ -209,7 +207,7 @@ class Metrics(NullObserver):
         self._queue_wait.observe(run.waited)
 
     def _is_refused(self, ref: ObjectRef) -> bool:
-        """Whether the run ended badly and will not be tried again: its target is another's, say."""
+        """Whether the run failed in a way that is not retried: another object owns its target, say."""
         return self._sources is not None and self._sources.failure(ref) is not None
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
@@ -248,7 +246,7 @@ class Metrics(NullObserver):
 
     def closed(self, store: ObjectRef, error: str) -> None:
         del error
-        known = self._stores.get(store)  # the last client may close after its store has gone
+        known = self._stores.get(store)  # the last client may close after its store was deleted
         if known is not None:
             known.clients -= 1
 

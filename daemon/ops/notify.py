@@ -11,15 +11,15 @@ class Notifier:
     """Sends `sd_notify` messages to the socket that systemd names in the environment."""
 
     def __init__(self, address: str = "", watchdog: float = 0.0) -> None:
-        """`watchdog` is the interval in seconds within which systemd wants to hear of us; 0: it does not."""
+        """`watchdog` is systemd's watchdog interval in seconds; 0: no watchdog."""
         self._address = "\0" + address[1:] if address.startswith("@") else address
         self.watchdog = watchdog
         self._owes_ready = False
-        """Whether systemd has yet to learn that the service is ready: the one message that it waits for."""
+        """Whether READY=1 has not been received yet: the one message that systemd waits for."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
-        """The notifier that this process was started with."""
+        """The notifier for the socket and watchdog that systemd set in the environment."""
         microseconds = environ.get("WATCHDOG_USEC", "")
         watchdog = int(microseconds) / 1e6 if microseconds.isdecimal() else 0.0
         meant_for = environ.get("WATCHDOG_PID")
@@ -38,11 +38,11 @@ class Notifier:
             self._owes_ready = False
 
     def alive(self) -> None:
-        """The event loop turns."""
+        """The event loop runs."""
         self._send("WATCHDOG=1")
 
     def reloading(self) -> None:
-        """Settings are being read again; `ready` follows."""
+        """A reload has begun; `ready` follows."""
         self._owes_ready = False
         self._send(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
@@ -51,7 +51,7 @@ class Notifier:
         self._send("STOPPING=1")
 
     def _send(self, message: str) -> bool:
-        """Whether systemd received it; if it is restarting, or its queue is full, nobody waits for it."""
+        """Whether systemd received it. Never waits, not even if systemd restarts or its queue is full."""
         if not self._address:
             return False
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:

@@ -1,4 +1,4 @@
-"""What operators see of an object: its verdict, the age of its value, and how often that is renewed."""
+"""The fields of an object that operators see: its conditions, the age of its value, its refresh interval."""
 
 from typing import Final
 
@@ -21,16 +21,16 @@ KINDS: Final = tuple(
         "ClusterPushSecret",
     )
 )
-"""The kinds that the daemon acts upon."""
+"""The kinds that are reconciled, except GeneratorState."""
 
 VALUED: Final = ("ExternalSecret", "PushSecret")
-"""Kinds that bring values somewhere; of all others there is no age to tell."""
+"""Kinds that deliver values; the others have no age."""
 
 STORES: Final = ("SecretStore", "ClusterSecretStore")
 
 
-class Verdict(msgspec.Struct, frozen=True, gc=False):
-    """One condition."""
+class Condition(msgspec.Struct, frozen=True, gc=False):
+    """One condition of a status."""
 
     type: str = ""
     status: str = ""
@@ -39,7 +39,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Status(msgspec.Struct, frozen=True, rename="camel"):
-    conditions: tuple[Verdict, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     refresh_time: str | None = None
 
 
@@ -49,41 +49,41 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ObjectView(msgspec.Struct, frozen=True):
-    """An object of any of our kinds, as far as operators ask."""
+    """The fields of an object of any of our kinds that status and metrics need."""
 
     spec: _Spec = _Spec()
     status: _Status = _Status()
 
     @property
-    def verdict(self) -> Verdict | None:
-        """Whether it is in order; None where nothing has been told yet."""
+    def ready_condition(self) -> Condition | None:
+        """The condition of type Ready; None before the first run has reported one."""
         return next((each for each in self.status.conditions if each.type == "Ready"), None)
 
     @property
     def ready(self) -> bool | None:
-        """The verdict in one word."""
-        verdict = self.verdict
-        return None if verdict is None else verdict.status == "True"
+        """Whether the condition Ready is True; None if there is none."""
+        condition = self.ready_condition
+        return None if condition is None else condition.status == "True"
 
     @property
     def good_since(self) -> float | None:
-        """When its values were last known to be good."""
+        """When its values were last confirmed by the store."""
         return seconds(self.status.refresh_time or "")
 
     @property
     def interval(self) -> float:
-        """After how many seconds time alone renews it; 0: never."""
+        """The refresh interval in seconds; 0: never by time."""
         interval = self.spec.refresh_interval
         if interval is None or self.spec.refresh_policy in {"CreatedOnce", "OnChange"}:
             return 0.0
         try:
             return float(interval) if isinstance(interval, int) else parse_duration(interval)
         except DurationError:
-            return 0.0  # the object's own verdict says so
+            return 0.0  # the object's condition reports it
 
 
 def view_of(stored: StoredObject) -> ObjectView:
-    """The newest of one object; an empty one where it is so malformed that only its verdict could say why."""
+    """The view of one object; empty for one that is malformed (its condition says why)."""
     try:
         return stored.as_type(ObjectView)
     except msgspec.ValidationError:

@@ -1,11 +1,9 @@
-"""Makes objects due now, as the External Secrets operator's `force-sync` annotation would.
+"""Serves `syncret refresh` and `explain`: finds the object that an operator named, and makes it due now.
 
-No annotation is set. On a host it would be lost when the manifest changes, an object that a cluster-wide
-one made would have it taken away again before anybody acted on it, and it would be copied to the output.
-The wish stands in the engine's memory instead, until a run that began after it has ended well: it outlives
-failures and retries.
-
-From what an operator typed to the object that is meant.
+A refresh has the effect of the External Secrets operator's `force-sync` annotation, but sets none: the
+annotation would be lost when the manifest changes, removed from a child by the cluster-wide object that
+created it, and copied to the output. The engine keeps the request in memory until a run that began after it
+succeeds, so that it survives failures and retries.
 """
 
 from collections.abc import Iterator
@@ -34,7 +32,7 @@ SHORT: Final = {
 
 
 class UnknownObject(Exception):
-    """There is no such object; `hint` names what may be meant."""
+    """There is no such object; `hint` suggests others."""
 
     def __init__(self, message: str, *, hint: str) -> None:
         self.hint = hint
@@ -42,7 +40,7 @@ class UnknownObject(Exception):
 
 
 def find(objects: Objects, kind: str, namespace: str, name: str) -> StoredObject:
-    """The object of that kind (in any case, plural or short, with its group or not). Raises UnknownObject."""
+    """The object of a kind (any case, plural or short, with its group or without). Raises UnknownObject."""
     spelled = {each.kind.lower(): each for each in KINDS}
     word = kind.lower().removesuffix(f".{GROUP}")
     wanted = SHORT.get(word, word).lower()
@@ -71,7 +69,7 @@ CHILDREN: Final = {
 
 
 class Refused(Exception):
-    """A refresh would do nothing; the text says why, `hint` what would help."""
+    """A refresh would do nothing; the message says why, `hint` what would help."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         self.hint = hint
@@ -79,31 +77,31 @@ class Refused(Exception):
 
 
 class Refreshed(msgspec.Struct, frozen=True):
-    """The answer to an operator."""
+    """The answer to `syncret refresh`."""
 
     object: str
     message: str
 
 
 def refresh(running: Running, stored: StoredObject) -> Refreshed:
-    """Make an object, or all that a cluster-wide one made, due now. Raises Refused."""
+    """Make an object, or all children of a cluster-wide one, due now. Raises Refused."""
     ref = stored.ref
     _check(running, stored)
     if ref.kind in STORES:
         running.engine.refresh(ref)
         return Refreshed(str(ref), "is looked at now; it is probed unless it was found healthy not long ago")
     if ref.kind not in CHILDREN:
-        _wish(running, ref)
+        _request_refresh(running, ref)
         return Refreshed(str(ref), "is refreshed now")
     children = list(_children(running.inventory, stored))
     running.engine.refresh(ref)
     for child in children:
-        _wish(running, child)
+        _request_refresh(running, child)
     kind = CHILDREN[ref.kind].kind
     return Refreshed(str(ref), f"{len(children)} {kind}{'' if len(children) == 1 else 's'} refreshed now")
 
 
-def _wish(running: Running, ref: ObjectRef) -> None:
+def _request_refresh(running: Running, ref: ObjectRef) -> None:
     running.context.memory.request_refresh(ref)
     running.engine.refresh(ref)
 
@@ -127,7 +125,7 @@ def _check(running: Running, stored: StoredObject) -> None:
 
 
 def _check_policy(resource: ExternalSecret) -> None:
-    """What was made once is not made again: it may be a password that something uses."""
+    """Refuse what is created only once: it may be a password in use."""
     if not resource.status.synced_resource_version:
         return
     hint = "delete what it wrote, and it is made anew"

@@ -1,4 +1,4 @@
-"""The status document: what the daemon keeps in step and how that is going, without a single value."""
+"""The document of `/status` and `syncret status`: a row for each object and store, without secret values."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -13,12 +13,12 @@ from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, Running, View
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
-AT_ONCE: Final = 200
-"""Objects told in one turn of the loop."""
+ROWS_PER_TURN: Final = 200
+"""Rows encoded in one turn of the event loop."""
 
 
 class LastFailure(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What stands in the way now."""
+    """The error that the object has now."""
 
     at: str
     message: str
@@ -26,7 +26,7 @@ class LastFailure(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One object. `ready` is None before the first verdict; `nextDue` is None where only a change counts."""
+    """One object. `ready` is None before its first run; `nextDue` is None if only a change makes it run."""
 
     kind: str
     namespace: str
@@ -41,7 +41,7 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class QueueStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What waits, what runs, and since when the oldest waits."""
+    """How many objects are due, running and scheduled, and how long the oldest has been due."""
 
     ready: int
     running: int
@@ -50,7 +50,7 @@ class QueueStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is wrong with a manifest; its last good version stays in force."""
+    """A problem of a manifest; its last valid version stays in force."""
 
     file: str
     line: int
@@ -63,7 +63,7 @@ class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 class Summary(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="apiVersion", tag=API_VERSION
 ):
-    """The head of the document; the objects and the stores follow it."""
+    """The head of the document; stores and objects follow it."""
 
     kind: str = "DaemonStatus"
     version: str
@@ -75,8 +75,8 @@ class Summary(
 
 
 def summary(view: View) -> Summary:
-    """What there is to say of the daemon as a whole."""
-    engine = view.controllers.engine
+    """The state of the daemon as a whole."""
+    engine = view.running.engine
     queue = engine.queue.stats()
     return Summary(
         version=version(),
@@ -107,15 +107,15 @@ def object_status(
     ref: ObjectRef, newest: ObjectView, *, due: float | None, failures: int, failure: LastError | None
 ) -> ObjectStatus:
     """The row of one object."""
-    verdict = newest.verdict
+    condition = newest.ready_condition
     good = newest.good_since
     return ObjectStatus(
         kind=ref.kind,
         namespace=ref.namespace,
         name=ref.name,
         ready=newest.ready,
-        reason=verdict.reason if verdict is not None else "",
-        message=verdict.message if verdict is not None else "",
+        reason=condition.reason if condition is not None else "",
+        message=condition.message if condition is not None else "",
         last_good=stamp(good) if good is not None else None,
         next_due=stamp(due) if due is not None else None,
         failures=failures,
@@ -124,19 +124,19 @@ def object_status(
 
 
 async def pieces(view: View) -> AsyncGenerator[bytes, None]:
-    """The document as JSON, made piece by piece: ten thousand objects must not hold up the loop."""
+    """The document as JSON, in pieces: ten thousand objects must not block the event loop."""
     yield msgspec.json.encode(summary(view))[:-1] + b',"stores":['
-    async for piece in _rows(view.controllers, [kind for kind in KINDS if kind.kind in STORES]):
+    async for piece in _rows(view.running, [kind for kind in KINDS if kind.kind in STORES]):
         yield piece
     yield b'],"objects":['
-    async for piece in _rows(view.controllers, [kind for kind in KINDS if kind.kind not in STORES]):
+    async for piece in _rows(view.running, [kind for kind in KINDS if kind.kind not in STORES]):
         yield piece
     yield b"]}\n"
 
 
 async def _rows(running: Running, kinds: list[GroupKind]) -> AsyncGenerator[bytes, None]:
-    engine, facts = running.engine, running.context.memory
-    told: list[bytes] = []
+    engine, memory = running.engine, running.context.memory
+    rows: list[bytes] = []
     comma = b""
     for kind in kinds:
         for stored in list(running.inventory.list(kind)):
@@ -146,13 +146,13 @@ async def _rows(running: Running, kinds: list[GroupKind]) -> AsyncGenerator[byte
                 view_of(stored),
                 due=engine.due(ref),
                 failures=engine.failures(ref),
-                failure=facts.failure(ref),
+                failure=memory.failure(ref),
             )
-            told.append(msgspec.json.encode(row))
-            if len(told) == AT_ONCE:
-                yield comma + b",".join(told)
+            rows.append(msgspec.json.encode(row))
+            if len(rows) == ROWS_PER_TURN:
+                yield comma + b",".join(rows)
                 comma = b","
-                told.clear()
+                rows.clear()
                 await asyncio.sleep(0)
-    if told:
-        yield comma + b",".join(told)
+    if rows:
+        yield comma + b",".join(rows)

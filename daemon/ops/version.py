@@ -5,9 +5,9 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1)
 def version() -> str:
-    """As the package's metadata says it; `unknown` where the code runs without having been installed."""
+    """The version in the package's metadata; `unknown` if the code is not installed."""
     from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed  # slow to import, and most commands do not ask
+    from importlib.metadata import version as installed  # slow to import, and most commands do not need it
 
     try:
         return installed("syncret")

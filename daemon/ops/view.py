@@ -1,7 +1,4 @@
-"""What operators may see of a running daemon, and the two things they may do with it.
-
-What operations see of a running engine: protocols, so that nothing here depends on how it is made.
-"""
+"""The running engine as `ops` sees it: protocols with what status, metrics and refresh need of it."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -38,12 +35,12 @@ class Queue(Protocol):
 
 class Scrape(Protocol):
     def pieces(self) -> AsyncGenerator[bytes]:
-        """The text of a scrape, in pieces."""
+        """The text of one scrape, in pieces."""
         ...
 
 
 class FirstPass(Protocol):
-    """The first look at everything that existed at the start."""
+    """Whether every object that existed at the start has had its first run."""
 
     def is_set(self) -> bool: ...
 
@@ -51,7 +48,7 @@ class FirstPass(Protocol):
 
 
 class EngineView(Protocol):
-    """The engine."""
+    """What can be read from the engine, and a request for a refresh."""
 
     @property
     def queue(self) -> Queue: ...
@@ -70,7 +67,7 @@ class EngineView(Protocol):
 
 
 class LastError(Protocol):
-    """What stands in an object's way."""
+    """The error that an object has now."""
 
     @property
     def at(self) -> float: ...
@@ -107,7 +104,7 @@ class ContextView(Protocol):
 
 
 class Running(Protocol):
-    """A running engine and what can be asked of it."""
+    """A running engine, its inventory and its context."""
 
     @property
     def engine(self) -> EngineView: ...
@@ -121,20 +118,20 @@ class Running(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class View:
-    """One life of the daemon. `problems` are those of the manifests, as they are now."""
+    """One run of the daemon. `problems` are the current ones of the manifests."""
 
-    controllers: Running
+    running: Running
     metrics: Scrape
     clock: Clock
     settings: Settings
     started: float
     address: str = ""
-    """Where HTTP is served, once it is: the port that was found where port 0 was asked for."""
+    """The address of the HTTP server once it serves, with the port that was bound for port 0."""
     problems: Sequence[FileProblem] = field(default_factory=tuple)
 
 
 Serve: TypeAlias = Callable[[View], AbstractAsyncContextManager[None]]
-"""Answers operators for as long as its block is open."""
+"""Serves requests until its block is left."""
 
 Service: TypeAlias = Callable[[Settings], AbstractAsyncContextManager[Serve]]
-"""Takes its address before anything begins, and holds it until its block is left; early callers wait."""
+"""Binds its address before anything else starts; requests wait until the service is served."""

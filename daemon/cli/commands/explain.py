@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncret.config.visible import printable
-from syncret.daemon.cli.daemon_client import Answer, CommandError, ask_about, print_json
+from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request_object
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.terminal import age, print_columns, time_until
 
@@ -18,7 +18,7 @@ READY: Final = {"True": "yes", "False": "no"}
 def run(options: Namespace) -> int:
     """Print the explanation."""
     try:
-        answer = ask_about(options, "GET", "/explain")
+        answer = request_object(options, "GET", "/explain")
     except CommandError as refusal:
         return refusal.report()
     if options.output == "json":

@@ -1,4 +1,4 @@
-"""`syncret export`: schemas, CRDs, settings, completion and the man page, made of the code."""
+"""`syncret export`: schemas, CRDs, settings, completion and the man page, generated from the code."""
 
 import sys
 from argparse import Namespace
@@ -11,7 +11,7 @@ from syncret.daemon.cli.exit_codes import INVALID, OK
 
 
 def run(options: Namespace) -> int:
-    """Print it; exit 2 for a kind or a shell that there is none of."""
+    """Print the document; exit 2 for an unknown kind or shell."""
     try:
         _print(options.what, options.name)
     except _Wrong as wrong:
@@ -44,7 +44,7 @@ class _Wrong(Exception):
 
 
 def settings_lines() -> Iterator[str]:
-    """A settings file in which every setting stands with its default, commented out."""
+    """A settings file with every setting and its default, commented out."""
     from syncret.config.settings import describe
 
     yield "# Settings of syncret. Each can also be set in the environment, or by --set NAME=VALUE.\n"

@@ -29,13 +29,13 @@ class Change(NamedTuple):
 
 
 def run(options: Namespace) -> int:
-    """Rehearse a pass and print what it would write."""
+    """Make a dry run of a pass, and print what it would write."""
     return run_guarded(lambda: _run(options))
 
 
 def _run(options: Namespace) -> int:
     settings = settings_of(options, one_shot=True)
-    result = asyncio.run(one_pass(settings, Registry(), rehearse=True, whole=False))
+    result = asyncio.run(one_pass(settings, Registry(), dry_run=True, include_all=False))
     for each in result.problems:
         report_problem(each.file, each.problem)
     changes = [_change(written) for written in result.written]

@@ -1,4 +1,4 @@
-"""`syncret providers`: what each secret manager and generator can do here, read from the code itself."""
+"""`syncret providers`: what each provider and generator supports, read from their code."""
 
 import sys
 from argparse import Namespace
@@ -14,11 +14,11 @@ from syncret.daemon.cli.terminal import print_columns
 from syncret.providers.registry import Registry
 
 CAPABILITIES: Final = {"fetch": "read", "find": "find", "push": "push", "delete": "delete", "probe": "probe"}
-"""Methods of the provider protocols, and what they are called here."""
+"""Methods of the provider protocols, and their column in the table."""
 
 
 class ProviderRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One provider; without `reachable` only its spec is known."""
+    """One provider; if it is not `reachable`, syncret knows only its spec."""
 
     name: str
     reachable: bool
@@ -28,7 +28,7 @@ class ProviderRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class GeneratorRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One generator kind; `cleansUp` where what it made elsewhere is removed again."""
+    """One kind of generators; `cleansUp` if it removes what it created in another system."""
 
     kind: str
     reachable: bool
@@ -78,7 +78,7 @@ def generator_rows(registry: Registry) -> Iterator[GeneratorRow]:
 
 
 def capabilities(opener: Callable[..., Any]) -> tuple[str, ...]:
-    """What the client can do that a provider's `open` is annotated to give."""
+    """What a client can do, according to the return annotation of the provider's `open`."""
     hints = get_type_hints(getattr(opener, "__wrapped__", opener))
     given = hints.get("return", object)
     client = next(iter(get_args(given)), given)
@@ -89,7 +89,7 @@ def capabilities(opener: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def note(row: ProviderRow | GeneratorRow) -> str:
-    """What must be said of it."""
+    """The restrictions of a provider or generator."""
     notes = [] if row.reachable else ["spec only"]
     return ", ".join(notes if row.maintained else [*notes, "not maintained upstream"])
 

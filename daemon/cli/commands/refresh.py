@@ -1,16 +1,16 @@
-"""`syncret refresh`: let a running daemon refresh one object now."""
+"""`syncret refresh`: asks a running daemon to refresh one object now."""
 
 import sys
 from argparse import Namespace
 
-from syncret.daemon.cli.daemon_client import CommandError, ask_about, print_json
+from syncret.daemon.cli.daemon_client import CommandError, print_json, request_object
 from syncret.daemon.cli.exit_codes import OK
 
 
 def run(options: Namespace) -> int:
-    """Ask for it; what comes of it is told by `syncret explain`."""
+    """Request the refresh; `syncret explain` shows its result."""
     try:
-        answer = ask_about(options, "POST", "/refresh")
+        answer = request_object(options, "POST", "/refresh")
     except CommandError as refusal:
         return refusal.report()
     if options.output == "json":

@@ -20,7 +20,7 @@ from syncret.providers.registry import Registry
 
 
 def run(options: Namespace) -> int:
-    """Run until asked to stop."""
+    """Run the daemon until a signal stops it."""
     return run_guarded(lambda: _run(options))
 
 
@@ -38,12 +38,12 @@ def _run(options: Namespace) -> int:
 
 
 def _announce(view: View) -> None:
-    """For people: what was synced, where, when next, and where to ask. Machines read logs and metrics."""
+    """Print the table of all objects after the first pass, if a person reads the output."""
     if view.settings.log_format == "json" or not (
         sys.stdout.isatty() or view.settings.log_format == "console"
     ):
         return
-    controllers = view.controllers
+    controllers = view.running
     rows: list[Row] = []
     for kind in KINDS:
         for stored in controllers.inventory.list(kind):

@@ -1,4 +1,4 @@
-"""`syncret simulate`: run the scenarios of some files, one result a scenario."""
+"""`syncret simulate`: runs the scenarios of some files, and prints one result for each."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ from syncret.providers.registry import Registry
 
 
 class _Read(NamedTuple):
-    """One document of a file: a scenario, or what is wrong with it."""
+    """One document of a file: a scenario, or its problems."""
 
     file: str
     scenario: Scenario | None
@@ -72,7 +72,7 @@ def _placed(problem: Problem, lines: Lines) -> Problem:
 
 
 def _without_values(result: Document) -> Document:
-    """The result, fit to be shown: no value of a Secret, of an embedded store or of a write."""
+    """The result with the values of Secrets, of `fake` stores and of pushes redacted."""
     steps = [
         {
             **step,

@@ -1,4 +1,4 @@
-"""`syncret status`: how a running daemon is doing, object by object."""
+"""`syncret status`: the state of a running daemon, object by object."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ READY: Final = {True: "yes", False: "no", None: "-"}
 
 
 def run(options: Namespace) -> int:
-    """Print the table; exit 1 where anything is not in order."""
+    """Print the table; exit 1 if an object is not ready."""
     try:
         answer = request(options, "GET", "/status")
     except CommandError as refusal:
@@ -54,13 +54,13 @@ def _print(answer: Answer, now: float, namespace: str | None) -> None:
         place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
         path = f"{problem['path']}: " if problem["path"] else ""
         hint = f" ({problem['hint']})" if problem.get("hint") else ""
-        told = f"{place}: {problem['severity']}: {path}{problem['message']}{hint}"
-        sys.stdout.write(f"\n{printable(told)}\n")
+        line = f"{place}: {problem['severity']}: {path}{problem['message']}{hint}"
+        sys.stdout.write(f"\n{printable(line)}\n")
 
 
 def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
     failure = each["lastFailure"]
-    silent = "ready" if each["ready"] else "waiting"
+    default = "ready" if each["ready"] else "waiting"
     return (
         each["kind"],
         each["namespace"] or "-",
@@ -68,5 +68,5 @@ def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
         READY[each["ready"]],
         age(each["lastGood"], now),
         time_until(each["nextDue"], now, never="on change"),
-        failure["message"] if failure else each["message"] or each["reason"] or silent,
+        failure["message"] if failure else each["message"] or each["reason"] or default,
     )

@@ -19,7 +19,7 @@ from syncret.providers.registry import Registry
 
 
 def run(options: Namespace) -> int:
-    """Bring everything in step once; the exit code says how that went."""
+    """Sync everything once; the exit code is the result."""
     return run_guarded(lambda: _run(options))
 
 
@@ -29,7 +29,7 @@ def _run(options: Namespace) -> int:
     begin = time.monotonic()
     with Progress(sys.stderr) as progress:
         result = asyncio.run(
-            one_pass(settings, Registry(), whole=options.output != "table", progress=progress.show)
+            one_pass(settings, Registry(), include_all=options.output != "table", progress=progress.show)
         )
     for each in result.problems:
         report_problem(str(Path(each.file)), each.problem)

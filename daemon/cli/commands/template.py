@@ -1,4 +1,4 @@
-"""`syncret template`: render one Go template, and write exactly what it rendered."""
+"""`syncret template`: renders one Go template, and writes exactly what it rendered."""
 
 import base64
 import os
@@ -27,11 +27,11 @@ _STDIN: Final = "-"
 _VARIABLES: Final = f"{PREFIX}TEMPLATE_"
 _FIELDS: Final = {"Secret": (("data", True), ("stringData", False)),
                   "ConfigMap": (("binaryData", True), ("data", False))}  # fmt: skip
-"""Where the values of a manifest stand, and whether they are in base64. The last one wins."""
+"""The fields of a manifest that hold values, and whether these are in base64. The last one wins."""
 
 
 def run(options: Namespace) -> int:
-    """Render, or only parse. Nothing is written unless all went well."""
+    """Render the template, or only parse it. Nothing is written if it fails."""
     try:
         text = text_of(_read(options.file))
         data: Value = {} if options.data is None else _data(options.data)
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
 
 
 def _budget() -> Budget:
-    """What the rendering may cost: the settings of the environment count here, too. Raises ConfigError."""
+    """The limits of the rendering, which the environment can set as for the daemon. Raises ConfigError."""
     environ = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
     settings = load_settings(None, environ, ())
     return Budget.of(
@@ -83,7 +83,7 @@ def _read(file: str) -> bytes:
 
 
 def _data(file: str) -> Value:
-    """What `.` is. Raises ConfigError."""
+    """The value of `.` in the template. Raises ConfigError."""
     documents = list(parse_text(_read(file), as_json=file.endswith(".json")))
     problems = [problem for each in documents for problem in each.problems]
     if problems:

@@ -1,4 +1,4 @@
-"""`syncret validate`: judge documents as an API server and the admission webhooks would."""
+"""`syncret validate`: checks documents as an API server and the admission webhooks would."""
 
 import sys
 from argparse import Namespace
@@ -20,16 +20,16 @@ API_VERSION: Final = "syncret.dev/v1alpha1"
 
 
 class _Item(NamedTuple):
-    """One document, what became of it, and all that is to be said."""
+    """One document, its result of admission, and all of its problems."""
 
     loaded: LoadedDocument
-    judged: AdmissionResult
+    admission: AdmissionResult
     problems: tuple[Problem, ...]
 
 
 def run(options: Namespace) -> int:
-    """Print the report; exit 2 where anything is an error."""
-    items = judge_files(load(options.manifests))
+    """Print the report; exit 2 if there is an error."""
+    items = validate_files(load(options.manifests))
     if options.output == "json":
         print_json(_report(items, show_values=options.show_values), indent=2)
     else:
@@ -37,21 +37,21 @@ def run(options: Namespace) -> int:
     return INVALID if any(problem.fatal for item in items for problem in item.problems) else OK
 
 
-def judge_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
-    """Every document with its verdict; references are looked for among all of them."""
+def validate_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
+    """The problems of every document; references are looked up among all of them."""
     registry = Registry()
-    judged = [
+    results = [
         AdmissionResult() if each.document is None else admit(each.document, registry) for each in loaded
     ]
-    dangling = missing_references([each.document for each in judged if each.document is not None])
+    dangling = missing_references([each.document for each in results if each.document is not None])
     items: list[_Item] = []
-    for each, verdict in zip(loaded, judged, strict=True):
-        found = [*each.problems, *verdict.problems]
-        if verdict.foreign is not None:
-            found.append(verdict.foreign)
-        elif verdict.kind is not None and verdict.document is not None and verdict.accepted:
-            found += dangling.get(ref_of(verdict.document), ())
-        items.append(_Item(each, verdict, each.located(found)))
+    for each, result in zip(loaded, results, strict=True):
+        found = [*each.problems, *result.problems]
+        if result.foreign is not None:
+            found.append(result.foreign)
+        elif result.kind is not None and result.document is not None and result.accepted:
+            found += dangling.get(ref_of(result.document), ())
+        items.append(_Item(each, result, each.located(found)))
     return items
 
 
@@ -65,8 +65,8 @@ def _report(items: Iterable[_Item], *, show_values: bool) -> Document:
 
 def _as_document(item: _Item, *, show_values: bool) -> Document:
     head = _head(item)
-    # what an unknown kind holds is not known, so it cannot be redacted either
-    document = item.judged.document if item.judged.kind is not None or show_values else None
+    # which fields of an unknown kind are secret is not known, so it cannot be redacted
+    document = item.admission.document if item.admission.kind is not None or show_values else None
     report: Document = {
         "file": item.loaded.file,
         "line": item.loaded.line,
@@ -79,8 +79,8 @@ def _as_document(item: _Item, *, show_values: bool) -> Document:
 
 
 def _head(item: _Item) -> Document:
-    """What the document calls itself, as far as it does."""
-    document = item.judged.document or item.loaded.document or {}
+    """The identity that the document states, as far as it does."""
+    document = item.admission.document or item.loaded.document or {}
     named = member(document, "metadata")
     texts: Document = {
         "apiVersion": document.get("apiVersion"),
@@ -96,7 +96,7 @@ def _print_text(items: Sequence[_Item]) -> None:
     for file, problem in problems:
         sys.stdout.write(describe_problem(file, problem) + "\n")
     errors = sum(problem.fatal for _, problem in problems)
-    documents = sum(item.loaded.line > 0 for item in items)  # what could not be read is none
+    documents = sum(item.loaded.line > 0 for item in items)  # an unreadable file has line 0
     counts = (documents, "document"), (errors, "error"), (len(problems) - errors, "warning")
     total, *found = (f"{count} {thing}{'' if count == 1 else 's'}" for count, thing in counts)
     sys.stderr.write(f"{total}: {', '.join(found)}\n")

@@ -1,1 +1,1 @@
-"""The grammar of the command line, its completion and its man page."""
+"""The parser of the command line, and what is generated from it: completion and the man page."""

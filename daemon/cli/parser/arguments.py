@@ -1,6 +1,6 @@
-"""The command line: every command, flag and example, and nothing that takes time to import.
+"""The command line: every command with its flags, help and examples. It imports nothing that is slow.
 
-Completion, the man page and docs/reference/cli.md are made of this parser: it is the one place to mend.
+Completion, the man page and docs/reference/cli.md are generated from this parser.
 """
 
 from argparse import ArgumentParser
@@ -13,7 +13,7 @@ from syncret.daemon.cli.parser.options import (
     Formatter,
     Version,
     add,
-    ask,
+    daemon_options,
     delimiters,
     manifests,
     object_named,
@@ -188,7 +188,7 @@ def _status(commands: Commands) -> None:
     )
     command.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only the objects of one namespace")
     command.add_argument("--failing", action="store_true", help="only what is not in order")
-    ask(command)
+    daemon_options(command)
 
 
 def _explain(commands: Commands) -> None:
@@ -204,7 +204,7 @@ def _explain(commands: Commands) -> None:
         "syncret explain es/database -n payments",
     )
     object_named(command)
-    ask(command)
+    daemon_options(command)
 
 
 def _refresh(commands: Commands) -> None:
@@ -220,7 +220,7 @@ def _refresh(commands: Commands) -> None:
         "syncret refresh es/database -n payments",
     )
     object_named(command)
-    ask(command)
+    daemon_options(command)
 
 
 def _simulate(commands: Commands) -> None:

@@ -1,4 +1,4 @@
-"""Completion scripts for bash, zsh and fish, made of the parser."""
+"""Completion scripts for bash, zsh and fish, generated from the parser."""
 
 from argparse import Action, ArgumentParser
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ KINDS: Final = (
 
 
 class Word(NamedTuple):
-    """One flag or argument: how it is spelled, what may follow it, and its help."""
+    """One flag or argument: its spellings, its possible values, and its help."""
 
     spellings: tuple[str, ...]
     choices: tuple[str, ...]
@@ -27,7 +27,7 @@ class Word(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command and its words; the description is that of its help, the examples can be typed."""
+    """One command with its flags and arguments, its help and its examples."""
 
     name: str
     text: str
@@ -164,7 +164,7 @@ def _fish_flag(flag: Word) -> str:
 
 
 def _offered(command: Command) -> list[str]:
-    """What may stand where no flag waits for its value."""
+    """What can be typed where no value of a flag is expected."""
     words = [spelling for flag in command.flags for spelling in flag.spellings if spelling.startswith("--")]
     for word in command.arguments:
         words += KINDS if word.metavar == "KIND/NAME" else word.choices

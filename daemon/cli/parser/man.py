@@ -1,4 +1,4 @@
-"""The man page, made of the parser and the settings."""
+"""The man page, generated from the parser and the settings."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ FILES: Final = (
 
 
 def man(parser: ArgumentParser, version: str) -> str:
-    """The page, in the language of man pages."""
+    """The page in roff, the format of man pages."""
     return "\n".join(_lines(parser, version)) + "\n"
 
 
@@ -67,7 +67,7 @@ def _flag(flag: Word) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Running text; what has two spaces in a row is a table and stays as it is."""
+    """Paragraphs in roff; one with two spaces in a row is a table and keeps its lines."""
     for number, paragraph in enumerate(text.strip().split("\n\n")):
         if number:
             yield ".PP"
@@ -82,6 +82,6 @@ def _sentence(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Text with what roff would take for its own made harmless."""
+    """Text with roff's special characters escaped."""
     safe = text.replace("\\", r"\e").replace("-", r"\-")
     return f"\\&{safe}" if safe.startswith((".", "'")) else safe

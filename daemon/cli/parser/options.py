@@ -1,4 +1,4 @@
-"""The words from which the command line is built: commands with examples, flags that several share."""
+"""Building blocks of the command line: commands with examples, and flags that several commands share."""
 
 import sys
 from argparse import Action, ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace
@@ -13,17 +13,17 @@ DEFAULTS: Final = {
     "listen": "127.0.0.1:9847",
     "socket": "/run/syncret/control.sock",
 }
-"""Of some settings: to import them all would take longer than the help does."""
+"""The defaults of some settings: to import all settings would take longer than to print the help."""
 
 
 class Commands(Protocol):
-    """What `add_subparsers` gives."""
+    """What `add_subparsers` returns."""
 
     def add_parser(self, name: str, **options: Any) -> ArgumentParser: ...  # noqa: ANN401  # as argparse has it
 
 
 class Version(Action):
-    """`--version`. To find it out takes longer than all else here, so that is done only when asked."""
+    """`--version`. Finding the version out is slow, so that is done only for this flag."""
 
     def __call__(
         self,
@@ -40,20 +40,20 @@ class Version(Action):
 
 
 class Command(ArgumentParser):
-    """One command: what it does not know is told with its own usage, and with the flag that may be meant."""
+    """The parser of one command; the error for an unknown flag shows its usage and a similar flag."""
 
     def parse_known_args(  # type: ignore[override]  # argparse has overloads for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
         parsed, unknown = super().parse_known_args(args, namespace or Namespace())
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown[0])}")
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._suggestion(unknown[0])}")
         return parsed, unknown
 
-    def _meant(self, unknown: str) -> str:
+    def _suggestion(self, unknown: str) -> str:
         if not unknown.startswith("--"):
             return ""
-        from syncret.config.spelling import by_likeness  # only a mistake pays for it
+        from syncret.config.spelling import by_likeness  # imported only for a mistake
 
         flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
         near, _ = by_likeness(unknown.partition("=")[0], flags)
@@ -75,7 +75,7 @@ class Formatter(HelpFormatter):
 
 
 def add(commands: Commands, name: str, summary: str, detail: str, *examples: str) -> ArgumentParser:
-    """A command with its help: one line, some paragraphs, examples that can be typed."""
+    """Add a command with its help: one line, some paragraphs, examples."""
     text = f"{summary[0].upper()}{summary[1:]}.\n\n{detail}"
     shown = "examples:\n" + "\n".join(f"  {example}" for example in examples) if examples else None
     added: ArgumentParser = commands.add_parser(
@@ -86,7 +86,7 @@ def add(commands: Commands, name: str, summary: str, detail: str, *examples: str
 
 
 def delimiters(text: str) -> tuple[str, str]:
-    """`L,R`: both delimiters of a template."""
+    """Parse `L,R`, both delimiters of a template."""
     left, comma, right = text.partition(",")
     if not (left and comma and right):
         raise ArgumentTypeError("must be two delimiters with a comma between them, such as <<,>>")
@@ -94,19 +94,19 @@ def delimiters(text: str) -> tuple[str, str]:
 
 
 def path(text: str) -> str:
-    """A path; the empty text of a variable that is not set would mean the current folder, or nothing."""
+    """Parse a path. Empty text, such as that of an unset variable, would mean the current folder."""
     if not text:
         raise ArgumentTypeError("must not be empty")
     return text
 
 
 def source(text: str) -> str:
-    """A path of manifests; a dash is the input, as elsewhere."""
+    """Parse a path of manifests; a dash means standard input."""
     return "/dev/stdin" if text == "-" else path(text)
 
 
 def manifests(command: ArgumentParser, *, followed: bool = False) -> None:
-    """`-f`. What is followed comes from the settings, too, and cannot be a pipe."""
+    """`-f`. If the manifests are `followed`, the settings may name them too, and they cannot be a pipe."""
     more = " (setting manifests)" if followed else ", or - for standard input"
     command.add_argument(
         "-f",
@@ -161,8 +161,8 @@ def object_named(command: ArgumentParser) -> None:
     )
 
 
-def ask(command: ArgumentParser) -> None:
-    """What a command has that asks the daemon."""
+def daemon_options(command: ArgumentParser) -> None:
+    """The flags of the commands that send a request to the daemon."""
     command.add_argument(
         "--socket",
         metavar="PATH",

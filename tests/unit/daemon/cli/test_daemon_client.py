@@ -184,7 +184,7 @@ def test_a_program_that_is_no_daemon(impostor: str, capsys: pytest.CaptureFixtur
 def test_a_daemon_that_hangs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemon_client, "PATIENCE", 0.05)
+    monkeypatch.setattr(daemon_client, "ANSWER_TIMEOUT", 0.05)
     where = str(tmp_path / "hangs.sock")
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as first:
         listener.bind(where)

@@ -167,7 +167,7 @@ class Life:
     def last_error(self, ref: ObjectRef) -> str:
         """The last error of an object, as `syncret explain` tells it; empty where there is none."""
         view = View(
-            controllers=self.controllers,
+            running=self.controllers,
             metrics=Metrics(self.clock.now),
             clock=self.clock,
             settings=settings(),

@@ -37,7 +37,7 @@ async def view(cluster: MemoryCluster, settings: Settings) -> AsyncIterator[View
     )
     async with running_ as running:
         metrics.watch(sources_of(running))
-        yield View(controllers=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())
+        yield View(running=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())
 
 
 @pytest.fixture
@@ -47,6 +47,6 @@ def apply(cluster: MemoryCluster, view: View) -> Apply:
     async def applied(*documents: Document) -> None:
         for document in documents:
             await cluster.apply(document)
-        await view.controllers.engine.wait_idle()  # type: ignore[attr-defined]  # operators have no need to wait
+        await view.running.engine.wait_idle()  # type: ignore[attr-defined]  # operators have no need to wait
 
     return applied

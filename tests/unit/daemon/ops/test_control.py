@@ -172,7 +172,7 @@ async def test_refresh_fetches_what_is_not_due(view: View, apply: Apply, cluster
         await apply()
     assert answer == (200, {"object": "ExternalSecret/default/database", "message": "is refreshed now"})
     assert await value_of(cluster) != before
-    stored = view.controllers.inventory.get(
+    stored = view.running.inventory.get(
         ObjectRef("external-secrets.io", "ExternalSecret", "default", "database")
     )
     assert stored is not None
@@ -186,14 +186,14 @@ async def test_a_wish_outlives_a_failure(view: View, apply: Apply, cluster: Memo
     async with serving(control_service, view):
         await ask(view, "POST", "/refresh?kind=es&namespace=default&name=database")
         await apply()
-        assert view.controllers.engine.failing == 1
+        assert view.running.engine.failing == 1
         await apply(store(database="two"))
-        view.controllers.engine.refresh(
+        view.running.engine.refresh(
             ObjectRef("external-secrets.io", "ExternalSecret", "default", "database")
         )  # the retry, which backoff would bring later
         await apply()
     assert await value_of(cluster) != before
-    assert view.controllers.engine.failing == 0
+    assert view.running.engine.failing == 0
 
 
 async def test_what_is_made_once_is_not_made_again(view: View, apply: Apply) -> None:

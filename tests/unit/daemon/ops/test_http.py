@@ -70,7 +70,7 @@ async def test_not_ready_before_the_first_pass(cluster: MemoryCluster, view: Vie
         code, _, text = await get(view, "/readyz")
         if code != 200:  # the pass over nothing may be done already
             assert (code, text.startswith("the first pass is under way")) == (503, True)
-        await view.controllers.engine.first_pass.wait()
+        await view.running.engine.first_pass.wait()
         assert (await get(view, "/readyz"))[0] == 200
 
 
@@ -85,7 +85,7 @@ class Unfinished:
 
 
 async def test_readyz_says_why_not(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view.controllers.engine, "first_pass", Unfinished())
+    monkeypatch.setattr(view.running.engine, "first_pass", Unfinished())
     async with serving(http_service, view):
         code, _, text = await get(view, "/readyz")
         assert code == 503

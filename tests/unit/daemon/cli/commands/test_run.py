@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from syncret.daemon.signals import SAME
+from syncret.daemon.signals import SAME_REQUEST
 
 pytestmark = pytest.mark.slow
 
@@ -146,7 +146,7 @@ def test_a_second_signal_ends_the_drain(tmp_path: Path, number: signal.Signals) 
     with hanging(tmp_path, "drainTimeout: 1h\n") as process:
         process.send_signal(number)
         log_of(process, "stopping")
-        time.sleep(SAME)
+        time.sleep(SAME_REQUEST)
         process.send_signal(number)
         _, log = process.communicate(timeout=10)
     assert process.returncode == -number
