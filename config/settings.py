@@ -144,7 +144,7 @@ class Setting(NamedTuple):
     name: str
     attribute: str
     variable: str
-    form: str
+    syntax: str
     default: str
     meaning: str
 
@@ -157,7 +157,7 @@ def describe() -> Iterator[Setting]:
             name=field.encode_name,
             attribute=field.name,
             variable=PREFIX + field.name.upper(),
-            form=form_of(hint),
+            syntax=syntax_of(hint),
             default=_written(hint, field.default),
             meaning=" ".join(meta.description for meta in _metas(hint) if meta.description),
         )
@@ -168,7 +168,7 @@ def type_of(attribute: str) -> TypeForm:
     return _types()[attribute]
 
 
-def form_of(hint: TypeForm) -> str:
+def syntax_of(hint: TypeForm) -> str:
     """What may be written for a type: duration, mode, paths, text, number, true or false, or the choices."""
     for meta in _metas(hint):
         if meta.extra and "form" in meta.extra:
@@ -191,7 +191,7 @@ def _metas(hint: TypeForm) -> Iterator[Meta]:
 
 
 def _written(hint: TypeForm, default: Json) -> str:
-    form = form_of(hint)
+    form = syntax_of(hint)
     if form == "mode":
         return f'"{default:04o}"'
     if form == "duration":

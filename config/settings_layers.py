@@ -25,7 +25,7 @@ _HINTS: Final = {
 }
 
 
-class Given(NamedTuple):
+class LayerValue(NamedTuple):
     """A value from one layer: `origin` is the file, the variable or the flag as it was written."""
 
     origin: str
@@ -41,26 +41,26 @@ class Address(NamedTuple):
     port: int
 
 
-def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable[Given]) -> Settings:
+def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable[LayerValue]) -> Settings:
     """The settings in force. Raises ConfigError: each problem names the file and line, variable or flag."""
     known = {setting.name: setting for setting in describe()}
     given, problems = ([], []) if file is None else _from_file(file)
     given += _from_environ(environ, known.values())
     given += flags
     values: dict[str, Any] = {}
-    origins: dict[str, Given] = {}
+    origins: dict[str, LayerValue] = {}
     for each in given:
         setting = known.get(each.name)
         if setting is None:
             problems.append(_problem(each, "there is no such setting", did_you_mean(each.name, list(known))))
         elif each.value is not None:
             try:
-                values[setting.attribute] = _read(setting, each.value)
+                values[setting.attribute] = _converted(setting, each.value)
                 origins[setting.attribute] = each
             except (msgspec.ValidationError, ValueError) as error:
                 hint = (
                     _HINTS.get(setting.name)
-                    or _HINTS.get(setting.form)
+                    or _HINTS.get(setting.syntax)
                     or _choices(setting)
                     or setting.meaning
                 )
@@ -80,35 +80,35 @@ def address_of(listen: str) -> Address:
     return Address(match["host"].strip("[]"), int(match["port"]))
 
 
-def _from_file(file: Path) -> tuple[list[Given], list[Problem]]:
+def _from_file(file: Path) -> tuple[list[LayerValue], list[Problem]]:
     loaded = load_mapping(file)
     origin = str(file)
     told = [
-        _problem(Given(origin, each.path, None, each.line), each.message, each.hint)
+        _problem(LayerValue(origin, each.path, None, each.line), each.message, each.hint)
         for each in loaded.problems
     ]
-    given = [Given(origin, name, value, loaded.lines.of(name)) for name, value in loaded.value.items()]
+    given = [LayerValue(origin, name, value, loaded.lines.of(name)) for name, value in loaded.value.items()]
     return given, told
 
 
-def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[Given]:
+def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[LayerValue]:
     """Other variables with the prefix are ignored: Kubernetes sets some for a Service named syncret."""
     for setting in settings:
         if setting.variable in environ:
-            yield Given(setting.variable, setting.name, environ[setting.variable])
+            yield LayerValue(setting.variable, setting.name, environ[setting.variable])
 
 
-def _read(setting: Setting, value: Json) -> Json:
+def _converted(setting: Setting, value: Json) -> Json:
     """One value as its type wants it; texts (of the environment, of flags) are read leniently."""
     lenient = isinstance(value, str)
-    if setting.form == "duration" and isinstance(value, str):
+    if setting.syntax == "duration" and isinstance(value, str):
         value = float(value) if _PLAIN_NUMBER.fullmatch(value) else _duration(value)
-    elif setting.form == "mode":
+    elif setting.syntax == "mode":
         if not (isinstance(value, str) and _OCTAL.fullmatch(value)):
             # YAML reads 0640 as 416 and 640 as 640: a bare number does not say which was meant.
             raise ValueError("is not a file mode")
         value = int(value.removeprefix("0o"), 8)
-    elif setting.form == "paths" and isinstance(value, str):
+    elif setting.syntax == "paths" and isinstance(value, str):
         value = [part for part in value.split(":") if part]
     elif setting.name == "listen" and value and isinstance(value, str):
         address_of(value)
@@ -120,7 +120,7 @@ def _read(setting: Setting, value: Json) -> Json:
 
 def _choices(setting: Setting) -> str:
     """What may be written, where that is one of a few words."""
-    return f"write one of {setting.form}" if ", " in setting.form else ""
+    return f"write one of {setting.syntax}" if ", " in setting.syntax else ""
 
 
 def _duration(text: str) -> float:
@@ -130,15 +130,15 @@ def _duration(text: str) -> float:
         raise ValueError(str(error).removeprefix("time: ")) from None
 
 
-def _contradictions(settings: Settings, origins: Mapping[str, Given]) -> Iterator[Problem]:
+def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
     if settings.retry_min > settings.retry_max:
-        nobody = Given("default", "", None)
+        nobody = LayerValue("default", "", None)
         given = origins.get("retry_max") or origins.get("retry_min") or nobody
         message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
         yield _problem(given._replace(name=""), message)
 
 
-def _problem(given: Given, message: str, hint: str = "") -> Problem:
+def _problem(given: LayerValue, message: str, hint: str = "") -> Problem:
     where = f"{given.origin}:{given.line}" if given.line else given.origin
     named = not given.name or given.origin.endswith(given.name)  # as in `--listen`
     name = "" if named else f"{given.name}: "

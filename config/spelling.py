@@ -7,7 +7,7 @@ _NEAR: Final = 0.6
 _FEW: Final = 12
 
 
-def by_likeness(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
+def by_similarity(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
     """The known words that look like this one, best first, and the others in their order."""
     from difflib import SequenceMatcher  # only a mistake pays for it
 
@@ -25,13 +25,13 @@ def by_likeness(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """A hint that names the nearest known word, or a few that are known."""
-    near, others = by_likeness(word, known)
+    near, others = by_similarity(word, known)
     if near:
         return f"did you mean {near[0]}?"
     return f"known are {', '.join(others[:_FEW])}{', ...' if len(others) > _FEW else ''}" if others else ""
 
 
-def one_of(word: str, allowed: Sequence[str]) -> str:
+def allowed_values_hint(word: str, allowed: Sequence[str]) -> str:
     """A hint that lists all that is allowed, the nearest first."""
-    near, others = by_likeness(word, allowed)
+    near, others = by_similarity(word, allowed)
     return f"write one of {', '.join([*near, *others])}" if len(allowed) > 1 else f"write {allowed[0]}"

@@ -9,7 +9,7 @@ from syncret.config.errors import Problem
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
 from syncret.config.paths import parse, write
-from syncret.config.text.yaml import LIMITS, Limits, Lines, Parsed, parse_text
+from syncret.config.text.yaml import LIMITS, Limits, Lines, ParsedDocument, parse_text
 
 
 class LoadedDocument(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> list[LoadedDo
     return [document for each in parsed for document in _flattened(file, each)]
 
 
-def _flattened(file: str, parsed: Parsed) -> Iterator[LoadedDocument]:
+def _flattened(file: str, parsed: ParsedDocument) -> Iterator[LoadedDocument]:
     """One document, or all the items of a List."""
     value, problems = parsed.value, parsed.problems
     if value is None:
@@ -62,7 +62,7 @@ def _is_list(document: Document) -> bool:
     return kind == "List" or (isinstance(kind, str) and kind.endswith("List") and "items" in document)
 
 
-def _items(file: str, parsed: Parsed, of: Document) -> Iterator[LoadedDocument]:
+def _items(file: str, parsed: ParsedDocument, of: Document) -> Iterator[LoadedDocument]:
     items: Json = of.get("items")
     if items is None and "items" in of:
         items = []
@@ -95,7 +95,7 @@ def _item(of: Document, item: Json) -> Document | None:
     return {"apiVersion": of.get("apiVersion"), "kind": of["kind"].removesuffix("List"), **item}
 
 
-def _of_list(parsed: Parsed, path: str, message: str, hint: str = "") -> Problem:
+def _of_list(parsed: ParsedDocument, path: str, message: str, hint: str = "") -> Problem:
     """A problem of a list, with its line: the paths of an item are its own."""
     return Problem(path=path, message=message, hint=hint, line=parsed.lines.of(path))
 

@@ -22,7 +22,7 @@ from syncret.config.manifests.documents import LoadedDocument, load_bytes
 from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.text.yaml import LIMITS, Limits
 
-PATIENCE: Final = 10.0
+PIPE_TIMEOUT: Final = 10.0
 """Seconds for which a pipe may have no writer: a shell's `<(command)` has one from the start."""
 
 _PIECE: Final = 1 << 16
@@ -36,12 +36,12 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123  # opened so that nothing waits
         descriptor = stream.fileno()
         if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-            return _piped(descriptor, limit)
+            return _read_pipe(descriptor, limit)
         os.set_blocking(descriptor, True)
         return stream.read(limit)
 
 
-def what_it_is(mode: int) -> str:
+def special_file_name(mode: int) -> str:
     """The word for what is neither file nor folder."""
     if stat.S_ISFIFO(mode):
         return "a pipe"
@@ -71,13 +71,13 @@ def unreadable(error: OSError | ValueError, *, named: bool = True) -> Problem:
     return Problem(path="", message=message, hint=hint)
 
 
-def _piped(descriptor: int, limit: int) -> bytes:
+def _read_pipe(descriptor: int, limit: int) -> bytes:
     """What is written into a pipe. Raises TimeoutError where nobody has it open to write."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     pieces: list[bytes] = []
     while limit > 0:
-        stirred = poll.poll(PATIENCE * 1000)
+        stirred = poll.poll(PIPE_TIMEOUT * 1000)
         try:
             piece = os.read(descriptor, min(limit, _PIECE))
         except BlockingIOError:  # somebody has it open, and takes their time
@@ -106,9 +106,9 @@ def load(paths: Iterable[str | Path], limits: Limits = LIMITS) -> list[LoadedDoc
     loaded: list[LoadedDocument] = []
     seen: set[str] = set()
     for path in paths:
-        for found in _found(Path(path), seen):
+        for found in _manifests_at(Path(path), seen):
             loaded += load_file(found, limits) if isinstance(found, Path) else [found]
-    return list(_unique(loaded))
+    return list(_with_duplicate_problems(loaded))
 
 
 def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
@@ -137,11 +137,11 @@ def shown_name(file: str) -> str:
 
 def special_problem(mode: int) -> Problem:
     """What is wrong with a pipe, a socket or a device that is called as a manifest is, in a folder."""
-    message = f"is {what_it_is(mode)}, not a file, and is not read"
+    message = f"is {special_file_name(mode)}, not a file, and is not read"
     return Problem(path="", message=message, hint="remove or rename it")
 
 
-def _found(path: Path, seen: set[str]) -> Iterator[Path | LoadedDocument]:
+def _manifests_at(path: Path, seen: set[str]) -> Iterator[Path | LoadedDocument]:
     """The manifest files at a path that was named, and what is wrong with what is no such file."""
     nothing = True
     for each in _files(path, seen, named=True):
@@ -177,11 +177,11 @@ def _no_document(file: Path, problem: Problem) -> LoadedDocument:
     return LoadedDocument(shown_name(str(file)), 0, None, (problem,))
 
 
-def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
+def _with_duplicate_problems(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
     """Adds to each object that was defined before a problem that says where."""
     first: dict[ObjectRef, LoadedDocument] = {}
     for each in loaded:
-        ref = _name(each.document)
+        ref = _ref_if_named(each.document)
         if ref is None or first.setdefault(ref, each) is each:
             yield each
             continue
@@ -193,7 +193,7 @@ def _unique(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
         yield msgspec.structs.replace(each, problems=(*each.problems, *each.located([problem])))
 
 
-def _name(document: Document | None) -> ObjectRef | None:
+def _ref_if_named(document: Document | None) -> ObjectRef | None:
     """The object that a document describes, if it says which; without a namespace, one in `default`."""
     if document is None or not is_object(metadata := document.get("metadata")):
         return None

@@ -9,7 +9,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_object, ref_of
 from syncret.config.paths import join
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP
-from syncret.config.spelling import by_likeness
+from syncret.config.spelling import by_similarity
 
 _COMPARED: Final = 200
 _SELECTOR: Final = frozenset({"name", "key", "namespace"})
@@ -46,12 +46,12 @@ def references(document: Document) -> Iterator[Reference]:
             yield from _external_secret(spec, ref.namespace, "spec")
         case "ClusterExternalSecret":
             inner = _at(spec, "externalSecretSpec") or {}
-            yield from _above_namespaces(_external_secret(inner, "", "spec.externalSecretSpec"))
+            yield from _cluster_scoped(_external_secret(inner, "", "spec.externalSecretSpec"))
         case "PushSecret":
             yield from _push_secret(spec, ref.namespace, "spec")
         case "ClusterPushSecret":
             inner = _at(spec, "pushSecretSpec") or {}
-            yield from _above_namespaces(_push_secret(inner, "", "spec.pushSecretSpec"))
+            yield from _cluster_scoped(_push_secret(inner, "", "spec.pushSecretSpec"))
         case "SecretStore" | "ClusterSecretStore":
             yield from _selectors(spec.get("provider"), ref.namespace, "spec.provider")
         case _:
@@ -120,7 +120,7 @@ def _selectors(value: Json, namespace: str, path: str) -> Iterator[Reference]:
         yield from _selectors(inner, namespace, join(path, field))
 
 
-def _above_namespaces(found: Iterable[Reference]) -> Iterator[Reference]:
+def _cluster_scoped(found: Iterable[Reference]) -> Iterator[Reference]:
     """Files do not tell which objects exist in the namespaces that a cluster-wide kind selects."""
     return (one for one in found if one.target.kind in {"ClusterSecretStore", "ClusterGenerator"})
 
@@ -139,7 +139,7 @@ def _dangling(found: Iterable[Reference], given: Mapping[ObjectRef, Mapping[str,
         names = given.get(target._replace(name=""), {})
         if target.name in names:
             continue
-        near, _ = by_likeness(target.name, islice(names, _COMPARED))
+        near, _ = by_similarity(target.name, islice(names, _COMPARED))
         yield Problem(
             path=path,
             message=f"{target} is not among the given files",

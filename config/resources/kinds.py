@@ -61,7 +61,7 @@ def _has_status(model: type[Model]) -> bool:
     return "status" in plain.__struct_fields__
 
 
-def _alone(check: Callable[[R], Iterator[Problem]]) -> Check:
+def _without_catalog(check: Callable[[R], Iterator[Problem]]) -> Check:
     """A check that needs no catalog."""
 
     def with_catalog(resource: R, _catalog: Catalog) -> Iterator[Problem]:
@@ -82,7 +82,7 @@ KINDS: Final = (
         "externalsecrets",
         namespaced=True,
         model=external_secret.ExternalSecret,
-        check=_alone(external_secret_rules.check),
+        check=_without_catalog(external_secret_rules.check),
         webhook=True,
     ),
     Kind(
@@ -146,7 +146,7 @@ KINDS: Final = (
         "secrets",
         namespaced=True,
         model=core.Secret,
-        check=_alone(core.check_secret),
+        check=_without_catalog(core.check_secret),
         update=core.check_update,
     ),
     Kind(
@@ -156,7 +156,7 @@ KINDS: Final = (
         "configmaps",
         namespaced=True,
         model=core.ConfigMap,
-        check=_alone(core.check_config_map),
+        check=_without_catalog(core.check_config_map),
         update=core.check_update,
     ),
     Kind("", "Namespace", V1, "namespaces", namespaced=False, model=core.Namespace),

@@ -34,7 +34,7 @@ class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind | None = None
     resource: Resource | None = None
     problems: tuple[Problem, ...] = ()
-    foreign: Problem | None = None
+    unknown_kind: Problem | None = None
 
     @property
     def accepted(self) -> bool:
@@ -44,7 +44,7 @@ class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
 
 def admit(document: Json, catalog: Catalog, previous: Document | None = None) -> AdmissionResult:
     """Judge one document, which is not changed; `previous` is the stored version that it replaces."""
-    return _judge_of(catalog).admit(document, previous)
+    return _admission_of(catalog).admit(document, previous)
 
 
 class Admission:
@@ -62,7 +62,7 @@ class Admission:
                 problems=(Problem(path="", message="must be an object with apiVersion and kind"),)
             )
         if not (_is_text(document.get("apiVersion")) and _is_text(document.get("kind"))):
-            return AdmissionResult(document=document, problems=tuple(_head(document)))
+            return AdmissionResult(document=document, problems=tuple(_head_problems(document)))
         group, _, version = document["apiVersion"].rpartition("/")
         name = GroupKind(group, document["kind"])
         kind = self._kinds.find(name)
@@ -83,17 +83,21 @@ class Admission:
         kind = self._kinds.find(GroupKind(group, str(document.get("kind"))))
         if kind is None or version not in kind.versions:
             return ()
-        found = self._schema(kind).admit(_prepared(document, kind)).problems
-        return tuple(problem for problem in (*_adapted(document, kind, version), *found) if not problem.fatal)
+        found = self._schema(kind).admit(_normalized(document, kind)).problems
+        return tuple(
+            problem
+            for problem in (*_conversion_warnings(document, kind, version), *found)
+            if not problem.fatal
+        )
 
     def _known(
         self, document: Document, kind: Kind, version: str, previous: Document | None
     ) -> AdmissionResult:
-        problems = [*_adapted(document, kind, version)]
+        problems = [*_conversion_warnings(document, kind, version)]
         metadata: Json = document.get("metadata")
         if is_object(metadata):
             problems += check_server_fields(metadata)
-        stored, found = self._schema(kind).admit(_prepared(document, kind))
+        stored, found = self._schema(kind).admit(_normalized(document, kind))
         problems += found
         wrong = [problem.path for problem in found if problem.fatal]
         if not any(path.startswith("metadata") for path in wrong):
@@ -129,11 +133,11 @@ class Admission:
         problem = Problem(path=path, message=message, hint=hint)
         if name.group in _OURS:
             return AdmissionResult(document=document, problems=(problem,))
-        return AdmissionResult(document=document, foreign=problem)
+        return AdmissionResult(document=document, unknown_kind=problem)
 
 
 @lru_cache(maxsize=8)
-def _judge_of(catalog: Catalog) -> Admission:
+def _admission_of(catalog: Catalog) -> Admission:
     return Admission(catalog)
 
 
@@ -141,7 +145,7 @@ def _is_text(value: Json) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _head(document: Document) -> Iterator[Problem]:
+def _head_problems(document: Document) -> Iterator[Problem]:
     for field in ("apiVersion", "kind"):
         if not _is_text(document.get(field)):
             example = "external-secrets.io/v1" if field == "apiVersion" else "ExternalSecret"
@@ -156,7 +160,7 @@ def _wrong_version(kind: Kind, version: str) -> Problem:
     )
 
 
-def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
+def _conversion_warnings(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
     """Warnings about what `_prepared` corrects: an old version, and a namespace where there can be none."""
     if version != kind.versions[0]:
         yield Problem(
@@ -176,7 +180,7 @@ def _adapted(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
         )
 
 
-def _prepared(document: Document, kind: Kind) -> Document:
+def _normalized(document: Document, kind: Kind) -> Document:
     """A copy to judge: in the stored version, without what servers write, in a namespace if need be."""
     prepared = dict(document)
     if kind.has_status:

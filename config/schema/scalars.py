@@ -11,10 +11,10 @@ from syncret.config.errors import Problem, RuleViolation, Severity
 from syncret.config.fields import DNS_LABEL, DNS_SUBDOMAIN, SECRET_KEY, Json
 from syncret.config.paths import Path, render
 from syncret.config.schema.shape import Shape
-from syncret.config.spelling import one_of
+from syncret.config.spelling import allowed_values_hint
 
 Findings: TypeAlias = list[Problem]
-Walk: TypeAlias = Callable[[Json, Path, Findings], Json]
+Validator: TypeAlias = Callable[[Json, Path, Findings], Json]
 """Judges the value at a path, appends what is wrong, and gives back the value as it would be stored."""
 
 INT32: Final = 2**31
@@ -50,7 +50,7 @@ def wrong_type(value: object, wanted: str, path: Path, hint: str = "") -> Proble
     return Problem(path=render(path), message=f"must be {wanted}, not {seen}", hint=hint)
 
 
-def walker(shape: Shape, typed: Severity) -> Walk:
+def scalar_validator(shape: Shape, typed: Severity) -> Validator:
     """The judge of one scalar; `typed` is the severity of what only the operator's own types refuse."""
     match shape.kind:
         case "string":
@@ -90,7 +90,7 @@ def _int_or_string(value: Json, path: Path, findings: Findings) -> Json:
     return value
 
 
-def _number(shape: Shape, typed: Severity) -> Walk:
+def _number(shape: Shape, typed: Severity) -> Validator:
     integer = shape.kind == "integer"
     wanted = "an integer" if integer else "a number"
     low, high = shape.minimum, shape.maximum
@@ -116,7 +116,7 @@ def _number(shape: Shape, typed: Severity) -> Walk:
     return number
 
 
-def _string(shape: Shape, typed: Severity) -> Walk:
+def _string(shape: Shape, typed: Severity) -> Validator:
     tests = list(_tests(shape, typed))
     test = tests[0] if len(tests) == 1 else None
 
@@ -130,10 +130,10 @@ def _string(shape: Shape, typed: Severity) -> Walk:
                 each(value, path, findings)
         return value
 
-    return tested if tests else any_string
+    return tested if tests else plain_string
 
 
-def any_string(value: Json, path: Path, findings: Findings) -> Json:
+def plain_string(value: Json, path: Path, findings: Findings) -> Json:
     """The judge of strings of which nothing more is asked."""
     if value.__class__ is not str:
         findings.append(wrong_type(value, "a string", path, _quoted(value)))
@@ -170,7 +170,7 @@ def _enum(values: tuple[Json, ...]) -> Test:
                 Problem(
                     path=render(path),
                     message=f'unsupported value "{shown}"',
-                    hint=one_of(value, [str(one) for one in values]),
+                    hint=allowed_values_hint(value, [str(one) for one in values]),
                 )
             )
 

@@ -103,7 +103,7 @@ def _collection(info: inspect.ListType | inspect.VarTupleType | inspect.DictType
 
 def _annotated(info: inspect.Metadata) -> Shape:
     shape = _shape(info.type)
-    extra = _notes(info)
+    extra = _annotations(info)
     changes = {key: extra[key] for key in _NOTED if key in extra}
     return msgspec.structs.replace(shape, **changes) if changes else shape
 
@@ -137,7 +137,7 @@ def _object(info: inspect.StructType) -> Shape:
 
 def _default(field: inspect.Field) -> Callable[[], Json] | None:
     """What the CRD fills in; see `Model` for how a model says so."""
-    marked = _mark(field.type)
+    marked = _default_mark(field.type)
     if marked is False:
         return None
     factory = field.default_factory
@@ -150,16 +150,16 @@ def _default(field: inspect.Field) -> Callable[[], Json] | None:
     return lambda: value
 
 
-def _mark(info: inspect.Type) -> bool | None:
+def _default_mark(info: inspect.Type) -> bool | None:
     """What `Defaulted` or `Assumed` say, if the field has either."""
     while isinstance(info, inspect.Metadata):
-        notes = _notes(info)
+        notes = _annotations(info)
         if "defaulted" in notes:
             return bool(notes["defaulted"])
         info = info.type
     return None
 
 
-def _notes(info: Json) -> Mapping[str, Json]:
+def _annotations(info: Json) -> Mapping[str, Json]:
     """What the Metas of an annotation say beyond what msgspec itself reads."""
     return {**(info.extra or {}), **(info.extra_json_schema or {})}

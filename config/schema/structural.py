@@ -14,7 +14,7 @@ from syncret.config.fields import Json, Model
 from syncret.config.meta import Document
 from syncret.config.paths import Path, render
 from syncret.config.schema import scalars
-from syncret.config.schema.scalars import Findings, Walk, wrong_type
+from syncret.config.schema.scalars import Findings, Validator, wrong_type
 from syncret.config.schema.shape import Shape, shape_of
 from syncret.config.spelling import did_you_mean
 
@@ -29,7 +29,7 @@ class Admitted(NamedTuple):
 class Schema:
     """A compiled model."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Validator) -> None:
         self._walk = walk
 
     @classmethod
@@ -48,14 +48,14 @@ class Schema:
         return Admitted(result, tuple(findings))
 
 
-def _compile(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+def _compile(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
     walk = _compile_value(shape, catalog, typed)
     if not shape.nullable:
         return walk
     return lambda value, path, findings: None if value is None else walk(value, path, findings)
 
 
-def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
     if shape.catalog:
         return _specs(shape.catalog, catalog, typed)
     if shape.kind == "object":
@@ -64,18 +64,18 @@ def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
         items = _compile(shape.items, catalog, typed)
         if shape.kind == "array":
             return _array(shape, items)
-        keys = None if shape.keys is None else scalars.walker(shape.keys, typed)
+        keys = None if shape.keys is None else scalars.scalar_validator(shape.keys, typed)
         return _map(shape, keys, items)
-    return scalars.walker(shape, typed)
+    return scalars.scalar_validator(shape, typed)
 
 
-def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
+def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
     children = {field.name: _compile(field.shape, catalog, typed) for field in shape.fields}
-    strings = frozenset(name for name, child in children.items() if child is scalars.any_string)
+    strings = frozenset(name for name, child in children.items() if child is scalars.plain_string)
     nullable = frozenset(field.name for field in shape.fields if field.shape.nullable)
     defaults = tuple((field.name, field.default) for field in shape.fields if field.default is not None)
     required = {field.name for field in shape.fields if field.required}
-    close = _closing(shape)
+    close = _object_checks(shape)
 
     def walk(value: Json, path: Path, findings: Findings) -> Json:
         if value.__class__ is not dict:
@@ -103,7 +103,7 @@ def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Walk:
     return walk
 
 
-def _closing(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | None:
+def _object_checks(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | None:
     """The checks of an object as a whole, made once its fields are judged."""
     low, high, rules = shape.min_length or 0, shape.max_length, shape.rules
     if not low and high is None and not rules:
@@ -123,7 +123,7 @@ def _closing(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | 
     return close
 
 
-def _array(shape: Shape, items: Walk) -> Walk:
+def _array(shape: Shape, items: Validator) -> Validator:
     low, high = shape.min_length or 0, shape.max_length
 
     def walk(value: Json, path: Path, findings: Findings) -> Json:
@@ -142,7 +142,7 @@ def _array(shape: Shape, items: Walk) -> Walk:
     return walk
 
 
-def _map(shape: Shape, keys: Walk | None, items: Walk) -> Walk:
+def _map(shape: Shape, keys: Validator | None, items: Validator) -> Validator:
     low, high, null_is_empty = shape.min_length or 0, shape.max_length, shape.null_is_empty
 
     def walk(value: Json, path: Path, findings: Findings) -> Json:
@@ -163,9 +163,9 @@ def _map(shape: Shape, keys: Walk | None, items: Walk) -> Walk:
     return walk
 
 
-def _choice(names: Collection[str], schema: Callable[[str], Walk]) -> Walk:
+def _choice(names: Collection[str], schema: Callable[[str], Validator]) -> Validator:
     """An object of which exactly one property is set, each judged by a schema of its own."""
-    compiled: dict[str, Walk] = {}
+    compiled: dict[str, Validator] = {}
 
     def walk(value: Json, path: Path, findings: Findings) -> Json:
         if value.__class__ is not dict:
@@ -185,11 +185,11 @@ def _choice(names: Collection[str], schema: Callable[[str], Walk]) -> Walk:
     return walk
 
 
-def _specs(table: str, catalog: Catalog, typed: Severity) -> Walk:
-    def store(name: str) -> Walk:
+def _specs(table: str, catalog: Catalog, typed: Severity) -> Validator:
+    def store(name: str) -> Validator:
         return _compile(shape_of(catalog.store(name).model), catalog, typed)
 
-    def generator(key: str) -> Walk:
+    def generator(key: str) -> Validator:
         return _compile(shape_of(catalog.generator(kinds[key]).model), catalog, typed)
 
     if table == "stores":

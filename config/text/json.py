@@ -19,7 +19,7 @@ _INT64: Final = 2**63
 def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]]]:
     """The line, text, value and problems of each; the value is None where it cannot be read."""
     reader = _Reader(text)
-    line, place = 1, _blank(text, 0)
+    line, place = 1, _skip_white_space(text, 0)
     line += text.count("\n", 0, place)
     while place < len(text):
         try:
@@ -34,10 +34,10 @@ def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]
             return
         problems = tuple(
             Problem(path="", message=f'the key "{key}" appears twice in one object', line=line)
-            for key in reader.taken()
+            for key in reader.take_repeated_keys()
         )
         yield line, text[place:end], value, problems
-        following = _blank(text, end)
+        following = _skip_white_space(text, end)
         line += text.count("\n", place, following)
         place = following
 
@@ -46,7 +46,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._has_escapes = "\\u" in text
-        self._twice: list[str] = []
+        self._repeated: list[str] = []
         self._decoder = json.JSONDecoder(
             object_pairs_hook=self._object, parse_int=_integer, parse_float=_float, parse_constant=_float
         )
@@ -54,17 +54,17 @@ class _Reader:
     def read(self, place: int) -> tuple[Json, int]:
         """The value that begins here, and where it ends."""
         value, end = self._decoder.raw_decode(self._text, place)
-        return (_whole(value) if self._has_escapes else value), end
+        return (_without_lone_surrogates(value) if self._has_escapes else value), end
 
-    def taken(self) -> list[str]:
+    def take_repeated_keys(self) -> list[str]:
         """The repeated keys found since the last call."""
-        twice, self._twice = self._twice, []
+        twice, self._repeated = self._repeated, []
         return twice
 
     def _object(self, items: list[tuple[str, Json]]) -> Document:
         result = dict(items)
         if len(result) < len(items):
-            self._twice += [key for key, count in Counter(key for key, _ in items).items() if count > 1]
+            self._repeated += [key for key, count in Counter(key for key, _ in items).items() if count > 1]
         return result
 
 
@@ -80,16 +80,16 @@ def _float(digits: str) -> float:
     return value
 
 
-def _whole(value: Json) -> Json:
+def _without_lone_surrogates(value: Json) -> Json:
     """The value with every half of a surrogate pair replaced."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if is_object(value):
-        return {_whole(key): _whole(item) for key, item in value.items()}
-    return [_whole(item) for item in value] if value.__class__ is list else value
+        return {_without_lone_surrogates(key): _without_lone_surrogates(item) for key, item in value.items()}
+    return [_without_lone_surrogates(item) for item in value] if value.__class__ is list else value
 
 
-def _blank(text: str, place: int) -> int:
+def _skip_white_space(text: str, place: int) -> int:
     while place < len(text) and text[place] in " \t\r\n":
         place += 1
     return place

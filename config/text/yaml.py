@@ -74,7 +74,7 @@ def _root_of(text: str) -> Node | None:
         return None
 
 
-class Parsed(NamedTuple):
+class ParsedDocument(NamedTuple):
     """One document of a text; `value` is None where it could not be read."""
 
     line: int
@@ -83,7 +83,7 @@ class Parsed(NamedTuple):
     lines: Lines
 
 
-def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -> Iterator[Parsed]:
+def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -> Iterator[ParsedDocument]:
     """The documents of a text, in order; empty ones are passed over."""
     if len(data) > limits.file:
         yield _failed("", 1, f"is larger than {limits.file} bytes", "split it into several files")
@@ -149,7 +149,7 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
         start = end
 
 
-def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
+def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
     if len(text) > limits.document:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
     constructor = Constructor(aliased=limits.aliased, depth=limits.depth)
@@ -175,7 +175,7 @@ def _yaml_document(text: str, line: int, limits: Limits) -> Parsed:
         Problem(path=path, message="the key appears twice", hint="remove one of them", line=line + place)
         for path, place in constructor.duplicates
     )
-    return Parsed(first, value, problems, Lines(text, line))
+    return ParsedDocument(first, value, problems, Lines(text, line))
 
 
 def _begins_with_tab(text: str, line: int) -> bool:
@@ -204,12 +204,12 @@ def check_depth(text: str, depth: int) -> None:
 
 def _json_document(
     line: int, text: str, value: Json, problems: tuple[Problem, ...], limits: Limits
-) -> Parsed:
+) -> ParsedDocument:
     if len(text) > limits.document:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
     if _is_deeper(value, limits.depth):
         return _failed(text, line, f"is nested deeper than {limits.depth} levels", "write it flatter")
-    return Parsed(line, value, problems, Lines(text, line))
+    return ParsedDocument(line, value, problems, Lines(text, line))
 
 
 def _is_deeper(value: Json, depth: int) -> bool:
@@ -238,6 +238,6 @@ def _step(node: Node, step: str | int) -> tuple[Node, int] | None:
     return None
 
 
-def _failed(text: str, line: int, message: str, hint: str = "") -> Parsed:
+def _failed(text: str, line: int, message: str, hint: str = "") -> ParsedDocument:
     problem = Problem(path="", message=message, hint=hint, line=line)
-    return Parsed(line, None, (problem,), Lines(text, line))
+    return ParsedDocument(line, None, (problem,), Lines(text, line))

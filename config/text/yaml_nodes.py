@@ -39,7 +39,7 @@ _FLOAT32_DIGITS: Final = 9
 _POWERS_WRITTEN_OUT: Final = range(-4, 6)
 _NOT_FINITE: Final = {"NaN": ".nan", "+Inf": ".inf", "-Inf": "-.inf"}
 _TYPES: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "null": type(None)}
-_MAY_MEAN_MORE: Final = frozenset(["", *"0123456789+-.~yYnNtTfFoO"])
+_AMBIGUOUS_STARTS: Final = frozenset(["", *"0123456789+-.~yYnNtTfFoO"])
 """How a plain scalar begins that may be no text; an empty one begins with nothing."""
 
 
@@ -134,7 +134,7 @@ class Constructor:
                     result |= source
                 continue
             key = key_node.value
-            if key_node.tag != _PLAIN or key.__class__ is not str or key[:1] in _MAY_MEAN_MORE:
+            if key_node.tag != _PLAIN or key.__class__ is not str or key[:1] in _AMBIGUOUS_STARTS:
                 key = key_text(key_node)
             if key in own:
                 self.duplicates.append(Duplicate(render((path, key)), key_node.start_mark.line))
@@ -195,7 +195,7 @@ def scalar(node: ScalarNode) -> Json:
     """What one scalar means. Raises Fault."""
     text: str = node.value
     if node.tag == _PLAIN:
-        if text[:1] not in _MAY_MEAN_MORE:
+        if text[:1] not in _AMBIGUOUS_STARTS:
             return text
         return _plain(text, node)
     return _tagged(node.tag.removeprefix(_TAGS), text, node) if node.tag.startswith(_TAGS) else text

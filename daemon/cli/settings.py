@@ -9,7 +9,7 @@ from typing import Final
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Settings
-from syncret.config.settings_layers import Given, load_settings
+from syncret.config.settings_layers import LayerValue, load_settings
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
 from syncret.daemon.homes.contract import StorageUnavailable
@@ -25,7 +25,7 @@ FLAGS: Final = {
     "listen": ("--listen", "listen"),
     "socket": ("--socket", "socket"),
 }
-ONE_SHOT: Final = (Given("default", "outputDir", ""), Given("default", "stateFile", ""))
+ONE_SHOT: Final = (LayerValue("default", "outputDir", ""), LayerValue("default", "stateFile", ""))
 
 
 def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
@@ -43,19 +43,19 @@ def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
     return settings
 
 
-def flags_of(options: Namespace) -> Iterator[Given]:
+def flags_of(options: Namespace) -> Iterator[LayerValue]:
     """What the command line sets, the dedicated flags first."""
     for attribute, (flag, name) in FLAGS.items():
         value = getattr(options, attribute, None)
         if value is not None:
-            yield Given(flag, name, value)
+            yield LayerValue(flag, name, value)
     for pair in getattr(options, "set", ()):
         name, equals, value = pair.partition("=")
         if not equals:
             raise ConfigError(
                 [Problem(path=f"--set {pair}", message="has no value", hint="write --set NAME=VALUE")]
             )
-        yield Given(f"--set {name}", name, value)
+        yield LayerValue(f"--set {name}", name, value)
 
 
 def run_guarded(work: Callable[[], int]) -> int:

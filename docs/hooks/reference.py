@@ -91,7 +91,7 @@ def _settings() -> Iterator[str]:
     for setting in describe():
         default = f"`{setting.default}`" if setting.default else ""
         meaning = setting.meaning.replace("<", "&lt;").replace("|", "\\|")
-        yield f"| `{setting.name}` | `{setting.variable}` | {setting.form} | {default} | {meaning} |\n"
+        yield f"| `{setting.name}` | `{setting.variable}` | {setting.syntax} | {default} | {meaning} |\n"
 
 
 def _metrics() -> Iterator[str]:

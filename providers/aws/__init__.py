@@ -16,7 +16,7 @@ from syncret.config.catalog import SpecType
 from syncret.providers.aws.certificate_manager import CertificateManagerClient, CertificateManagerWriter
 from syncret.providers.aws.parameter_store import ParameterStoreClient, ParameterStoreWriter
 from syncret.providers.aws.secrets_manager import BATCH, SecretsManagerClient, SecretsManagerWriter
-from syncret.providers.aws.spec import AwsSpec, check, tells_namespace
+from syncret.providers.aws.spec import AwsSpec, check, depends_on_namespace
 from syncret.providers.contract import OpenContext, Provider
 
 AwsClient: TypeAlias = SecretsManagerClient | ParameterStoreClient | CertificateManagerClient
@@ -35,10 +35,10 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
     from syncret.providers.aws.auth import identity
 
     caller = await identity.credentials_of_store(spec, context)
-    login = partial(sdk.login, caller, spec.region)
+    login = partial(sdk.check_credentials, caller, spec.region)
     await login()
     prefix = spec.prefix or ""
-    async with sdk.opened(_SERVICES[spec.service], spec.region, caller) as api:
+    async with sdk.open_client(_SERVICES[spec.service], spec.region, caller) as api:
         match spec.service:
             case "SecretsManager":
                 secrets = SecretsManagerWriter(api, spec.secrets_manager, context.credentials)
@@ -46,11 +46,11 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
             case "ParameterStore":
                 yield ParameterStoreClient(api, ParameterStoreWriter(api), prefix=prefix, login=login)
             case "CertificateManager":
-                async with sdk.opened("resourcegroupstaggingapi", spec.region, caller) as tagging:
+                async with sdk.open_client("resourcegroupstaggingapi", spec.region, caller) as tagging:
                     certificates = CertificateManagerWriter(api, tagging)
                     yield CertificateManagerClient(api, certificates, prefix=prefix, login=login)
 
 
 PROVIDER: Final = Provider(
-    SpecType("aws", AwsSpec, check=check), open=open_aws, batch_size=BATCH, by_namespace=tells_namespace
+    SpecType("aws", AwsSpec, check=check), open=open_aws, batch_size=BATCH, by_namespace=depends_on_namespace
 )

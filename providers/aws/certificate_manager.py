@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from syncret.providers.aws import push_specs
 from syncret.providers.aws.push_specs import Tagged
-from syncret.providers.aws.reading import each
+from syncret.providers.aws.reading import read_by_name
 from syncret.providers.aws.service import Absent, Api, Service, tag_list, tag_map
 from syncret.providers.contract import (
     PushItem,
@@ -23,7 +23,7 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
-from syncret.providers.kit.push_options import MANAGED_BY, MANAGER, MARK, foreign, is_ours
+from syncret.providers.kit.push_options import MANAGED_BY, MANAGER, MARK, is_ours, not_ours
 
 _REMOTE_KEY: Final = "external-secrets-remote-key"
 _RESERVED: Final = frozenset({MANAGED_BY, _REMOTE_KEY})
@@ -39,7 +39,7 @@ class _Bundle(NamedTuple):
         chain = {"CertificateChain": self.chain.encode()} if self.chain else {}
         return {"Certificate": self.leaf.encode(), "PrivateKey": self.key.encode(), **chain}
 
-    def stands_in(self, answer: dict[str, Any]) -> bool:
+    def is_in(self, answer: dict[str, Any]) -> bool:
         """Whether AWS has just this. Where there is no chain it gives the certificate once more."""
         leaf, chain = (answer.get(name, "").strip() for name in ("Certificate", "CertificateChain"))
         mine = self.chain.strip() or leaf
@@ -72,7 +72,7 @@ class CertificateManagerWriter:
             marks = {**MARK, _REMOTE_KEY: key}
             answer = await self._api.call("import_certificate", Tags=tag_list(marks), **bundle.input())
             arn = self._arns[key] = str(answer["CertificateArn"])
-        elif not bundle.stands_in(there):
+        elif not bundle.is_in(there):
             await self._api.call("import_certificate", CertificateArn=arn, **bundle.input())
         await self._set_tags(arn, wanted)
 
@@ -83,7 +83,7 @@ class CertificateManagerWriter:
             return
         try:
             if not is_ours(await self._tags(arn)):
-                raise foreign("certificate not managed by external-secrets", arn, "tag")
+                raise not_ours("certificate not managed by external-secrets", arn, "tag")
             await self._api.call("delete_certificate", CertificateArn=arn)
         except Absent:
             pass  # gone already
@@ -159,7 +159,7 @@ def _bundle(item: PushItem) -> _Bundle:
 UNSUPPORTED: Final = "operation not supported by AWS Certificate Manager provider"
 
 _PASSPHRASE: Final = 32
-_KEPT: Final = 128
+_MAX_EXPORTS: Final = 128
 """Exports that are remembered: each may cost money, and whether one is still right is asked for free."""
 
 
@@ -173,7 +173,7 @@ class CertificateManagerClient(Service):
         self._exports: dict[str, tuple[tuple[str, str], SecretBytes]] = {}
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
-        found = await each(dict.fromkeys(key.key for key in keys), self._exported)
+        found = await read_by_name(dict.fromkeys(key.key for key in keys), self._export)
         return {key: found[key.key] for key in keys if key.key in found}
 
     def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
@@ -185,7 +185,7 @@ class CertificateManagerClient(Service):
         del payload, ref
         raise Malformed(UNSUPPORTED, hint="read a certificate with data, not with dataFrom.extract")
 
-    async def _exported(self, arn: str) -> SecretBytes:
+    async def _export(self, arn: str) -> SecretBytes:
         public = await self._api.call("get_certificate", CertificateArn=arn)
         fingerprint = (public.get("Certificate", ""), public.get("CertificateChain", ""))
         known = self._exports.get(arn)
@@ -203,7 +203,7 @@ class CertificateManagerClient(Service):
         if answer.get("PrivateKey"):
             parts.append(_decrypted(answer["PrivateKey"], passphrase))
         value = SecretBytes("".join(f"{part.rstrip()}\n" for part in parts if part).encode())
-        if len(self._exports) >= _KEPT:
+        if len(self._exports) >= _MAX_EXPORTS:
             self._exports.pop(next(iter(self._exports)))
         self._exports[arn] = fingerprint, value
         return value

@@ -65,14 +65,14 @@ _CONFLICT: Final = frozenset({"ParameterAlreadyExists", "ResourceExistsException
 """Somebody else writes the same entry just now: another try sees what became of it."""
 
 _REFUSED_ACT: Final = frozenset({"InvalidRequestException", "InvalidParameterException"})
-_MARKED: Final = ("marked for deletion", "marked deleted")
+_MARKED_FOR_DELETION: Final = ("marked for deletion", "marked deleted")
 """In the text of the one error that means absence without having a code of its own."""
 
 
-def of_code(operation: str, code: str, text: str = "") -> SyncError:
+def error_of_code(operation: str, code: str, text: str = "") -> SyncError:
     """The error for one code; `text` is AWS's message, which is looked at and never repeated."""
     told = f"{operation} was refused: {code}"
-    if code in _ABSENT or (code in _REFUSED_ACT and any(words in text for words in _MARKED)):
+    if code in _ABSENT or (code in _REFUSED_ACT and any(words in text for words in _MARKED_FOR_DELETION)):
         return Absent(f"{operation}: {code}")
     if code in _EXPIRED:
         return Expired(told, hint="the credentials have expired: replace them, or give a role instead")

@@ -31,11 +31,11 @@ async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Gen
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
     from syncret.providers.aws.auth import identity
 
-    caller = await identity.of_generator(spec.auth, spec.role, spec.region, context)
+    caller = await identity.credentials_of_generator(spec.auth, spec.role, spec.region, context)
     public = spec.scope == _PUBLIC
-    await sdk.login(caller, spec.region)
+    await sdk.check_credentials(caller, spec.region)
     service, region = ("ecr-public", _REGION_OF_PUBLIC) if public else ("ecr", spec.region)
-    async with sdk.opened(service, region, caller) as api:
+    async with sdk.open_client(service, region, caller) as api:
         answer: Any = (await api.call("get_authorization_token")).get("authorizationData")
     found = [answer] if public and answer else answer or []
     if len(found) != 1:

@@ -9,7 +9,7 @@ import aiohttp
 from botocore import exceptions as sdk
 from botocore.parsers import ResponseParserError
 
-from syncret.providers.aws.codes import of_code
+from syncret.providers.aws.codes import error_of_code
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.http.answers import retry_after
 from syncret.providers.kit.translate import Translation
@@ -23,23 +23,23 @@ NO_CREDENTIALS_HINT: Final = (
 )
 
 
-def table(region: str, regions: frozenset[str]) -> Mapping[type[BaseException], Translation]:
+def translations(region: str, regions: frozenset[str]) -> Mapping[type[BaseException], Translation]:
     """What becomes of each error of a client of one region; `regions` are those that the SDK knows."""
 
     def unreachable(_error: BaseException) -> SyncError:
         return Unavailable("AWS could not be reached", hint=_region_hint(region, regions))
 
     return {
-        sdk.ClientError: _answered,
+        sdk.ClientError: _service_error,
         sdk.NoCredentialsError: _no_credentials,
         sdk.PartialCredentialsError: _no_credentials,
         sdk.ProfileNotFound: _no_credentials,
-        sdk.CredentialRetrievalError: _no_answer_of_source,
-        sdk.MetadataRetrievalError: _no_answer_of_source,
+        sdk.CredentialRetrievalError: _credential_source_silent,
+        sdk.MetadataRetrievalError: _credential_source_silent,
         sdk.SSLError: _untrusted,
         sdk.EndpointConnectionError: unreachable,
         sdk.ConnectTimeoutError: unreachable,
-        sdk.ReadTimeoutError: _silent,
+        sdk.ReadTimeoutError: _timed_out,
         sdk.ConnectionError: Unavailable,
         sdk.HTTPClientError: Unavailable,
         sdk.BotoCoreError: Malformed,
@@ -49,12 +49,14 @@ def table(region: str, regions: frozenset[str]) -> Mapping[type[BaseException], 
     }
 
 
-def _answered(error: BaseException) -> SyncError:
+def _service_error(error: BaseException) -> SyncError:
     assert isinstance(error, sdk.ClientError)  # noqa: S101  # the table says so
     details: dict[str, Any] = error.response.get("Error", {})
     about: dict[str, Any] = error.response.get("ResponseMetadata", {})
     code, status = str(details.get("Code", "")), int(about.get("HTTPStatusCode", 0))
-    found = of_code(error.operation_name, _short(code, status), str(details.get("Message", "")))
+    found = error_of_code(
+        error.operation_name, _printable_code(code, status), str(details.get("Message", ""))
+    )
     if status == _TOO_MANY or isinstance(found, Throttled):
         return Throttled(
             f"{error.operation_name}: AWS asks for fewer calls",
@@ -65,7 +67,7 @@ def _answered(error: BaseException) -> SyncError:
     return found
 
 
-def _short(code: str, status: int) -> str:
+def _printable_code(code: str, status: int) -> str:
     """A code as AWS has them. Where something else answered, its text could stand here, and is not told."""
     return code if code.isalnum() and code[0].isupper() and len(code) < 80 else f"HTTP {status}"  # noqa: PLR2004
 
@@ -74,7 +76,7 @@ def _no_credentials(error: BaseException) -> SyncError:
     return Denied(f"{NO_CREDENTIALS} ({type(error).__name__})", hint=NO_CREDENTIALS_HINT)
 
 
-def _no_answer_of_source(error: BaseException) -> SyncError:
+def _credential_source_silent(error: BaseException) -> SyncError:
     return Unavailable(f"the source of the daemon's AWS credentials gave none ({type(error).__name__})")
 
 
@@ -85,7 +87,7 @@ def _untrusted(_error: BaseException) -> SyncError:
     )
 
 
-def _silent(_error: BaseException) -> SyncError:
+def _timed_out(_error: BaseException) -> SyncError:
     return Unavailable("AWS gave no answer in time")
 
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from syncret.providers.aws import push_specs, reading
 from syncret.providers.aws.push_specs import ParameterPush
-from syncret.providers.aws.reading import Answers, Batches, each
+from syncret.providers.aws.reading import Answers, BatchReader, read_by_name
 from syncret.providers.aws.service import (
     Absent,
     Api,
     Forbidden,
     Service,
     check_query,
-    surplus,
+    obsolete_tags,
     tag_list,
     tag_map,
 )
@@ -36,7 +36,7 @@ from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
-from syncret.providers.kit.push_options import foreign, is_ours
+from syncret.providers.kit.push_options import is_ours, not_ours
 
 _KIND: Final = "Parameter"
 
@@ -57,13 +57,15 @@ class ParameterStoreWriter:
         stored = await self._stored(name)
         if stored is None:
             tags = tag_list(options.all_tags())
-            await self._api.call("put_parameter", Tags=tags, Overwrite=False, **_put(name, value, options))
+            await self._api.call(
+                "put_parameter", Tags=tags, Overwrite=False, **_put_request(name, value, options)
+            )
             return
         tags_there = await self._tags(name)
         if not is_ours(tags_there):
-            raise foreign("secret not managed by external-secrets", name, "tag")
+            raise not_ours("secret not managed by external-secrets", name, "tag")
         if stored != value:
-            await self._api.call("put_parameter", Overwrite=True, **_put(name, value, options))
+            await self._api.call("put_parameter", Overwrite=True, **_put_request(name, value, options))
         if options.tags:
             await self._set_tags(name, tags_there, options.all_tags())
 
@@ -93,7 +95,7 @@ class ParameterStoreWriter:
         return tag_map(answer.get("TagList"))
 
     async def _set_tags(self, name: str, current: dict[str, str], wanted: dict[str, str]) -> None:
-        unwanted = surplus(current, wanted)
+        unwanted = obsolete_tags(current, wanted)
         if unwanted:
             await self._api.call(
                 "remove_tags_from_resource", ResourceType=_KIND, ResourceId=name, TagKeys=unwanted
@@ -114,7 +116,7 @@ def _value(item: PushItem, options: ParameterPush) -> bytes:
     return gojson.marshal(encoded).encode()
 
 
-def _put(name: str, value: str, options: ParameterPush) -> dict[str, Any]:
+def _put_request(name: str, value: str, options: ParameterPush) -> dict[str, Any]:
     put: dict[str, Any] = {
         "Name": name,
         "Value": value,
@@ -148,32 +150,32 @@ class ParameterStoreClient(Service):
         self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
     ) -> None:
         super().__init__(api, writer, prefix=prefix, login=login)
-        self._values = Batches(self._many, self._one, size=BATCH)
+        self._values = BatchReader(self._read_batch, self._read_one, size=BATCH)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         names = {key: self._name(key) for key in keys}
         values: Answers = {}
-        for together in self._apart(key for key in keys if not key.metadata):
+        for together in self._batches(key for key in keys if not key.metadata):
             values |= await self._values.get(together)
-        tags = await each((name for key, name in names.items() if key.metadata), self._tags)
+        tags = await read_by_name((name for key, name in names.items() if key.metadata), self._read_tags)
         found = {key: (tags if key.metadata else values).get(name) for key, name in names.items()}
         return {key: value for key, value in found.items() if value is not None}
 
     async def find(self, query: FindQuery) -> SecretMap:
         check_query(query)
         if query.tags:
-            return await self._described(query)
+            return await self._find_described(query)
         try:
-            return await self._by_path(query)
+            return await self._find_by_path(query)
         except Forbidden:
             pass  # older policies allow the other way alone
-        return await self._described(query)
+        return await self._find_described(query)
 
     def _name(self, key: RemoteKey) -> str:
         name = self._prefix + key.key
         return f"{name}:{key.version}" if key.version and not key.metadata else name
 
-    def _apart(self, keys: Iterable[RemoteKey]) -> list[list[str]]:
+    def _batches(self, keys: Iterable[RemoteKey]) -> list[list[str]]:
         """Names in lists, none with a parameter twice: whether AWS takes two versions it does not say."""
         lists: list[dict[str, str]] = []
         for key in keys:
@@ -183,7 +185,7 @@ class ParameterStoreClient(Service):
             free[key.key] = self._name(key)
         return [list(names.values()) for names in lists]
 
-    async def _many(self, names: Sequence[str]) -> Answers:
+    async def _read_batch(self, names: Sequence[str]) -> Answers:
         """One batch. Absent is only what AWS says is absent."""
         answer = await self._api.call("get_parameters", Names=list(names), WithDecryption=True)
         values: dict[str, SecretBytes | SyncError] = {}
@@ -195,20 +197,20 @@ class ParameterStoreClient(Service):
             )
         absent = set(answer.get("InvalidParameters", ()))
         left = (name for name in names if name not in absent)
-        return {name: values[name] if name in values else _unanswered() for name in left}
+        return {name: values[name] if name in values else _missing_from_response() for name in left}
 
-    async def _one(self, name: str) -> SecretBytes:
+    async def _read_one(self, name: str) -> SecretBytes:
         answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)
         value = answer.get("Parameter", {}).get("Value")
         if value is None:
             raise Malformed("invalid secret received. parameter value is nil")
         return SecretBytes(value.encode())
 
-    async def _tags(self, name: str) -> SecretBytes:
+    async def _read_tags(self, name: str) -> SecretBytes:
         answer = await self._api.call("list_tags_for_resource", ResourceType="Parameter", ResourceId=name)
         return SecretBytes(gojson.marshal(tag_map(answer.get("TagList"))).encode())
 
-    async def _by_path(self, query: FindQuery) -> SecretMap:
+    async def _find_by_path(self, query: FindQuery) -> SecretMap:
         wanted = regexp.compile(query.name or "").search
         found: dict[str, SecretBytes] = {}
         pages = self._pages(
@@ -223,7 +225,7 @@ class ParameterStoreClient(Service):
                 found[parameter["Name"]] = SecretBytes(parameter.get("Value", "").encode())
         return found
 
-    async def _described(self, query: FindQuery) -> SecretMap:
+    async def _find_described(self, query: FindQuery) -> SecretMap:
         wanted = regexp.compile(query.name or "").search
         filters = [
             {"Key": f"tag:{key}", "Option": "Equals", "Values": [value]} for key, value in query.tags or ()
@@ -232,7 +234,7 @@ class ParameterStoreClient(Service):
             filters.append({"Key": "Path", "Option": "Recursive", "Values": [query.path]})
         pages = self._pages("describe_parameters", ParameterFilters=filters, MaxResults=_PAGE)
         names = [parameter["Name"] async for parameter in pages if wanted(parameter["Name"])]
-        return reading.complete(await self._values.get(names))
+        return reading.all_or_error(await self._values.get(names))
 
     async def _pages(self, operation: str, **parameters: object) -> AsyncIterator[dict[str, Any]]:
         while True:
@@ -244,7 +246,7 @@ class ParameterStoreClient(Service):
             parameters["NextToken"] = answer["NextToken"]
 
 
-def _unanswered() -> Malformed:
+def _missing_from_response() -> Malformed:
     return Malformed(
         "GetParameters did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
     )

@@ -78,6 +78,6 @@ T = TypeVar("T", bound=Tagged)
 
 def options(metadata: Json, model: type[T]) -> T:
     """The options of one push. Raises Malformed."""
-    found = push_options.spec_of(metadata, model) or model()
+    found = push_options.decode_spec(metadata, model) or model()
     check_tags(found.tags)
     return found

@@ -26,7 +26,7 @@ def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
     if found is None:
         found = extract.value(payload.raw, ref.property)
     if found is None:
-        raise extract.missing(f"key {ref.property} does not exist in secret {ref.key}")
+        raise extract.missing_property(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(found)
 
 
@@ -35,7 +35,7 @@ def fields(payload: SecretBytes, ref: RemoteRef) -> SecretMap:
     return extract.members(value(payload, ref).raw, f"unable to unmarshal secret {ref.key}")
 
 
-def complete(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
+def all_or_error(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
     """All that a search found. Raises what one was refused with: without it the rest would look like all."""
     values: dict[str, SecretBytes] = {}
     for name, value in found.items():
@@ -49,7 +49,7 @@ Answers: TypeAlias = dict[str, SecretBytes | SyncError]
 """By name; what does not exist is not in it."""
 
 
-async def each(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]]) -> Answers:
+async def read_by_name(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]]) -> Answers:
     """One call a name. Raises what would be the same for all: no answer, or too many calls."""
 
     async def known(name: str) -> SecretBytes | None:
@@ -61,7 +61,7 @@ async def each(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]
     return await read_each(names, known)
 
 
-class Batches:
+class BatchReader:
     """Reads by name, and remembers what must be asked for alone."""
 
     def __init__(
@@ -71,33 +71,33 @@ class Batches:
         *,
         size: int,
     ) -> None:
-        self._many = many
-        self._one = one
+        self._read_batch = many
+        self._read_one = one
         self._size = size
-        self._alone: set[str] = set()
+        self._read_alone: set[str] = set()
         self._allowed = True
 
     async def get(self, names: Sequence[str]) -> Answers:
         """What stands under each name. Raises SyncError where a call failed as a whole."""
-        together = [name for name in names if self._allowed and name not in self._alone]
-        answers = await self._each([name for name in names if name not in set(together)])
+        together = [name for name in names if self._allowed and name not in self._read_alone]
+        answers = await self._read_each([name for name in names if name not in set(together)])
         for start in range(0, len(together), self._size):
-            answers |= await self._chunk(together[start : start + self._size])
+            answers |= await self._read_chunk(together[start : start + self._size])
         return answers
 
-    async def _chunk(self, names: Sequence[str]) -> Answers:
+    async def _read_chunk(self, names: Sequence[str]) -> Answers:
         if len(names) == 1:
-            return await self._each(names)
+            return await self._read_each(names)
         try:
-            return dict(await self._many(names))
+            return dict(await self._read_batch(names))
         except (Forbidden, Malformed):
-            answers = await self._each(names)
-        if not self._alone.intersection(names):
+            answers = await self._read_each(names)
+        if not self._read_alone.intersection(names):
             self._allowed = False  # each of them alone was answered: it is the batch that is not allowed
         return answers
 
-    async def _each(self, names: Sequence[str]) -> Answers:
-        answers = await each(names, self._one)
+    async def _read_each(self, names: Sequence[str]) -> Answers:
+        answers = await read_by_name(names, self._read_one)
         refused = {name for name in names if isinstance(answers.get(name), SyncError)}
-        self._alone = (self._alone - set(names)) | refused
+        self._read_alone = (self._read_alone - set(names)) | refused
         return answers

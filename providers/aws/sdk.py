@@ -21,21 +21,21 @@ from botocore.httpsession import create_urllib3_context, get_cert_path
 from botocore.loaders import Loader
 
 from syncret.providers.aws import errors
-from syncret.providers.aws.auth.renewed import Renewed
+from syncret.providers.aws.auth.refreshable_credentials import RefreshableCredentials
 from syncret.providers.aws.service import Expired
 from syncret.providers.errors import Denied, Unavailable
-from syncret.providers.kit.translate import Translation, answered
+from syncret.providers.kit.translate import Translation, call_translated
 
 for _name in ("aioboto3", "aiobotocore", "boto3", "botocore"):
     # They log requests and answers with all that is in them.
     logging.getLogger(_name).propagate = False
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
-CONNECT_WITHIN: Final = 5.0
-ANSWER_WITHIN: Final = 20.0
+CONNECT_TIMEOUT: Final = 5.0
+READ_TIMEOUT: Final = 20.0
 """Seconds; shorter than the engine's own limit, so that the error says which part was slow."""
 
-NOBODY: Final = AioCredentials("nobody", "nobody")
+UNSIGNED: Final = AioCredentials("nobody", "nobody")
 """For calls that are not signed, so that the SDK does not look for credentials first."""
 
 CONNECTIONS: Final = 32
@@ -69,9 +69,9 @@ class ServiceApi:
         """The answer of one call. Raises SyncError."""
         try:
             call: Awaitable[dict[str, Any]] = getattr(self._client, operation)(**parameters)
-            return await answered(call, self._table, doing=operation)
+            return await call_translated(call, self._table, doing=operation)
         except Expired:
-            if not isinstance(self._credentials, Renewed):
+            if not isinstance(self._credentials, RefreshableCredentials):
                 raise
             self._credentials.forget()
         raise Unavailable(f"{operation}: the session ended early; the next try assumes the role again")
@@ -86,24 +86,24 @@ def session(credentials: AioCredentials | None = None) -> AioSession:
     made.user_agent_name = "syncret"
     made.register_component("data_loader", _loader())
     if credentials is not None:
-        made.register_component("credential_provider", _Given(credentials))
+        made.register_component("credential_provider", _FixedCredentials(credentials))
     return made
 
 
-async def login(who: AioSession, region: str) -> AioCredentials:
+async def check_credentials(who: AioSession, region: str) -> AioCredentials:
     """Make sure that there are credentials. Raises SyncError."""
-    table, doing = _table(region), "getting AWS credentials"
-    credentials = await answered(who.get_credentials(), table, doing=doing)
+    table, doing = _translations(region), "getting AWS credentials"
+    credentials = await call_translated(who.get_credentials(), table, doing=doing)
     if credentials is None:
         raise Denied(errors.NO_CREDENTIALS, hint=errors.NO_CREDENTIALS_HINT)
-    await answered(credentials.get_frozen_credentials(), table, doing=doing)
+    await call_translated(credentials.get_frozen_credentials(), table, doing=doing)
     return credentials
 
 
 @asynccontextmanager
-async def opened(service: str, region: str, who: AioSession) -> AsyncGenerator[ServiceApi, None]:
+async def open_client(service: str, region: str, who: AioSession) -> AsyncGenerator[ServiceApi, None]:
     """A client of one service. Raises SyncError."""
-    table = _table(region)
+    table = _translations(region)
     async with AsyncExitStack() as stack:
         client = aioboto3.Session(botocore_session=who).client(
             service,
@@ -113,13 +113,13 @@ async def opened(service: str, region: str, who: AioSession) -> AsyncGenerator[S
         )
         opening = stack.enter_async_context(client)
         yield ServiceApi(
-            await answered(opening, table, doing=f"opening a client of {service}"),
+            await call_translated(opening, table, doing=f"opening a client of {service}"),
             table,
             await who.get_credentials(),
         )
 
 
-class _Given:
+class _FixedCredentials:
     """Takes the place of the chain in which the SDK looks for credentials."""
 
     def __init__(self, credentials: AioCredentials) -> None:
@@ -136,12 +136,14 @@ class _Http(AIOHTTPSession):
         if proxy_url or self._cert_file or not self._verify:
             return super()._create_connector(proxy_url)
         return aiohttp.TCPConnector(
-            limit=self._max_pool_connections, ssl=_roots(get_cert_path(self._verify)), **self._connector_args
+            limit=self._max_pool_connections,
+            ssl=_system_trust(get_cert_path(self._verify)),
+            **self._connector_args,
         )
 
 
 @lru_cache(maxsize=8)
-def _roots(bundle: str) -> ssl.SSLContext:
+def _system_trust(bundle: str) -> ssl.SSLContext:
     context = create_urllib3_context()
     context.load_verify_locations(bundle)
     return context
@@ -149,8 +151,8 @@ def _roots(bundle: str) -> ssl.SSLContext:
 
 def _config() -> AioConfig:
     return AioConfig(
-        connect_timeout=CONNECT_WITHIN,
-        read_timeout=ANSWER_WITHIN,
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=READ_TIMEOUT,
         retries={"total_max_attempts": 1, "mode": "standard"},
         max_pool_connections=CONNECTIONS,
         http_session_cls=_Http,
@@ -170,5 +172,5 @@ def _regions() -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _table(region: str) -> Mapping[type[BaseException], Translation]:
-    return errors.table(region, _regions())
+def _translations(region: str) -> Mapping[type[BaseException], Translation]:
+    return errors.translations(region, _regions())

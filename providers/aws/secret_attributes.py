@@ -5,7 +5,7 @@ from typing import Any
 
 from syncret.config.fields import Json
 from syncret.providers.aws.push_specs import ResourcePolicy, SecretPush
-from syncret.providers.aws.service import Absent, Api, surplus, tag_list
+from syncret.providers.aws.service import Absent, Api, obsolete_tags, tag_list
 from syncret.providers.contract import Credentials, PushItem
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
@@ -13,7 +13,7 @@ from syncret.providers.kit.golang import json as gojson
 
 async def set_tags(api: Api, name: str, current: dict[str, str], wanted: dict[str, str]) -> None:
     """Exactly these tags, beside those of AWS itself."""
-    unwanted = surplus(current, wanted)
+    unwanted = obsolete_tags(current, wanted)
     if unwanted:
         await api.call("untag_resource", SecretId=name, TagKeys=unwanted)
     if not wanted.items() <= current.items():

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from syncret.providers.aws import push_specs, reading, secret_attributes
-from syncret.providers.aws.codes import of_code
+from syncret.providers.aws.codes import error_of_code
 from syncret.providers.aws.push_specs import SecretPush
-from syncret.providers.aws.reading import Answers, Batches, each
+from syncret.providers.aws.reading import Answers, BatchReader, read_by_name
 from syncret.providers.aws.service import Absent, Api, Service, check_query, tag_list, tag_map
 from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import (
@@ -27,7 +27,7 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp, sjson
-from syncret.providers.kit.push_options import foreign, is_ours
+from syncret.providers.kit.push_options import is_ours, not_ours
 
 _FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"
 """The token of the first version: two who create the same secret at once create it once."""
@@ -35,7 +35,7 @@ _FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"
 
 class _Stored(NamedTuple):
     value: SecretBytes
-    form: str
+    field: str
     """Under which name AWS holds it: SecretString or SecretBinary."""
 
 
@@ -51,19 +51,19 @@ class SecretsManagerWriter:
         """Store a value and what its metadata says. Raises Malformed for a secret that is not ours."""
         name = item.remote_key
         options = push_specs.options(item.metadata, SecretPush)
-        there = await self._described(name)
+        there = await self._describe(name)
         if there is None:
             await self._create(item, options)
             return
         if not is_ours(tag_map(there.get("Tags"))):
-            raise foreign("secret not managed by external-secrets", name, "tag")
+            raise not_ours("secret not managed by external-secrets", name, "tag")
         if there.get("DeletedDate"):
             raise Malformed(
                 "the secret is scheduled for deletion",
                 hint="restore it, or let the store delete with forceDeleteWithoutRecovery",
             )
         stored = await self._stored(name) if there.get("VersionIdsToStages") else None
-        value = _wanted(item, stored)
+        value = _new_value(item, stored)
         if options.tags:
             await secret_attributes.set_tags(self._api, name, tag_map(there.get("Tags")), options.all_tags())
         policy = await secret_attributes.policy(self._credentials, item, options.resource_policy)
@@ -76,7 +76,7 @@ class SecretsManagerWriter:
     async def delete(self, target: RemoteTarget) -> None:
         """Delete a secret of ours as the store says, or one property. What is not ours stays."""
         name = target.remote_key
-        there = await self._described(name)
+        there = await self._describe(name)
         if there is None or there.get("DeletedDate") or not is_ours(tag_map(there.get("Tags"))):
             return
         stored = await self._stored(name) if target.property else None
@@ -84,10 +84,10 @@ class SecretsManagerWriter:
             left = sjson.remove(stored.value.raw, target.property)
             if left is not None:
                 if left != stored.value.raw:
-                    await self._put(name, str(uuid4()), {stored.form: _formed(stored.form, left)})
+                    await self._put(name, str(uuid4()), {stored.field: _as_field(stored.field, left)})
                 return
         await secret_attributes.drop_replicas(self._api, name, there)
-        await self._api.call("delete_secret", SecretId=there.get("ARN", name), **self._manner())
+        await self._api.call("delete_secret", SecretId=there.get("ARN", name), **self._deletion_options())
 
     async def exists(self, target: RemoteTarget) -> bool:
         """Whether there is a value, or this property of it."""
@@ -96,7 +96,7 @@ class SecretsManagerWriter:
             return stored is not None
         return sjson.has(stored.value.raw, target.property)
 
-    def _manner(self) -> dict[str, object]:
+    def _deletion_options(self) -> dict[str, object]:
         manner: dict[str, object] = {}
         if self._deletion.force_delete_without_recovery:
             manner["ForceDeleteWithoutRecovery"] = True
@@ -104,7 +104,7 @@ class SecretsManagerWriter:
             manner["RecoveryWindowInDays"] = self._deletion.recovery_window_in_days
         return manner
 
-    async def _described(self, name: str) -> dict[str, Any] | None:
+    async def _describe(self, name: str) -> dict[str, Any] | None:
         try:
             return await self._api.call("describe_secret", SecretId=name)
         except Absent:
@@ -121,7 +121,7 @@ class SecretsManagerWriter:
         return _Stored(SecretBytes(answer.get("SecretBinary", b"")), "SecretBinary")
 
     async def _create(self, item: PushItem, options: SecretPush) -> None:
-        value = options.value(_wanted(item, None))
+        value = options.value(_new_value(item, None))
         policy = await secret_attributes.policy(self._credentials, item, options.resource_policy)
         replicas = secret_attributes.replicas(options.replication_locations or (), options.key)
         await self._api.call(
@@ -141,11 +141,11 @@ class SecretsManagerWriter:
         await self._api.call("put_secret_value", SecretId=name, ClientRequestToken=token, **value)
 
 
-def _formed(form: str, raw: bytes) -> object:
+def _as_field(form: str, raw: bytes) -> object:
     return raw.decode("utf-8", "replace") if form == "SecretString" else raw
 
 
-def _wanted(item: PushItem, stored: _Stored | None) -> bytes:
+def _new_value(item: PushItem, stored: _Stored | None) -> bytes:
     """The value as it shall stand there: the item's, or what stands there with the item's property in it."""
     if not item.property:
         return item.value.raw
@@ -171,7 +171,7 @@ class SecretsManagerClient(Service):
         self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
     ) -> None:
         super().__init__(api, writer, prefix=prefix, login=login)
-        self._current = Batches(self._many, self._one, size=BATCH)
+        self._current = BatchReader(self._read_batch, self._read_one, size=BATCH)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         current = {
@@ -181,18 +181,18 @@ class SecretsManagerClient(Service):
         answers = {key: found[name] for key, name in current.items() if name in found}
         for key in keys:
             if key not in current:
-                call = self._tags if key.metadata else partial(self._one, version=key.version)
-                for answer in (await each([self._prefix + key.key], call)).values():
+                call = self._read_tags if key.metadata else partial(self._read_one, version=key.version)
+                for answer in (await read_by_name([self._prefix + key.key], call)).values():
                     answers[key] = answer
         return answers
 
     async def find(self, query: FindQuery) -> SecretMap:
         check_query(query)
-        names = [name async for name in self._names(query)]
+        names = [name async for name in self._find_names(query)]
         found = await self._current.get(names)
-        return reading.complete(found)
+        return reading.all_or_error(found)
 
-    async def _many(self, names: Sequence[str]) -> Answers:
+    async def _read_batch(self, names: Sequence[str]) -> Answers:
         """One batch. Absent is only what AWS says is absent."""
         values: dict[str, SecretBytes | SyncError] = {}
         absent: set[str] = set()
@@ -205,7 +205,9 @@ class SecretsManagerClient(Service):
                 # A secret is asked for by its name, by its ARN, or by its ARN without the six random letters.
                 values |= dict.fromkeys((entry.get("Name", ""), arn, arn.rpartition("-")[0]), value)
             for entry in answer.get("Errors", ()):
-                error = of_code("GetSecretValue", str(entry.get("ErrorCode")), str(entry.get("Message")))
+                error = error_of_code(
+                    "GetSecretValue", str(entry.get("ErrorCode")), str(entry.get("Message"))
+                )
                 if isinstance(error, Absent):
                     absent.add(entry.get("SecretId", ""))
                 else:
@@ -214,9 +216,9 @@ class SecretsManagerClient(Service):
                 break
             parameters["NextToken"] = answer["NextToken"]
         left = (name for name in names if name not in absent)
-        return {name: values[name] if name in values else _unanswered() for name in left}
+        return {name: values[name] if name in values else _missing_from_response() for name in left}
 
-    async def _one(self, name: str, version: str = "") -> SecretBytes:
+    async def _read_one(self, name: str, version: str = "") -> SecretBytes:
         which = {}
         if version.startswith(_BY_ID):
             which = {"VersionId": version.removeprefix(_BY_ID)}
@@ -227,11 +229,11 @@ class SecretsManagerClient(Service):
             raise found
         return found
 
-    async def _tags(self, name: str) -> SecretBytes:
+    async def _read_tags(self, name: str) -> SecretBytes:
         answer = await self._api.call("describe_secret", SecretId=name)
         return SecretBytes(gojson.marshal(tag_map(answer.get("Tags"))).encode())
 
-    async def _names(self, query: FindQuery) -> AsyncIterator[str]:
+    async def _find_names(self, query: FindQuery) -> AsyncIterator[str]:
         """The names of the secrets that match. AWS compares beginnings; whether all is equal is seen here."""
         wanted = regexp.compile(query.name or "").search
         tags = dict(query.tags or ())
@@ -249,7 +251,7 @@ class SecretsManagerClient(Service):
             parameters["NextToken"] = answer["NextToken"]
 
 
-def _unanswered() -> Malformed:
+def _missing_from_response() -> Malformed:
     return Malformed(
         "BatchGetSecretValue did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
     )

@@ -43,7 +43,7 @@ def tag_map(tags: list[dict[str, str]] | None) -> dict[str, str]:
     return {tag["Key"]: tag.get("Value", "") for tag in tags or ()}
 
 
-def surplus(current: dict[str, str], wanted: dict[str, str]) -> list[str]:
+def obsolete_tags(current: dict[str, str], wanted: dict[str, str]) -> list[str]:
     """The keys of tags that are no longer wanted. AWS's own cannot be taken away."""
     return [key for key in current if key not in wanted and not key.startswith("aws:")]
 

@@ -90,7 +90,7 @@ class AwsSpec(Model):
     secrets_manager: SecretsManagerSpec | None = None
 
 
-def tells_namespace(spec: AwsSpec) -> bool:
+def depends_on_namespace(spec: AwsSpec) -> bool:
     """Whether the session's tags say for which namespace it asks."""
     return bool(spec.role) and spec.session_tags_policy != "None"
 

@@ -40,8 +40,8 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
     from syncret.providers.aws.auth import identity
 
-    caller = await identity.of_generator(spec.auth, spec.role, spec.region, context)
-    await sdk.login(caller, spec.region)
+    caller = await identity.credentials_of_generator(spec.auth, spec.role, spec.region, context)
+    await sdk.check_credentials(caller, spec.region)
     wishes = spec.request_parameters or StsRequestParameters()
     parameters: dict[str, object] = {
         "DurationSeconds": wishes.session_duration,
@@ -49,7 +49,7 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
         "TokenCode": wishes.token_code or None,
     }
     said = {name: value for name, value in parameters.items() if value is not None}
-    async with sdk.opened("sts", spec.region, caller) as api:
+    async with sdk.open_client("sts", spec.region, caller) as api:
         given: dict[str, Any] | None = (await api.call("get_session_token", **said)).get("Credentials")
     if not given:
         raise Malformed("no credentials found", hint="is there a proxy, or a wrong endpoint?")

@@ -21,9 +21,9 @@ from syncret.providers.contract import OpenContext, Provider
 @asynccontextmanager
 async def open_azurekv(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
     """The client of one store, logged in."""
-    from syncret.providers.azurekv.connection import opened_store  # brings in asyncio and TLS
+    from syncret.providers.azurekv.connection import open_store  # brings in asyncio and TLS
 
-    async with opened_store(spec, context) as client:
+    async with open_store(spec, context) as client:
         yield client
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from syncret.providers.azurekv.errors import EXPECTED, error_of
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, SECRET, Dates, Found, Kind, Place
-from syncret.providers.azurekv.refusals import EXPECTED, error_of
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
@@ -107,7 +107,7 @@ class Api:
             for item in page.value or []:
                 yield item
             url, params = page.next_link, {}  # the link holds them all
-            if url and not self._http.leads_here(url):  # Azure writes the port: vault.azure.net:443
+            if url and not self._http.is_own_server(url):  # Azure writes the port: vault.azure.net:443
                 raise Malformed("listing secrets: the next page is on another server", hint="check vaultUrl")
 
     async def set(self, place: Place, fields: Mapping[str, Any]) -> None:
@@ -128,7 +128,7 @@ class Api:
         """All versions, to be recovered or purged later; gone already is no error."""
         await self._call("DELETE", _path(place), place.kind, doing=f"deleting {place}")
 
-    async def logged_in(self) -> None:
+    async def check_login(self) -> None:
         """Raises SyncError where there is no login."""
         await self._tokens.get()
 

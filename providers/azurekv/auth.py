@@ -9,16 +9,16 @@ from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import Credentials, OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import Lease, token_file
+from syncret.providers.kit.auth.logins import ExpiringValue, token_file
 from syncret.providers.kit.azure.entra import (
     AUDIENCE,
     Application,
     Login,
-    by_certificate,
-    by_secret,
-    by_token,
+    log_in_with_certificate,
+    log_in_with_secret,
+    log_in_with_token,
 )
-from syncret.providers.kit.azure.machine import by_machine
+from syncret.providers.kit.azure.managed_identity import log_in_with_managed_identity
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Http
 
@@ -29,22 +29,26 @@ TENANT_ID: Final = "azure.workload.identity/tenant-id"
 _HOUR: Final = 3600
 
 
-async def login(spec: AzureKvSpec, authority: str, resource: str, http: Http, context: OpenContext) -> Login:
+async def choose_login(
+    spec: AzureKvSpec, authority: str, resource: str, http: Http, context: OpenContext
+) -> Login:
     """As `authType` says. Raises SyncError for what can be known before the first login."""
     match spec.auth_type:
         case "ManagedIdentity":
-            return partial(by_machine, http, os.environ, resource, spec.identity_id or "", context.now)
+            return partial(
+                log_in_with_managed_identity, http, os.environ, resource, spec.identity_id or "", context.now
+            )
         case "ServicePrincipal":
-            return await _principal(spec, authority, resource, http, context)
+            return await _service_principal_login(spec, authority, resource, http, context)
         case "WorkloadIdentity":
             if spec.service_account_ref is None:
-                return as_pod(http, os.environ, authority, resource, context)
-            client, tenant = await _workload(spec, spec.service_account_ref, context.credentials)
+                return pod_login(http, os.environ, authority, resource, context)
+            client, tenant = await _workload_ids(spec, spec.service_account_ref, context.credentials)
             application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
-            return as_workload(http, application, spec.service_account_ref, context)
+            return workload_login(http, application, spec.service_account_ref, context)
 
 
-def as_pod(
+def pod_login(
     http: Http, environment: Mapping[str, str], authority: str, resource: str, context: OpenContext
 ) -> Login:
     """As the daemon's own pod, in the variables and the file that Azure's webhook puts into it."""
@@ -58,37 +62,37 @@ def as_pod(
         )
     application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
 
-    async def login() -> Lease[SecretBytes]:
+    async def login() -> ExpiringValue[SecretBytes]:
         token = token_file(path, what="federated token")
-        return await by_token(http, application, token, context.now)
+        return await log_in_with_token(http, application, token, context.now)
 
     return login
 
 
-def as_workload(
+def workload_login(
     http: Http, application: Application, account: ServiceAccountSelector, context: OpenContext
 ) -> Login:
     """As a ServiceAccount, of which each login gets a token of its own."""
 
-    async def login() -> Lease[SecretBytes]:
+    async def login() -> ExpiringValue[SecretBytes]:
         issued = await context.credentials.account_token(
             account.name,
             audiences=(AUDIENCE, *account.audiences),
             seconds=_HOUR,
             namespace=account.namespace,
         )
-        return await by_token(http, application, issued.token, context.now)
+        return await log_in_with_token(http, application, issued.token, context.now)
 
     return login
 
 
-async def text_of(selector: SecretKeySelector, credentials: Credentials) -> str:
+async def read_stripped(selector: SecretKeySelector, credentials: Credentials) -> str:
     """An ID or a password, without the line break that files end with."""
     found = await credentials.secret_key(selector.name, selector.key, selector.namespace)
     return found.raw.decode("utf-8", "replace").strip()
 
 
-async def _principal(
+async def _service_principal_login(
     spec: AzureKvSpec, authority: str, resource: str, http: Http, context: OpenContext
 ) -> Login:
     ref = spec.auth_secret_ref
@@ -106,31 +110,31 @@ async def _principal(
     application = Application(
         authority=authority,
         tenant=spec.tenant_id,
-        client_id=await text_of(ref.client_id, context.credentials),
+        client_id=await read_stripped(ref.client_id, context.credentials),
         resource=resource,
     )
     if ref.client_secret is not None:
-        secret = SecretBytes((await text_of(ref.client_secret, context.credentials)).encode())
-        return partial(by_secret, http, application, secret, context.now)
+        secret = SecretBytes((await read_stripped(ref.client_secret, context.credentials)).encode())
+        return partial(log_in_with_secret, http, application, secret, context.now)
     selector = ref.client_certificate or SecretKeySelector()
     document = await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
     place = f'key "{selector.key}" of Secret "{selector.name}"'
     certificate = ClientCertificate(document, place)
-    return partial(by_certificate, http, application, certificate, context.now)
+    return partial(log_in_with_certificate, http, application, certificate, context.now)
 
 
-async def _workload(
+async def _workload_ids(
     spec: AzureKvSpec, account: ServiceAccountSelector, credentials: Credentials
 ) -> tuple[str, str]:
     """Client ID and tenant ID: from Secrets, the store, or the annotations of the ServiceAccount."""
     annotations = await credentials.account_annotations(account.name, account.namespace)
     ref = spec.auth_secret_ref
-    client = await text_of(ref.client_id, credentials) if ref.client_id else ""
-    tenant = await text_of(ref.tenant_id, credentials) if ref.tenant_id else ""
-    client = _one(client, annotations.get(CLIENT_ID, ""), "multiple clientID found", "secretRef")
+    client = await read_stripped(ref.client_id, credentials) if ref.client_id else ""
+    tenant = await read_stripped(ref.tenant_id, credentials) if ref.tenant_id else ""
+    client = _consistent(client, annotations.get(CLIENT_ID, ""), "multiple clientID found", "secretRef")
     written = tenant or spec.tenant_id or ""
     annotated = "" if spec.use_azure_sdk and written else annotations.get(TENANT_ID, "")
-    tenant = _one(
+    tenant = _consistent(
         written, annotated, "multiple tenantID found", "secretRef, 'spec.provider.azurekv.tenantId'"
     )
     tenant = tenant or os.environ.get("AZURE_TENANT_ID", "")
@@ -145,7 +149,7 @@ async def _workload(
     return client, tenant
 
 
-def _one(written: str, annotated: str, problem: str, places: str) -> str:
+def _consistent(written: str, annotated: str, problem: str, places: str) -> str:
     """What both say or one does; two that differ have no rule for which counts."""
     if written and annotated and written != annotated:
         raise Malformed(f"{problem}. Check {places} and serviceAccountRef", hint="keep one of them")

@@ -75,7 +75,7 @@ class AzureKvClient:
         return await self._api.get(place_of(target.remote_key)) is not None
 
     async def probe(self) -> Readiness:
-        await self._api.logged_in()
+        await self._api.check_login()
         return "ready"
 
     async def _fetch(self, key: RemoteKey) -> Found | None:

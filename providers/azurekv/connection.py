@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from syncret.providers.azurekv.api import VERSION, Api
-from syncret.providers.azurekv.auth import login
+from syncret.providers.azurekv.auth import choose_login
 from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import OpenContext
@@ -22,12 +22,14 @@ _RESOURCE: Final = re.compile(r'\b(?:resource|scope)="(https://[^"/]+)/?(?:\.def
 
 
 @asynccontextmanager
-async def opened_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
+async def open_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
     """A client that is logged in. Raises SyncError."""
     cloud = cloud_of(spec)
     async with Http(spec.vault_url, now=context.now) as http:
-        resource = cloud.vault or await _challenged(http)
-        tokens = ExpiringLogin(await login(spec, cloud.authority, resource, http, context), now=context.now)
+        resource = cloud.vault or await _challenge_resource(http)
+        tokens = ExpiringLogin(
+            await choose_login(spec, cloud.authority, resource, http, context), now=context.now
+        )
         await tokens.get()
         yield AzureKvClient(Api(http, tokens))
 
@@ -41,7 +43,7 @@ def cloud_of(spec: AzureKvSpec) -> Cloud:
         )
     usual, custom = CLOUDS[spec.environment_type], spec.custom_cloud_config
     if custom is None:
-        return usual.reached_from(os.environ)
+        return usual.with_overrides(os.environ)
     vault = custom.key_vault_endpoint or ""
     if not vault and custom.key_vault_dns_suffix:
         vault = f"https://{custom.key_vault_dns_suffix.lstrip('.')}"
@@ -51,7 +53,7 @@ def cloud_of(spec: AzureKvSpec) -> Cloud:
     )
 
 
-async def _challenged(http: Http) -> str:
+async def _challenge_resource(http: Http) -> str:
     """The resource that the vault itself wants tokens for.
 
     Only one that the vault's own name ends with: tokens of another could be used elsewhere. Raises

@@ -78,5 +78,5 @@ def _property(document: bytes, path: str, key: str) -> bytes:
     if found is None and "." in path:
         found = extract.value(document, extract.escaped(path))
     if found is None:
-        raise extract.missing(f"property {path} does not exist in key {key}")
+        raise extract.missing_property(f"property {path} does not exist in key {key}")
     return found

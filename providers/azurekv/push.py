@@ -19,7 +19,7 @@ from syncret.providers.azurekv.objects import (
 from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options, references
-from syncret.providers.kit.push_options import spec_of
+from syncret.providers.kit.push_options import decode_spec
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.azurekv.api import Api
@@ -44,7 +44,7 @@ class Pusher:
     async def push(self, item: PushItem) -> None:
         """A new version, where the current one is another; missing tags only are added to it."""
         place = place_of(item.remote_key)
-        spec = spec_of(item.metadata, PushSpec) or PushSpec()
+        spec = decode_spec(item.metadata, PushSpec) or PushSpec()
         push_options.check_tags(spec.tags)
         expires = _moment(spec.expiration_date)
         value = item.value.raw
@@ -64,7 +64,7 @@ class Pusher:
 
     async def _push_secret(self, place: Place, value: bytes, spec: PushSpec, expires: int | None) -> None:
         text = _text(place, value)
-        found = await self._ours(place)
+        found = await self._existing(place)
         content_type = spec.content_type or (found.content_type if found else None)
         if (
             found is not None
@@ -83,7 +83,7 @@ class Pusher:
 
     async def _push_key(self, place: Place, value: bytes, spec: PushSpec) -> None:
         key = jwk(value)
-        found = await self._ours(place)
+        found = await self._existing(place)
         if found is not None and same_key(key, found.value.raw):
             await self._tag(found, spec)
             return
@@ -91,17 +91,17 @@ class Pusher:
 
     async def _push_certificate(self, place: Place, value: bytes, spec: PushSpec) -> None:
         file = certificate_file(value)
-        found = await self._ours(place)
+        found = await self._existing(place)
         if found is not None and found.value.raw == file.der:
             await self._tag(found, spec)
             return
         await self._api.import_certificate(place, {**file.fields, "tags": _tags(spec)})
 
-    async def _ours(self, place: Place) -> Found | None:
+    async def _existing(self, place: Place) -> Found | None:
         """What stands there now. Raises Denied where somebody else put it there."""
         found = await self._api.get(place)
         if found is not None and not found.owned:
-            raise push_options.foreign(f"{place} is not managed by external-secrets", str(place), "tag")
+            raise push_options.not_ours(f"{place} is not managed by external-secrets", str(place), "tag")
         return found
 
     async def _tag(self, found: Found, spec: PushSpec) -> None:

@@ -9,12 +9,12 @@ from typing import Final, TypeVar
 import msgspec
 
 from syncret.providers.azurekv.acr import AcrAccessTokenSpec
-from syncret.providers.azurekv.auth import CLIENT_ID, TENANT_ID, as_pod, as_workload, text_of
+from syncret.providers.azurekv.auth import CLIENT_ID, TENANT_ID, pod_login, read_stripped, workload_login
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.azure.clouds import CLOUDS
-from syncret.providers.kit.azure.entra import Application, Login, by_secret
-from syncret.providers.kit.azure.machine import by_machine
+from syncret.providers.kit.azure.entra import Application, Login, log_in_with_secret
+from syncret.providers.kit.azure.managed_identity import log_in_with_managed_identity
 from syncret.providers.kit.http import Http, form_body
 
 T = TypeVar("T")
@@ -32,20 +32,20 @@ class _Access(msgspec.Struct):
 
 async def registry_token(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> SecretBytes:
     """A refresh token, or with a scope an access token. The base of `http` is the registry."""
-    lease = await (await _login(spec, http, context))()
+    lease = await (await _choose_login(spec, http, context))()
     fields = {"tenant": spec.tenant_id, "access_token": lease.value.raw.decode("ascii", "replace")}
-    refresh = (await _asked(http, "exchange", "access_token", spec, fields, _Refresh)).refresh_token
+    refresh = (await _request_token(http, "exchange", "access_token", spec, fields, _Refresh)).refresh_token
     if not spec.scope:
         return SecretBytes(refresh.encode())
     fields = {"scope": spec.scope, "refresh_token": refresh}
     return SecretBytes(
-        (await _asked(http, "token", "refresh_token", spec, fields, _Access)).access_token.encode()
+        (await _request_token(http, "token", "refresh_token", spec, fields, _Access)).access_token.encode()
     )
 
 
-async def _login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> Login:
+async def _choose_login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> Login:
     """The first way that the spec names counts; all ask for a token of the resource manager."""
-    cloud = CLOUDS[spec.environment_type].reached_from(os.environ)
+    cloud = CLOUDS[spec.environment_type].with_overrides(os.environ)
     if not cloud.management:
         raise Malformed(
             "ACRAccessToken does not know the endpoints of an AzureStackCloud",
@@ -62,14 +62,16 @@ async def _login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> 
         application = Application(
             authority=cloud.authority,
             tenant=spec.tenant_id,
-            client_id=await text_of(ref.client_id, context.credentials),
+            client_id=await read_stripped(ref.client_id, context.credentials),
             resource=cloud.management,
         )
-        secret = SecretBytes((await text_of(ref.client_secret, context.credentials)).encode())
-        return partial(by_secret, http, application, secret, context.now)
+        secret = SecretBytes((await read_stripped(ref.client_secret, context.credentials)).encode())
+        return partial(log_in_with_secret, http, application, secret, context.now)
     if auth.managed_identity is not None:
         identity = auth.managed_identity.identity_id
-        return partial(by_machine, http, os.environ, cloud.management, identity, context.now)
+        return partial(
+            log_in_with_managed_identity, http, os.environ, cloud.management, identity, context.now
+        )
     if auth.workload_identity is None:
         raise Malformed(
             "unexpected configuration: auth names no way to log in",
@@ -77,7 +79,7 @@ async def _login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> 
         )
     account = auth.workload_identity.service_account_ref
     if account is None:
-        return as_pod(http, os.environ, cloud.authority, cloud.management, context)
+        return pod_login(http, os.environ, cloud.authority, cloud.management, context)
     annotations = await context.credentials.account_annotations(account.name, account.namespace)
     for name in (CLIENT_ID, TENANT_ID):
         if not annotations.get(name):
@@ -91,10 +93,10 @@ async def _login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> 
         client_id=annotations[CLIENT_ID],
         resource=cloud.management,
     )
-    return as_workload(http, application, account, context)
+    return workload_login(http, application, account, context)
 
 
-async def _asked(
+async def _request_token(
     http: Http,
     path: str,
     grant: str,

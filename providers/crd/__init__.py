@@ -6,7 +6,7 @@ from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.crd.client import Allowed, CrdClient, check_access, served_resource
+from syncret.providers.crd.client import CrdClient, Whitelist, check_access, served_resource
 from syncret.providers.crd.spec import CrdSpec, check
 
 
@@ -20,7 +20,7 @@ async def open_crd(spec: CrdSpec, context: OpenContext) -> AsyncGenerator[CrdCli
         served = await served_resource(kube, resource.group, resource.version, resource.kind)
         namespace = scope.namespace if served.namespaced and not scope.cluster else ""
         await check_access(kube, served, "get", namespace)
-        allowed = Allowed(spec.whitelist.rules, cluster=scope.cluster)
+        allowed = Whitelist(spec.whitelist.rules, cluster=scope.cluster)
         yield CrdClient(kube, served, allowed, scope)
 
 

@@ -35,7 +35,7 @@ class _Rule(NamedTuple):
         return self.namespace is None or (bool(namespace) and self.namespace(namespace))
 
 
-class Allowed:
+class Whitelist:
     """The rules; none allow everything. Namespaces count for cluster-scoped stores alone."""
 
     def __init__(self, rules: Sequence[WhitelistRule], *, cluster: bool) -> None:
@@ -48,11 +48,11 @@ class Allowed:
             for rule in rules
         ]
 
-    def naming(self, name: str, namespace: str) -> bool:
+    def allows_object(self, name: str, namespace: str) -> bool:
         """Whether anything of this object may be read."""
         return not self._rules or any(rule.fits(name, namespace) for rule in self._rules)
 
-    def reading(self, name: str, namespace: str, asked: str) -> bool:
+    def allows_property(self, name: str, namespace: str, asked: str) -> bool:
         """Whether this property of the object may be read or, where none is asked, all of it."""
         return not self._rules or any(
             rule.fits(name, namespace)
@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what se
     from syncret.providers.kit.kube.client import Kube
 
 
-class Served(NamedTuple):
+class ServedResource(NamedTuple):
     """A resource as the API server serves it."""
 
     group: str
@@ -75,7 +75,7 @@ class Served(NamedTuple):
     namespaced: bool
 
 
-class Name(NamedTuple):
+class ObjectName(NamedTuple):
     """What a remote key means; the namespace is empty where the resource has none."""
 
     namespace: str
@@ -87,7 +87,7 @@ class CrdClient:
 
     converts_keys = True
 
-    def __init__(self, kube: "Kube", served: Served, allowed: Allowed, scope: Scope) -> None:
+    def __init__(self, kube: "Kube", served: ServedResource, allowed: Whitelist, scope: Scope) -> None:
         self._kube = kube
         self._served = served
         self._allowed = allowed
@@ -104,11 +104,11 @@ class CrdClient:
         return await read_each(keys, self._object)
 
     def value(self, payload: bytes, ref: RemoteRef) -> SecretBytes | None:
-        return SecretBytes(self._taken(payload, ref))
+        return SecretBytes(self._extract(payload, ref))
 
     def fields(self, payload: bytes, ref: RemoteRef) -> SecretMap | None:
         """The members; what is no object stands under `value`."""
-        found = self._taken(payload, ref)
+        found = self._extract(payload, ref)
         try:
             members = gojson.to_secret_map(found)
         except Malformed:
@@ -124,10 +124,12 @@ class CrdClient:
         await check_access(self._kube, self._served, "list", namespace)
         found: dict[str, SecretBytes] = {}
         doing = f"listing {self._served.kind}"
-        async for document in self._kube.list(self._path(Name(namespace, "")), doing=doing):
-            named = Name(document["metadata"].get("namespace", ""), document["metadata"]["name"])
+        async for document in self._kube.list(self._path(ObjectName(namespace, "")), doing=doing):
+            named = ObjectName(document["metadata"].get("namespace", ""), document["metadata"]["name"])
             key = f"{named.namespace}/{named.name}" if self._full_names else named.name
-            if (matches is None or matches(key)) and self._allowed.reading(named.name, named.namespace, ""):
+            if (matches is None or matches(key)) and self._allowed.allows_property(
+                named.name, named.namespace, ""
+            ):
                 whole = {"apiVersion": self._api_version, "kind": self._served.kind, **document}
                 found[key] = SecretBytes(_json(whole))
         return found
@@ -146,26 +148,28 @@ class CrdClient:
         return f"{group}/{version}" if group else version
 
     async def _object(self, key: RemoteKey) -> bytes | None:
-        named = self._name(key.key)
-        if not self._allowed.naming(named.name, named.namespace if self._scope.cluster else ""):
+        named = self._parse_key(key.key)
+        if not self._allowed.allows_object(named.name, named.namespace if self._scope.cluster else ""):
             raise _denied(key.key)
         doing = f"reading {self._served.kind} {key.key}"
         document = await self._kube.get(self._path(named), doing=doing)
         return None if document is None else _json(document)
 
-    def _taken(self, payload: bytes, ref: RemoteRef) -> bytes:
-        named = self._name(ref.key)
+    def _extract(self, payload: bytes, ref: RemoteRef) -> bytes:
+        named = self._parse_key(ref.key)
         asked = named.namespace if self._scope.cluster else ""
-        if not self._allowed.reading(named.name, asked, ref.property):
+        if not self._allowed.allows_property(named.name, asked, ref.property):
             raise _denied(ref.key)
         if not ref.property:
             return payload
         found = extract.value(payload, ref.property)
         if found is None:
-            raise extract.missing(f'crd: property "{ref.property}" not found in object "{named.name}"')
+            raise extract.missing_property(
+                f'crd: property "{ref.property}" not found in object "{named.name}"'
+            )
         return found
 
-    def _name(self, key: str) -> Name:
+    def _parse_key(self, key: str) -> ObjectName:
         """What a remote key means in this store, of this resource. Raises Malformed."""
         if not key:
             raise Malformed("crd: remoteRef.key must not be empty", hint="write the object's name")
@@ -194,27 +198,29 @@ class CrdClient:
                 hint="write the namespace and a slash before the object's name",
             )
         own = self._scope.namespace if self._served.namespaced else ""
-        return Name(namespace, name) if slash else Name(own, key)
+        return ObjectName(namespace, name) if slash else ObjectName(own, key)
 
-    def _path(self, named: Name) -> str:
-        from syncret.providers.kit.kube.client import place
+    def _path(self, named: ObjectName) -> str:
+        from syncret.providers.kit.kube.client import path_of
 
         served = self._served
-        return place(served.group, served.version, served.plural, namespace=named.namespace, name=named.name)
+        return path_of(
+            served.group, served.version, served.plural, namespace=named.namespace, name=named.name
+        )
 
 
-async def served_resource(kube: "Kube", group: str, version: str, kind: str) -> Served:
+async def served_resource(kube: "Kube", group: str, version: str, kind: str) -> ServedResource:
     """How the server serves a kind. Raises Malformed where it does not."""
     for each in await kube.resources(group, version, doing=f"looking for kind {kind}"):
         if each.get("kind") == kind and "/" not in each["name"]:
-            return Served(group, version, kind, each["name"], each.get("namespaced") is True)
+            return ServedResource(group, version, kind, each["name"], each.get("namespaced") is True)
     raise Malformed(
         f'crd: group "{group}" version "{version}" kind "{kind}" is not registered in the cluster',
         hint="check spec.provider.crd.resource, and whether the CRD is installed",
     )
 
 
-async def check_access(kube: "Kube", served: Served, verb: str, namespace: str) -> None:
+async def check_access(kube: "Kube", served: ServedResource, verb: str, namespace: str) -> None:
     """Raises Denied where the server says that we may not."""
     if not await kube.allowed(verb, served.plural, group=served.group, namespace=namespace):
         raise Denied(

@@ -19,9 +19,9 @@ from syncret.providers.gcpsm.spec import GcpSmSpec, check
 @asynccontextmanager
 async def open_gcpsm(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[GcpSmClient, None]:
     """The client of one store, logged in."""
-    from syncret.providers.gcpsm.connection import opened_store  # brings in asyncio and TLS
+    from syncret.providers.gcpsm.connection import open_store  # brings in asyncio and TLS
 
-    async with opened_store(spec, context) as client:
+    async with open_store(spec, context) as client:
         yield client
 
 

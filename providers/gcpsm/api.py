@@ -11,7 +11,7 @@ import msgspec
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin
-from syncret.providers.kit.google.refusals import EXPECTED, error_of
+from syncret.providers.kit.google.errors import EXPECTED, error_of
 from syncret.providers.kit.google.tokens import Access
 from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments
 
@@ -182,7 +182,7 @@ class Api:
             raise refused
         return None
 
-    async def logged_in(self) -> None:
+    async def check_login(self) -> None:
         """Raises SyncError where there is no login."""
         await self._tokens.get()
 

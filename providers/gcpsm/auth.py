@@ -12,20 +12,20 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.federation import federation
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpWorkloadIdentity
-from syncret.providers.kit.auth.logins import Lease
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.google import workload as machine
 from syncret.providers.kit.google.defaults import ApplicationDefault
 from syncret.providers.kit.google.endpoints import Endpoints
-from syncret.providers.kit.google.keys import ServiceAccountKey, by_key
-from syncret.providers.kit.google.tokens import Access, Login, impersonated
-from syncret.providers.kit.google.workload import Workload, exchanged_workload
+from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
+from syncret.providers.kit.google.tokens import Access, Login, impersonate
+from syncret.providers.kit.google.workload import Workload, exchange_workload_token
 from syncret.providers.kit.http import Http
 
 _LOCATION: Final = re.compile(r"[a-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class LoginContext:
     """What a login may use. The base of `http` is Secret Manager."""
 
     http: Http
@@ -35,21 +35,21 @@ class Surroundings:
 
 
 @asynccontextmanager
-async def surroundings(context: OpenContext, location: str = "") -> AsyncGenerator[Surroundings, None]:
+async def login_context(context: OpenContext, location: str = "") -> AsyncGenerator[LoginContext, None]:
     """As this process has them. Raises Malformed for a location that is none: it is a part of a host."""
     if location and not _LOCATION.fullmatch(location):
         raise Malformed("location is not a location of Google", hint="write it as us-east1")
     endpoints = Endpoints.of(os.environ)
     async with Http(endpoints.secrets_of(location), now=context.now) as http:
-        yield Surroundings(http, context, endpoints, os.environ)
+        yield LoginContext(http, context, endpoints, os.environ)
 
 
-async def login(auth: GcpAuth, project: str, around: Surroundings) -> Login:
+async def choose_login(auth: GcpAuth, project: str, around: LoginContext) -> Login:
     """The first way that the spec names counts. `project` is the cluster's, where the spec names none."""
     if auth.secret_ref is not None:
-        return await _by_secret(auth.secret_ref, around)
+        return await _key_login(auth.secret_ref, around)
     if auth.workload_identity is not None:
-        return partial(_as_workload, auth.workload_identity, project, around)
+        return partial(_workload_login, auth.workload_identity, project, around)
     if auth.workload_identity_federation is not None:
         return await federation(
             auth.workload_identity_federation,
@@ -61,7 +61,7 @@ async def login(auth: GcpAuth, project: str, around: Surroundings) -> Login:
     return ApplicationDefault(around.http, around.endpoints, around.environment, around.context.now)
 
 
-async def project_of(written: str | None, auth: GcpAuth, around: Surroundings) -> str:
+async def project_of(written: str | None, auth: GcpAuth, around: LoginContext) -> str:
     """The project of a store: written, or the cluster's, or the machine's."""
     cluster = auth.workload_identity.cluster_project_id if auth.workload_identity else None
     if written or cluster:
@@ -69,17 +69,19 @@ async def project_of(written: str | None, auth: GcpAuth, around: Surroundings) -
     hint = "write projectID into the store"
     if auth.secret_ref is not None:
         raise Malformed("unable to find ProjectID in storeSpec", hint=hint)
-    return await machine.known(around.http, around.endpoints, "project/project-id", hint=hint)
+    return await machine.metadata_value(around.http, around.endpoints, "project/project-id", hint=hint)
 
 
-async def _by_secret(ref: GcpSecretRef, around: Surroundings) -> Login:
+async def _key_login(ref: GcpSecretRef, around: LoginContext) -> Login:
     selector = ref.secret_access_key_secret_ref
     document = await around.context.credentials.secret_key(selector.name, selector.key, selector.namespace)
     key = ServiceAccountKey(document, f'key "{selector.key}" of Secret "{selector.name}"')
-    return by_key(key, around.http, around.context.now)
+    return key_login(key, around.http, around.context.now)
 
 
-async def _as_workload(identity: GcpWorkloadIdentity, project: str, around: Surroundings) -> Lease[Access]:
+async def _workload_login(
+    identity: GcpWorkloadIdentity, project: str, around: LoginContext
+) -> ExpiringValue[Access]:
     """As the service account that the ServiceAccount stands for; as itself, where it stands for none."""
     workload = Workload(
         identity.service_account_ref,
@@ -87,7 +89,7 @@ async def _as_workload(identity: GcpWorkloadIdentity, project: str, around: Surr
         identity.cluster_location or "",
         identity.cluster_name or "",
     )
-    lease, email = await exchanged_workload(workload, around.context, around.http, around.endpoints)
+    lease, email = await exchange_workload_token(workload, around.context, around.http, around.endpoints)
     if not email:
         return lease
-    return await impersonated(around.http, around.endpoints.impersonation(email), lease.value)
+    return await impersonate(around.http, around.endpoints.impersonation(email), lease.value)

@@ -18,12 +18,12 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.gcpsm.payloads import Beside, Payload, value_of
+from syncret.providers.gcpsm.payloads import Payload, SecretMetadata, value_of
 from syncret.providers.gcpsm.push import Pusher
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import map_concurrently, read_each
 from syncret.providers.kit.golang import regexp
-from syncret.providers.kit.google.refusals import Unusable
+from syncret.providers.kit.google.errors import Unusable
 
 
 def filter_text(path: str, labels: Sequence[tuple[str, str]]) -> str:
@@ -97,13 +97,13 @@ class GcpSmClient:
         return await self._writing.exists(target)
 
     async def probe(self) -> Readiness:
-        await self._api.logged_in()
+        await self._api.check_login()
         return "ready"
 
     async def _fetch(self, key: RemoteKey) -> Payload | None:
         if key.metadata:
             secret = await self._api.get(key.key)
-            return None if secret is None else Beside(secret.annotations, secret.labels)
+            return None if secret is None else SecretMetadata(secret.annotations, secret.labels)
         try:
             return await self._api.access(key.key, key.version or _LATEST)
         except Unusable:

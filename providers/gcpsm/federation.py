@@ -14,14 +14,14 @@ from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, GcpWorkloadIdentityFederation
-from syncret.providers.kit.auth.logins import is_own
+from syncret.providers.kit.auth.logins import is_daemon_credential
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.external import (
     TOKEN_TYPE_AWS,
     AwsKeys,
     CredentialSource,
     ExternalAccount,
-    Federated,
+    ExternalAccountLogin,
     SubjectToken,
     from_source,
     read_account,
@@ -66,21 +66,21 @@ async def federation(
             "awsSecurityCredentials is provided",
             hint="write the full name of the pool's provider, beginning with //iam.googleapis.com",
         )
-    account = await _configured(spec, context, endpoints, environment)
+    account = await _read_configuration(spec, context, endpoints, environment)
     subject: SubjectToken
     if spec.service_account_ref is not None:
-        subject = _of_account(spec.service_account_ref, context)
+        subject = _account_token(spec.service_account_ref, context)
     elif spec.aws_security_credentials is not None:
-        subject = await _of_aws(spec.aws_security_credentials, account.audience, context)
+        subject = await _signed_aws_request(spec.aws_security_credentials, account.audience, context)
     else:
         source = account.credential_source
         subject = from_source(
             source, account.audience, http, endpoints, environment=environment, now=context.now
         )
-    return Federated(account, subject, http, endpoints, context.now)
+    return ExternalAccountLogin(account, subject, http, endpoints, context.now)
 
 
-async def _configured(
+async def _read_configuration(
     spec: GcpWorkloadIdentityFederation,
     context: OpenContext,
     endpoints: Endpoints,
@@ -130,7 +130,7 @@ def _check_source(source: CredentialSource, endpoint: str, environment: Mapping[
     if source.environment_id:
         _check_aws(source)
         return
-    if source.file and is_own(source.file, environment):
+    if source.file and is_daemon_credential(source.file, environment):
         raise _invalid(
             "credential_source.file is the daemon's own token",
             "refer to a ServiceAccount with serviceAccountRef",
@@ -153,7 +153,7 @@ def _check_aws(source: CredentialSource) -> None:
             raise _invalid(f"credential_source.{field} does not lead to AWS", "write it as gcloud does")
 
 
-def _of_account(account: ServiceAccountSelector, context: OpenContext) -> SubjectToken:
+def _account_token(account: ServiceAccountSelector, context: OpenContext) -> SubjectToken:
     async def token() -> str:
         issued = await context.credentials.account_token(
             account.name, audiences=account.audiences, seconds=SUBJECT_SECONDS, namespace=account.namespace
@@ -163,7 +163,9 @@ def _of_account(account: ServiceAccountSelector, context: OpenContext) -> Subjec
     return token
 
 
-async def _of_aws(spec: AwsSecurityCredentials, audience: str, context: OpenContext) -> SubjectToken:
+async def _signed_aws_request(
+    spec: AwsSecurityCredentials, audience: str, context: OpenContext
+) -> SubjectToken:
     ref = spec.aws_credentials_secret_ref
     data = (await context.credentials.secret(ref.name, ref.namespace)).data
     empty = SecretBytes(b"")

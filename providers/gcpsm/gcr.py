@@ -43,10 +43,10 @@ class GcrAccessTokenSpec(Model):
 
 async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:
     """A login for the registry. The token ends by itself; there is nothing to clean up."""
-    from syncret.providers.gcpsm.auth import login, surroundings  # brings in asyncio and TLS
+    from syncret.providers.gcpsm.auth import choose_login, login_context  # brings in asyncio and TLS
 
-    async with surroundings(context) as around:
-        lease = await (await login(_store_auth(spec.auth), spec.project_id, around))()
+    async with login_context(context) as around:
+        lease = await (await choose_login(_store_auth(spec.auth), spec.project_id, around))()
     # A login that says no end has one all the same, in an hour at most.
     expiry = int(lease.expires if lease.expires is not None else context.now() + _HOUR)
     values = {

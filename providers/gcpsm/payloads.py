@@ -13,7 +13,7 @@ _NOUNS = {"annotations": "annotation", "labels": "label"}
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SecretMetadata:
     """Labels and annotations of a secret. Google leaves out what is empty, and so `null` it is here."""
 
     annotations: Mapping[str, str] | None
@@ -42,18 +42,18 @@ class Beside:
         return SecretBytes(found[key].encode())
 
 
-Payload: TypeAlias = SecretBytes | Beside
+Payload: TypeAlias = SecretBytes | SecretMetadata
 
 
 def value_of(payload: Payload, ref: RemoteRef) -> SecretBytes:
     """The value, or the property of it. Raises Malformed where there is no such property."""
-    if isinstance(payload, Beside):
+    if isinstance(payload, SecretMetadata):
         return payload.value(ref)
     if not ref.property:
         return payload
     found = property_of(payload.raw, ref.property)
     if found is None:
-        raise extract.missing(f"key {ref.property} does not exist in secret {ref.key}")
+        raise extract.missing_property(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(found)
 
 
@@ -68,7 +68,7 @@ def property_of(document: bytes, path: str) -> bytes | None:
         raise Malformed(
             f"unable to unmarshal secret from JSON: {problem}", hint="a property needs a JSON value"
         )
-    return extract.named(document, path)
+    return extract.member_or_path(document, path)
 
 
 def _json(value: object) -> SecretBytes:

@@ -11,7 +11,7 @@ from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.payloads import property_of
 from syncret.providers.kit.golang import sjson
-from syncret.providers.kit.push_options import MARK, foreign, is_ours, spec_of
+from syncret.providers.kit.push_options import MARK, decode_spec, is_ours, not_ours
 
 if TYPE_CHECKING:  # brings in asyncio and TLS
     from syncret.providers.gcpsm.api import Api, Secret
@@ -49,21 +49,21 @@ class Pusher:
                 "cannot specify metadata and property at the same time",
                 hint="push the whole value with metadata, or the property without",
             )
-        spec = spec_of(item.metadata, PushSpec) or PushSpec()
+        spec = decode_spec(item.metadata, PushSpec) or PushSpec()
         name = item.remote_key
         secret = await self._api.get(name)
         if secret is None:
             new = _value(item, None)  # what cannot be stored shall not leave an empty secret behind
-            await self._api.create(name, self._created(spec))
+            await self._api.create(name, self._create_fields(spec))
             await self._api.add(name, new)
             return
         if not is_ours(secret.labels):
-            raise foreign(f"secret {name} is not managed by external secrets", name, "label")
+            raise not_ours(f"secret {name} is not managed by external secrets", name, "label")
         found = await self._api.access(name, _LATEST)
         old = None if found is None else found.raw
         new = _value(item, old)
         if not item.property:
-            await self._beside(secret, spec)
+            await self._update_metadata(secret, spec)
         if new != old:
             await self._api.add(name, new)
 
@@ -92,7 +92,7 @@ class Pusher:
             return found is not None
         return sjson.has(found.raw, target.property)
 
-    async def _beside(self, secret: "Secret", spec: PushSpec) -> None:
+    async def _update_metadata(self, secret: "Secret", spec: PushSpec) -> None:
         kept = secret.labels or {} if spec.merge_policy == "Merge" else {}
         labels = {**spec.labels, **kept, **MARK}
         wanted: dict[str, Any] = {}
@@ -105,7 +105,7 @@ class Pusher:
         if wanted:
             await self._api.change(secret, wanted)
 
-    def _created(self, spec: PushSpec) -> Mapping[str, Any]:
+    def _create_fields(self, spec: PushSpec) -> Mapping[str, Any]:
         fields: dict[str, Any] = {"labels": {**spec.labels, **MARK}}
         if spec.annotations:
             fields["annotations"] = spec.annotations
@@ -133,13 +133,13 @@ def _topics(spec: PushSpec) -> list[dict[str, str]]:
 
 def _value(item: PushItem, old: bytes | None) -> bytes:
     if not item.property:
-        return _fitting(item.value.raw, item.remote_key)
+        return _check_size(item.value.raw, item.remote_key)
     if old is not None and property_of(old, item.property) == item.value.raw:
         return old
-    return _fitting(sjson.put(old or b"", item.property, item.value.raw), item.remote_key)
+    return _check_size(sjson.put(old or b"", item.property, item.value.raw), item.remote_key)
 
 
-def _fitting(value: bytes, name: str) -> bytes:
+def _check_size(value: bytes, name: str) -> bytes:
     if not value:
         raise Malformed(f"the value for {name} is empty", hint="Secret Manager keeps no empty values")
     if len(value) > _LARGEST:

@@ -18,7 +18,7 @@ DEFAULT_LENGTH: Final = 24
 MAX_LENGTH: Final = 65_536
 """A bound against slips of the pen; no password is that long."""
 
-_SHARE: Final = 0.25
+_DEFAULT_SHARE: Final = 0.25
 """How much of a password is digits where nothing else is said, and how much symbols."""
 
 Encoding = Literal["base64", "base64url", "base32", "hex", "raw"]
@@ -43,14 +43,14 @@ async def generate(spec: PasswordSpec, _context: OpenContext) -> Generated:
     keys = spec.secret_keys or ("password",)
     if "" in keys or len(set(keys)) != len(keys):
         raise Malformed("secretKeys must be non-empty and unique")
-    return Generated({key: SecretBytes(_encode(spec.encoding, draw(spec))) for key in keys})
+    return Generated({key: SecretBytes(_encode(spec.encoding, make_password(spec))) for key in keys})
 
 
-def draw(spec: PasswordSpec) -> str:
+def make_password(spec: PasswordSpec) -> str:
     """One password. Raises Malformed where the spec cannot be met."""
     length = spec.length if spec.length > 0 else DEFAULT_LENGTH
-    digits = int(length * _SHARE) if spec.digits is None else spec.digits
-    symbols = int(length * _SHARE) if spec.symbols is None else spec.symbols
+    digits = int(length * _DEFAULT_SHARE) if spec.digits is None else spec.digits
+    symbols = int(length * _DEFAULT_SHARE) if spec.symbols is None else spec.symbols
     if min(digits, symbols) < 0 or digits + symbols > length or length > MAX_LENGTH:
         raise Malformed(
             f"no password of length {length} has {digits} digits and {symbols} symbols",
@@ -64,12 +64,12 @@ def draw(spec: PasswordSpec) -> str:
         ("symbols", spec.symbol_characters or SYMBOLS, symbols),
     ):
         taken = () if spec.allow_repeat else drawn
-        drawn += _draw(noun, characters, count, repeat=spec.allow_repeat, taken=taken)
+        drawn += _pick(noun, characters, count, repeat=spec.allow_repeat, taken=taken)
     secrets.SystemRandom().shuffle(drawn)
     return "".join(drawn)
 
 
-def _draw(noun: str, characters: str, count: int, *, repeat: bool, taken: Iterable[str]) -> list[str]:
+def _pick(noun: str, characters: str, count: int, *, repeat: bool, taken: Iterable[str]) -> list[str]:
     if repeat:
         return [secrets.choice(characters) for _ in range(count)]
     left = sorted(set(characters).difference(taken))

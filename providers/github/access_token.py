@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # brings in TLS
 
 _API: Final = "https://api.github.com"
 _DOING: Final = "asking GitHub for a token"
-_LATE: Final = 10
+_CLOCK_SKEW: Final = 10
 """Seconds that GitHub's clock may be behind ours."""
 
 _LASTS: Final = 300
@@ -86,7 +86,7 @@ async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generat
             hint="store the file just as GitHub gave it",
         )
     moment = int(context.now())
-    claims = {"iss": spec.app_id, "iat": moment - _LATE, "exp": moment + _LASTS}
+    claims = {"iss": spec.app_id, "iat": moment - _CLOCK_SKEW, "exp": moment + _LASTS}
     wanted: dict[str, Any] = {}
     if spec.permissions:
         wanted["permissions"] = spec.permissions
@@ -105,11 +105,11 @@ async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generat
             accept=_REFUSALS,
         )
     if answer.status in _REFUSALS:
-        raise _refusal(answer, context.now())
+        raise _error_of(answer, context.now())
     return Generated({"token": SecretBytes(answer.decode(_Issued).token.encode())})
 
 
-def _refusal(answer: "Answer", now: float) -> SyncError:
+def _error_of(answer: "Answer", now: float) -> SyncError:
     """Why there is no token. GitHub says «forbidden» to those who ask too often, too."""
     from syncret.providers.kit.http.answers import retry_after  # brings in TLS
 

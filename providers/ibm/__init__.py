@@ -19,9 +19,9 @@ from syncret.providers.ibm.spec import IbmSpec, check
 @asynccontextmanager
 async def open_ibm(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmClient, None]:
     """The client of one store, logged in."""
-    from syncret.providers.ibm.connection import opened_store  # brings in asyncio and TLS
+    from syncret.providers.ibm.connection import open_store  # brings in asyncio and TLS
 
-    async with opened_store(spec, context) as client:
+    async with open_store(spec, context) as client:
         yield client
 
 

@@ -44,11 +44,11 @@ class Api:
             path = f"/api/v2/{where}"
         answer = await self._call(path, doing=f"reading {place.name}")
         if answer.status in _EXPECTED:
-            raise _refusal(answer, place)
+            raise _error_of(answer, place)
         answer.decode(_Secret)  # says what it is instead, where it is no secret
         return gojson.unmarshal_object(answer.body)
 
-    async def logged_in(self) -> None:
+    async def check_login(self) -> None:
         """Raises SyncError where there is no login."""
         await self._tokens.get()
 
@@ -63,7 +63,7 @@ class Api:
         return f"<Api {self._http.base}>"
 
 
-def _refusal(answer: Answer, place: Place) -> Denied | Malformed:
+def _error_of(answer: Answer, place: Place) -> Denied | Malformed:
     if answer.status == HTTPStatus.FORBIDDEN:
         return Denied(
             f"{answer.doing}: permission denied",

@@ -12,10 +12,10 @@ import msgspec
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef
-from syncret.providers.kit.auth.logins import Lease, is_own, token_file
+from syncret.providers.kit.auth.logins import ExpiringValue, is_daemon_credential, token_file
 from syncret.providers.kit.http import Answer, Http, form_body
 
-Login: TypeAlias = Callable[[], Awaitable[Lease[SecretBytes]]]
+Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 """Gets a new access token. Raises SyncError."""
 
 TOKEN_FILE: Final = "/var/run/secrets/tokens/vault-token"
@@ -29,7 +29,7 @@ _CODE: Final = re.compile(r"BXNIM[0-9]{4}E")
 _REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
-class _Given(msgspec.Struct):
+class _TokenResponse(msgspec.Struct):
     access_token: str
     expires_in: int
 
@@ -38,12 +38,14 @@ class _Failure(msgspec.Struct, rename="camel"):
     error_code: str = ""
 
 
-async def login(auth: IbmAuth, http: Http, context: OpenContext) -> Login:
+async def choose_login(auth: IbmAuth, http: Http, context: OpenContext) -> Login:
     """What the spec says. The token of a container is read anew for each login: it is short-lived."""
     if auth.container_auth is not None:
-        return partial(_by_container, auth.container_auth, http, context.now)
+        return partial(_container_login, auth.container_auth, http, context.now)
     if auth.secret_ref is not None:
-        return partial(_by_key, await _api_key(auth.secret_ref, context), auth.secret_ref, http, context.now)
+        return partial(
+            _key_login, await _api_key(auth.secret_ref, context), auth.secret_ref, http, context.now
+        )
     raise Malformed("missing auth method", hint="write secretRef or containerAuth")
 
 
@@ -56,15 +58,15 @@ async def _api_key(ref: IbmSecretRef, context: OpenContext) -> SecretBytes:
     return SecretBytes(key)
 
 
-async def _by_key(
+async def _key_login(
     key: SecretBytes, ref: IbmSecretRef, http: Http, now: Callable[[], float]
-) -> Lease[SecretBytes]:
+) -> ExpiringValue[SecretBytes]:
     fields = {
         "grant_type": f"{_GRANTS}:apikey",
         "apikey": key.raw.decode("utf-8", "replace"),
         "response_type": "cloud_iam",
     }
-    return await _granted(
+    return await _request_token(
         http,
         ref.iam_endpoint,
         fields,
@@ -73,7 +75,9 @@ async def _by_key(
     )
 
 
-async def _by_container(auth: IbmContainerAuth, http: Http, now: Callable[[], float]) -> Lease[SecretBytes]:
+async def _container_login(
+    auth: IbmContainerAuth, http: Http, now: Callable[[], float]
+) -> ExpiringValue[SecretBytes]:
     token = _container_token(auth.token_location or TOKEN_FILE)
     fields = {
         "grant_type": f"{_GRANTS}:cr-token",
@@ -81,12 +85,12 @@ async def _by_container(auth: IbmContainerAuth, http: Http, now: Callable[[], fl
         "profile_name": auth.profile,
     }
     hint = "is the trusted profile linked to this compute resource, and is the token's audience iam?"
-    return await _granted(http, auth.iam_endpoint, fields, now, hint=hint)
+    return await _request_token(http, auth.iam_endpoint, fields, now, hint=hint)
 
 
 def _container_token(path: str) -> SecretBytes:
     """The token of the container. The store names the file and where it is sent: nothing else may leave."""
-    if is_own(path, os.environ):
+    if is_daemon_credential(path, os.environ):
         raise Malformed(
             "containerAuth.tokenLocation is the daemon's own token",
             hint="mount a token for IBM Cloud (audience iam) into the daemon's pod, and name its file",
@@ -100,9 +104,9 @@ def _container_token(path: str) -> SecretBytes:
     return token
 
 
-async def _granted(
+async def _request_token(
     http: Http, endpoint: str | None, fields: Mapping[str, str], now: Callable[[], float], *, hint: str
-) -> Lease[SecretBytes]:
+) -> ExpiringValue[SecretBytes]:
     url = (endpoint or _ENDPOINT).rstrip("/").removesuffix(_PATH) + _PATH
     doing = "logging in to IBM Cloud IAM"
     answer = await http.request(
@@ -114,12 +118,12 @@ async def _granted(
         accept=_REFUSED,
     )
     if answer.status in _REFUSED:
-        raise Denied(f"{doing}: the login is refused ({_reason(answer)})", hint=hint)
-    given = answer.decode(_Given)
-    return Lease(SecretBytes(given.access_token.encode()), now() + given.expires_in)
+        raise Denied(f"{doing}: the login is refused ({_error_code(answer)})", hint=hint)
+    given = answer.decode(_TokenResponse)
+    return ExpiringValue(SecretBytes(given.access_token.encode()), now() + given.expires_in)
 
 
-def _reason(answer: Answer) -> str:
+def _error_code(answer: Answer) -> str:
     """IAM's own code. What else it says could be anything."""
     told = answer.decode_if(_Failure)
     return (

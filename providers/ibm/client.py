@@ -44,7 +44,7 @@ class IbmClient:
         return fields_of(payload, ref)
 
     async def probe(self) -> Readiness:
-        await self._api.logged_in()
+        await self._api.check_login()
         return "ready"
 
     async def _fetch(self, key: RemoteKey) -> Fields:

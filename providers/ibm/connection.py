@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.api import Api
-from syncret.providers.ibm.auth import login
+from syncret.providers.ibm.auth import choose_login
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.spec import IbmSpec
 from syncret.providers.kit.auth.logins import ExpiringLogin
@@ -14,11 +14,11 @@ from syncret.providers.kit.http import Http
 
 
 @asynccontextmanager
-async def opened_store(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmClient, None]:
+async def open_store(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmClient, None]:
     """A client that is logged in. Raises SyncError."""
     if not spec.service_url:
         raise Malformed("serviceURL is required", hint="write the instance's endpoint")
     async with Http(spec.service_url, now=context.now) as http:
-        tokens = ExpiringLogin(await login(spec.auth, http, context), now=context.now)
+        tokens = ExpiringLogin(await choose_login(spec.auth, http, context), now=context.now)
         await tokens.get()
         yield IbmClient(Api(http, tokens))

@@ -44,7 +44,7 @@ _SHAPES: Final[Mapping[str, _Shape]] = {
 _DOCUMENTS: Final[Mapping[str, str]] = {"kv": "data", "custom_credentials": "credentials_content"}
 """Types whose value is a JSON object, and the field that holds it."""
 
-_FREE: Final = {*_DOCUMENTS.values(), "credentials", "custom_metadata", "parameters"}
+_AUTHOR_DEFINED: Final = {*_DOCUMENTS.values(), "credentials", "custom_metadata", "parameters"}
 """Fields whose members are the author's own."""
 
 
@@ -63,7 +63,7 @@ def value_of(payload: Fields, ref: RemoteRef) -> SecretBytes:
     if name not in fields:
         if name in shape.optional:
             return SecretBytes(b"")
-        raise _lacking(name, secret, payload, place)
+        raise _missing_field(name, secret, payload, place)
     found = fields[name]
     if isinstance(found, str):
         return SecretBytes(found.encode())
@@ -85,7 +85,7 @@ def fields_of(payload: Fields, ref: RemoteRef) -> SecretMap:
     shape = _SHAPES[place.type]
     for name, source in shape.members.items():
         if source not in fields and source not in shape.optional:
-            raise _lacking(source, place.name, payload, place)
+            raise _missing_field(source, place.name, payload, place)
         result[name] = fields.get(source, SecretBytes(b""))
     return result
 
@@ -101,9 +101,9 @@ def _document(payload: Fields, place: Place, ref: RemoteRef) -> SecretBytes:
     document = gojson.marshal(found).encode()
     if not ref.property:
         return SecretBytes(document)
-    member = extract.named(document, ref.property)
+    member = extract.member_or_path(document, ref.property)
     if member is None:
-        raise extract.missing(f"key {ref.property} does not exist in secret {ref.key}")
+        raise extract.missing_property(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(member)
 
 
@@ -125,7 +125,7 @@ def _members(document: SecretBytes) -> Iterator[tuple[str, SecretBytes]]:
 def _present(payload: Fields) -> dict[str, Json]:
     """The fields that say something, as IBM's own client for Go has them: the operator shows them so."""
     return {
-        name: value if name in _FREE else _dated(name, value)
+        name: value if name in _AUTHOR_DEFINED else _dated(name, value)
         for name, value in payload.by_name.items()
         if value is not None and (name in _DOCUMENTS.values() or value not in ([], {}))
     }
@@ -149,7 +149,7 @@ def _is_moment(name: str) -> bool:
     return name.endswith(("_at", "_date", "_rfc3339", "_on", "_time")) or name in {"not_before", "not_after"}
 
 
-def _lacking(name: str, secret: str, payload: Fields, place: Place) -> Malformed:
+def _missing_field(name: str, secret: str, payload: Fields, place: Place) -> Malformed:
     return Malformed(f"key {name} does not exist in secret {secret}", hint=_other_type(payload, place))
 
 

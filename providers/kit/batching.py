@@ -31,7 +31,7 @@ async def read_each(keys: Iterable[K], read: Callable[[K], Awaitable[P | None]])
 
 T = TypeVar("T")
 
-_AT_ONCE: Final = 8
+_CONCURRENT_CALLS: Final = 8
 """More would be a burst that managers throttle."""
 
 
@@ -55,7 +55,7 @@ async def map_concurrently(
     failure: SyncError | None = None
     try:
         async with TaskGroup() as group:
-            for worker in range(min(_AT_ONCE, len(waiting))):
+            for worker in range(min(_CONCURRENT_CALLS, len(waiting))):
                 group.create_task(work(), name=f"{doing} {worker}")
     except* SyncError as errors:
         failure = _first(errors)

@@ -23,7 +23,7 @@ def escaped(name: str) -> str:
     return name.replace(".", "\\.")
 
 
-def named(document: bytes, path: str) -> bytes | None:
+def member_or_path(document: bytes, path: str) -> bytes | None:
     """The member that has the whole path for a name, whatever dots it has; or else what the path leads to."""
     if path.find(".") > 0:
         found = value(document, escaped(path))
@@ -42,6 +42,6 @@ def members(document: bytes, failure: str) -> SecretMap:
     raise Malformed(f"{failure}: {problem}", hint="extract takes a value that is a JSON object")
 
 
-def missing(problem: str) -> Malformed:
+def missing_property(problem: str) -> Malformed:
     """A property that leads nowhere: a mistake, not an entry that was deleted."""
     return Malformed(problem, hint="correct remoteRef.property, or leave it out to take the whole value")

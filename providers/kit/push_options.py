@@ -24,7 +24,7 @@ def is_ours(tags: Mapping[str, str | None] | None) -> bool:
     return tags is not None and tags.get(MANAGED_BY) == MANAGER
 
 
-def foreign(problem: str, key: str, kind: str) -> Denied:
+def not_ours(problem: str, key: str, kind: str) -> Denied:
     """Why an entry is left alone that somebody else made; `kind` is what carries the mark: a tag, a label."""
     hint = f"push to another remoteKey, or hand {key} over with the {kind} {MANAGED_BY}={MANAGER}"
     return Denied(problem, hint=hint)
@@ -45,7 +45,7 @@ KIND: Final = "PushSecretMetadata"
 M = TypeVar("M", bound=Model)
 
 
-def spec_of(metadata: Json, model: type[M]) -> M | None:
+def decode_spec(metadata: Json, model: type[M]) -> M | None:
     """The spec; None where there is no metadata. Raises Malformed with the place that does not fit.
 
     The model forbids unknown fields: `class PushSpec(Model, forbid_unknown_fields=True)`.

@@ -29,7 +29,9 @@ def translated(
         raise _translate(error, table, doing) from None
 
 
-async def answered(call: Awaitable[T], table: Mapping[type[BaseException], Translation], *, doing: str) -> T:
+async def call_translated(
+    call: Awaitable[T], table: Mapping[type[BaseException], Translation], *, doing: str
+) -> T:
     """What the call gives; its error is told by the table, and the original is not even its context.
 
     For SDKs whose errors carry the whole answer of the server.

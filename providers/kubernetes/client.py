@@ -74,10 +74,10 @@ class KubernetesClient:
         path = self._path(item.remote_key, namespace)
         doing = self._doing("pushing", item.remote_key, namespace)
         before = await self._kube.get(path, doing=doing)
-        after = secret.pushed(before, item, options, item.remote_key)
+        after = secret.secret_after_push(before, item, options, item.remote_key)
         if before is None:
             await self._kube.create(self._path(namespace=namespace), after, doing=doing)
-        elif not secret.same(before, after):
+        elif not secret.has_same_content(before, after):
             await self._kube.update(path, after, doing=doing)
 
     async def delete(self, target: RemoteTarget) -> None:
@@ -122,9 +122,9 @@ class KubernetesClient:
         return None if document is None else secret_of(document)
 
     def _path(self, name: str = "", namespace: str = "") -> str:
-        from syncret.providers.kit.kube.client import place
+        from syncret.providers.kit.kube.client import path_of
 
-        return place("", "v1", _SECRETS, namespace=namespace or self._namespace, name=name)
+        return path_of("", "v1", _SECRETS, namespace=namespace or self._namespace, name=name)
 
     def _doing(self, act: str, name: str, namespace: str = "") -> str:
         if not name:

@@ -14,7 +14,7 @@ from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
-from syncret.providers.kit.push_options import spec_of
+from syncret.providers.kit.push_options import decode_spec
 
 LABELS: Final = "labels"
 ANNOTATIONS: Final = "annotations"
@@ -85,7 +85,7 @@ def fields(secret: Secret, ref: RemoteRef) -> dict[str, SecretBytes]:
     if found is None:
         found = extract.value(document, ref.property)
     if found is None:
-        raise extract.missing(f"property {ref.property} does not exist in key {ref.key}")
+        raise extract.missing_property(f"property {ref.property} does not exist in key {ref.key}")
     return {key: SecretBytes(each) for key, each in _members(found).items()}
 
 
@@ -157,7 +157,7 @@ def options_of(item: PushItem, *, cluster: bool) -> PushOptions:
             "requires property in RemoteRef to push secret value if secret key is defined",
             hint="write remoteRef.property: under which key of the remote Secret the value is to stand",
         )
-    options = spec_of(item.metadata, PushOptions) or PushOptions()
+    options = decode_spec(item.metadata, PushOptions) or PushOptions()
     if options.remote_namespace and not cluster:
         raise Malformed(
             "remoteNamespace override is only supported with ClusterSecretStore",
@@ -166,7 +166,7 @@ def options_of(item: PushItem, *, cluster: bool) -> PushOptions:
     return options
 
 
-def pushed(existing: Document | None, item: PushItem, options: PushOptions, name: str) -> Document:
+def secret_after_push(existing: Document | None, item: PushItem, options: PushOptions, name: str) -> Document:
     """The Secret as it shall stand there."""
     before: dict[str, Any] = existing or {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
     metadata = dict(before["metadata"])
@@ -193,7 +193,7 @@ def encoded(data: Mapping[str, bytes]) -> dict[str, str]:
     return {key: b64encode(value).decode() for key, value in data.items()}
 
 
-def same(one: Document, other: Document) -> bool:
+def has_same_content(one: Document, other: Document) -> bool:
     """Whether a write would change nothing; an absent map is an empty one."""
     return _compared(one) == _compared(other)
 

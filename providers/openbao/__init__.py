@@ -13,9 +13,9 @@ from syncret.providers.openbao.spec import OpenBaoSpec, check
 @asynccontextmanager
 async def open_openbao(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[OpenBaoClient, None]:
     """A client of one store."""
-    from syncret.providers.openbao.connection import opened_store  # hvac and aiohttp are slow to import
+    from syncret.providers.openbao.connection import open_store  # hvac and aiohttp are slow to import
 
-    async with opened_store(spec, context) as client:
+    async with open_store(spec, context) as client:
         yield client
 
 

@@ -41,7 +41,7 @@ class OpenBaoClient:
             raise Malformed(problem, hint="this provider finds by name.regexp, within one folder")
         wanted = regexp.compile(query.name).search
         folder = f"{query.path.strip('/')}/" if query.path else ""
-        keys = await self._entries.below(folder, recursive=False) or []
+        keys = await self._entries.list_below(folder, recursive=False) or []
         names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]
         found = await map_concurrently(self._payload, names, doing="openbao search")
         return {
@@ -52,7 +52,7 @@ class OpenBaoClient:
 
     async def probe(self) -> Readiness:
         engine = self._entries.engine
-        mounted = await self._entries.mounted()
+        mounted = await self._entries.mounted_engine()
         if mounted is None:
             raise Malformed(f"no engine is mounted at {engine.mount}", hint="set path in the store")
         kind, version = mounted

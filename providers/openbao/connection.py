@@ -23,7 +23,7 @@ _REMEDY: Final = "check the Secret that the store names, and the mount path"
 
 
 @asynccontextmanager
-async def opened_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[OpenBaoClient, None]:
+async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[OpenBaoClient, None]:
     """The client of a store, logged in; leaving the block revokes its token."""
     login = None if spec.auth is None else _login(spec.auth, context)
     home = spec.auth.namespace if spec.auth is not None else ""

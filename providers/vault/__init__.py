@@ -13,9 +13,9 @@ from syncret.providers.vault.spec import VaultSpec, check
 @asynccontextmanager
 async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
     """A client of one store."""
-    from syncret.providers.vault.connection import opened_store  # hvac and aiohttp are slow to import
+    from syncret.providers.vault.connection import open_store  # hvac and aiohttp are slow to import
 
-    async with opened_store(spec, context) as client:
+    async with open_store(spec, context) as client:
         yield client
 
 

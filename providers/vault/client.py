@@ -37,7 +37,7 @@ class VaultClient:
     def __init__(self, vault: "Vault", entries: "KeyValues", pen: "VaultPusher") -> None:
         self._vault = vault
         self._entries = entries
-        self._pen = pen
+        self._pusher = pen
 
     def __repr__(self) -> str:
         return f"<VaultClient {self._entries.engine}>"
@@ -60,7 +60,7 @@ class VaultClient:
         if not query.path and not self._entries.engine.mount:
             raise Malformed("there is no path to search", hint="set path in the store, or find.path")
         wanted = regexp.compile(query.name).search if query.name is not None else None
-        keys = await self._entries.below(f"{query.path}/" if query.path else "")
+        keys = await self._entries.list_below(f"{query.path}/" if query.path else "")
         if keys is None:
             return None
         if wanted is not None:
@@ -71,10 +71,10 @@ class VaultClient:
         return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
 
     async def push(self, item: PushItem) -> None:
-        await self._pen.push(item)
+        await self._pusher.push(item)
 
     async def delete(self, target: RemoteTarget) -> None:
-        await self._pen.delete(target)
+        await self._pusher.delete(target)
 
     async def exists(self, target: RemoteTarget) -> bool:
         payload = await self._payload(RemoteKey(target.remote_key))

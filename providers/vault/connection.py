@@ -18,19 +18,19 @@ from syncret.providers.vault.spec import VaultSpec
 
 
 @asynccontextmanager
-async def opened_store(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
+async def open_store(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
     """The client of a store, logged in; leaving the block revokes its token."""
-    async with opened_vault(spec, context) as vault:
+    async with open_vault(spec, context) as vault:
         entries = KeyValues(vault, Engine(spec.path.strip("/"), spec.version))
         yield VaultClient(vault, entries, VaultPusher(entries))
 
 
 @asynccontextmanager
-async def opened_vault(
+async def open_vault(
     spec: VaultSpec, context: OpenContext, *, timeouts: Timeouts | None = None
 ) -> AsyncGenerator[Vault, None]:
     """A Vault server, logged in."""
-    login = None if spec.auth is None else auth.chosen(spec.auth, context)
+    login = None if spec.auth is None else auth.choose_login(spec.auth, context)
     http = Http(
         spec.server,
         tls=await _tls(spec, context),
@@ -67,7 +67,7 @@ async def _identity(spec: VaultSpec, context: OpenContext) -> tuple[bytes, bytes
     if (
         spec.auth is not None
         and spec.auth.cert is not None
-        and auth.chosen(spec.auth, context).method == "cert"
+        and auth.choose_login(spec.auth, context).method == "cert"
     ):
         return await static.pair(spec.auth.cert, context)
     own = spec.tls

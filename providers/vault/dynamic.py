@@ -15,7 +15,7 @@ from syncret.providers.kit.retry import RetryPolicy, retried
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import fields, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, Reply, number
-from syncret.providers.vault.connection import opened_vault
+from syncret.providers.vault.connection import open_vault
 from syncret.providers.vault.dynamic_secret import VaultDynamicSecretSpec
 
 _LEASE: Final = "leaseID"
@@ -40,8 +40,8 @@ _AUTH: Final = (
 
 async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Generated:
     """One request, and the part of its answer that the spec wants."""
-    async with opened_vault(spec.provider, context) as vault:
-        reply = await retried(lambda: _asked(vault, spec), _retry(spec.retry_settings))
+    async with open_vault(spec.provider, context) as vault:
+        reply = await retried(lambda: _send(vault, spec), _retry(spec.retry_settings))
         lease = None if reply is None else _state(reply, context.now())
         return Generated({} if reply is None else _values(reply, spec.result_type), lease)
 
@@ -51,7 +51,7 @@ async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenCo
     lease, ends = state.get(_LEASE), state.get(_ENDS)
     if not isinstance(lease, str) or (isinstance(ends, int) and ends <= context.now()):
         return
-    async with opened_vault(spec.provider, context) as vault:
+    async with open_vault(spec.provider, context) as vault:
         try:
             await vault.revoke_lease(lease)
         except Unauthenticated:
@@ -60,7 +60,7 @@ async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenCo
             return
 
 
-async def _asked(vault: Vault, spec: VaultDynamicSecretSpec) -> Reply | None:
+async def _send(vault: Vault, spec: VaultDynamicSecretSpec) -> Reply | None:
     method, query, body = _request(spec)
     doing = "unable to get dynamic secret"
     raw = spec.result_type == "Raw"

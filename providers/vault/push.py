@@ -13,7 +13,7 @@ from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
-from syncret.providers.kit.push_options import MARK, foreign, is_ours
+from syncret.providers.kit.push_options import MARK, is_ours, not_ours
 from syncret.providers.kit.vault.key_values import Entry, KeyValues
 from syncret.providers.kit.vault.replies import Absent
 
@@ -33,8 +33,8 @@ class VaultPusher:
         key = item.remote_key
         entry = await self._entries.read(key)
         if entry.data is not None and not is_ours(await self._entries.metadata(key)):
-            raise foreign("secret not managed by external-secrets", key, "custom metadata")
-        old = self._own(entry)
+            raise not_ours("secret not managed by external-secrets", key, "custom metadata")
+        old = self._without_mark(entry)
         new = (
             {**old, item.property: references.as_text(item.value.raw, _BASE64)}
             if item.property
@@ -57,7 +57,7 @@ class VaultPusher:
         entry = await self._entries.read(key)
         if entry.data is None or not is_ours(await self._entries.metadata(key)):
             return
-        old = self._own(entry)
+        old = self._without_mark(entry)
         rest = {name: value for name, value in old.items() if name != target.property}
         if target.property and rest:
             if rest != old:
@@ -68,7 +68,7 @@ class VaultPusher:
             path = self._engine.metadata_path(key)
             await self._entries.vault.call("DELETE", path, doing=f"deleting metadata of {key}")
 
-    def _own(self, entry: Entry) -> Document:
+    def _without_mark(self, entry: Entry) -> Document:
         """What stands there, without the mark that version 1 keeps among the values."""
         data = dict(entry.data or {})
         if not self._engine.versioned:
@@ -93,10 +93,10 @@ class VaultPusher:
 
 def _same(one: Document, other: Document) -> bool:
     """Whether Vault would hold the same: it takes every number for a float, however it is written."""
-    return _held(one) == _held(other)
+    return _stored_text(one) == _stored_text(other)
 
 
-def _held(data: Document) -> str:
+def _stored_text(data: Document) -> str:
     return gojson.marshal(gojson.unmarshal(gojson.marshal(data)))
 
 

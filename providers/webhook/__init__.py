@@ -7,7 +7,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.webhook.client import WebhookClient
-from syncret.providers.webhook.spec import WebhookSpec, tells_namespace
+from syncret.providers.webhook.spec import WebhookSpec, depends_on_namespace
 
 
 @asynccontextmanager
@@ -19,4 +19,6 @@ async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerato
         yield WebhookClient(spec, context, api)
 
 
-PROVIDER: Final = Provider(SpecType("webhook", WebhookSpec), open=open_webhook, by_namespace=tells_namespace)
+PROVIDER: Final = Provider(
+    SpecType("webhook", WebhookSpec), open=open_webhook, by_namespace=depends_on_namespace
+)

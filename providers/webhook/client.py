@@ -18,7 +18,7 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
 from syncret.providers.webhook import results
-from syncret.providers.webhook.spec import WebhookSpec, tells_property
+from syncret.providers.webhook.spec import WebhookSpec, depends_on_property
 
 if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
     from syncret.providers.webhook.requests import Api
@@ -40,7 +40,7 @@ class WebhookClient:
         self._spec = spec
         self._namespace = context.scope.namespace
         self._api = api
-        self._by_property = tells_property(spec)
+        self._by_property = depends_on_property(spec)
 
     def __repr__(self) -> str:
         return f"<WebhookClient {self._api!r}>"

@@ -35,7 +35,7 @@ class Selector(Protocol):
     def name(self) -> str: ...
 
 
-class Named(Protocol):
+class NamedSecret(Protocol):
     """A Secret and what templates call it."""
 
     @property
@@ -61,7 +61,7 @@ class RequestSpec(Protocol):
     @property
     def timeout(self) -> Duration | None: ...
     @property
-    def secrets(self) -> Sequence[Named]: ...
+    def secrets(self) -> Sequence[NamedSecret]: ...
     @property
     def ca_bundle(self) -> Base64: ...
     @property
@@ -95,7 +95,9 @@ class Api:
         """The answer to one request. Raises Malformed for templates that do not render, or SyncError."""
         data = self.data(remote_ref)
         escaped = {
-            name: {key: value if _as_it_is(name, key) else _escaped(value) for key, value in values.items()}
+            name: {
+                key: value if _is_unescaped(name, key) else _escaped(value) for key, value in values.items()
+            }
             for name, values in data.items()
         }
         url = self._rendered("url", self._spec.url, escaped)
@@ -156,7 +158,7 @@ async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Ap
     """An API with its credentials. Raises SyncError where one of them is missing."""
     secrets: dict[str, dict[str, str]] = {}
     for each in spec.secrets:
-        found = await _labelled(context, each.secret_ref)
+        found = await _labelled_secret(context, each.secret_ref)
         texts = {key: value.raw.decode("utf-8", "surrogateescape") for key, value in found.data.items()}
         secrets.setdefault(each.name, {}).update(texts)
     tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
@@ -172,7 +174,7 @@ async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Ap
 async def _login(context: OpenContext, ntlm: WebhookNTLM) -> Login:
     texts: list[str] = []
     for selector in (ntlm.username_secret, ntlm.password_secret):
-        found = await _labelled(context, selector)
+        found = await _labelled_secret(context, selector)
         if selector.key not in found.data:
             raise Malformed(
                 f'cannot find key "{selector.key}" in Secret "{selector.name}"',
@@ -182,7 +184,7 @@ async def _login(context: OpenContext, ntlm: WebhookNTLM) -> Login:
     return Login(*texts)
 
 
-async def _labelled(context: OpenContext, selector: Selector) -> WholeSecret:
+async def _labelled_secret(context: OpenContext, selector: Selector) -> WholeSecret:
     """A Secret that its owner has marked for this use: no other may leave the cluster in a request."""
     namespace: str | None = getattr(selector, "namespace", None)
     if context.scope.cluster and namespace is None:
@@ -200,7 +202,7 @@ async def _labelled(context: OpenContext, selector: Selector) -> WholeSecret:
     return found
 
 
-def _as_it_is(name: str, key: str) -> bool:
+def _is_unescaped(name: str, key: str) -> bool:
     """The namespace and whole Secrets go into a URL unescaped, as the operator has it."""
     return name != "remoteRef" or key == "namespace"
 

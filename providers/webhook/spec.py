@@ -62,18 +62,18 @@ class WebhookSpec(Model):
     ca_provider: CAProvider | None = None
 
 
-def tells_property(spec: WebhookSpec) -> bool:
+def depends_on_property(spec: WebhookSpec) -> bool:
     """Whether requests may differ by property."""
-    return _mention("property", (spec.url, spec.body, *spec.headers.values()))
+    return _mentions("property", (spec.url, spec.body, *spec.headers.values()))
 
 
-def tells_namespace(spec: WebhookSpec) -> bool:
+def depends_on_namespace(spec: WebhookSpec) -> bool:
     """Whether requests, or what is taken from their answers, may differ by the namespace of who asks."""
     path = spec.result.json_path if spec.result else ""
-    return _mention("namespace", (spec.url, spec.body, path, *spec.headers.values()))
+    return _mentions("namespace", (spec.url, spec.body, path, *spec.headers.values()))
 
 
-def _mention(name: str, templates: Iterable[str]) -> bool:
+def _mentions(name: str, templates: Iterable[str]) -> bool:
     """Whether some template reads this part of the remote reference, or could."""
     actions = (action for text in templates for action in _ACTION.findall(text))
     return any(name in action or _ANYTHING.search(action) for action in actions)

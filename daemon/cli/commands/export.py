@@ -50,7 +50,7 @@ def settings_lines() -> Iterator[str]:
     yield "# Settings of syncret. Each can also be set in the environment, or by --set NAME=VALUE.\n"
     yield '# A duration is written as 1h30m or as a number of seconds, a file mode in octal: "0640".\n'
     for setting in describe():
-        yield f"\n# {setting.meaning} ({setting.form})\n# {setting.variable}\n"
+        yield f"\n# {setting.meaning} ({setting.syntax})\n# {setting.variable}\n"
         yield f"#{setting.name}: {setting.default}\n"
 
 

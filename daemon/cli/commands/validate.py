@@ -47,8 +47,8 @@ def validate_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
     items: list[_Item] = []
     for each, result in zip(loaded, results, strict=True):
         found = [*each.problems, *result.problems]
-        if result.foreign is not None:
-            found.append(result.foreign)
+        if result.unknown_kind is not None:
+            found.append(result.unknown_kind)
         elif result.kind is not None and result.document is not None and result.accepted:
             found += dangling.get(ref_of(result.document), ())
         items.append(_Item(each, result, each.located(found)))

@@ -35,7 +35,7 @@ def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
         "duration is written as 1h30m or as a number of seconds, a file mode in octal and in quotes."
     )
     for setting in describe():
-        form = _text(f"{setting.form}, default {setting.default}")
+        form = _text(f"{setting.syntax}, default {setting.default}")
         yield from (".TP", f"\\fB{_text(setting.name)}\\fR ({form})")
         yield from (_text(setting.meaning), ".br", f"Environment: \\fB{setting.variable}\\fR")
     examples, _, codes = EPILOG.partition("exit codes:\n")

@@ -53,10 +53,10 @@ class Command(ArgumentParser):
     def _suggestion(self, unknown: str) -> str:
         if not unknown.startswith("--"):
             return ""
-        from syncret.config.spelling import by_likeness  # imported only for a mistake
+        from syncret.config.spelling import by_similarity  # imported only for a mistake
 
         flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
-        near, _ = by_likeness(unknown.partition("=")[0], flags)
+        near, _ = by_similarity(unknown.partition("=")[0], flags)
         return f" (did you mean {near[0]}?)" if near else ""
 
 

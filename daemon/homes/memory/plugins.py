@@ -96,7 +96,7 @@ def admission_by(catalog: Catalog) -> AdmissionPlugin:
 
     def admit(document: Document, previous: Document | None) -> Admitted:
         judged = admission.admit(document, previous)
-        if judged.foreign is not None:
+        if judged.unknown_kind is not None:
             head = normalized(document)
             return Admitted(
                 document, problems_of(head) or tuple(check_labels_and_annotations(head["metadata"]))

@@ -13,24 +13,26 @@ from botocore.credentials import ReadOnlyCredentials
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.aws import sdk
-from syncret.providers.aws.auth.assumed import Role, assumed_role
-from syncret.providers.aws.auth.renewed import Renewed, lease
+from syncret.providers.aws.auth.assumed_role import Role, assumed_role
+from syncret.providers.aws.auth.refreshable_credentials import RefreshableCredentials, expiring_keys
 from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Credentials, OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.aws_requests import web_identity
-from syncret.providers.kit.auth.logins import Lease
+from syncret.providers.kit.auth.logins import ExpiringValue
 
 _SESSION: Final = "external-secrets-provider-aws"
 """As ESO names it: trust policies may ask for it."""
 
 
-def service_account(account: ServiceAccountSelector, region: str, context: OpenContext) -> Renewed:
+def service_account_credentials(
+    account: ServiceAccountSelector, region: str, context: OpenContext
+) -> RefreshableCredentials:
     """Credentials of the account's role. Account and token are asked for at each draw."""
 
-    async def draw() -> Lease[ReadOnlyCredentials]:
+    async def draw() -> ExpiringValue[ReadOnlyCredentials]:
         role, token = await web_identity(account, context)
-        async with sdk.opened("sts", region, sdk.session(sdk.NOBODY)) as sts:
+        async with sdk.open_client("sts", region, sdk.session(sdk.UNSIGNED)) as sts:
             try:
                 answer = await sts.call(
                     "assume_role_with_web_identity",
@@ -43,22 +45,22 @@ def service_account(account: ServiceAccountSelector, region: str, context: OpenC
                     f'service account "{account.name}" may not assume the role {role}: {error.message}',
                     hint="its trust policy must name the cluster's issuer, the account and the audience",
                 ) from None
-        return lease(answer)
+        return expiring_keys(answer)
 
-    return Renewed(draw, context.now)
+    return RefreshableCredentials(draw, context.now)
 
 
-async def static(ref: AwsSecretRef, credentials: Credentials) -> AioCredentials:
+async def static_credentials(ref: AwsSecretRef, credentials: Credentials) -> AioCredentials:
     """The keys, and the session token if they are temporary ones. Raises SyncError with what is missing."""
-    secret = await _text(ref.secret_access_key_secret_ref, credentials, "secretAccessKeySecretRef")
-    key = await _text(ref.access_key_id_secret_ref, credentials, "accessKeyIDSecretRef")
+    secret = await _secret_text(ref.secret_access_key_secret_ref, credentials, "secretAccessKeySecretRef")
+    key = await _secret_text(ref.access_key_id_secret_ref, credentials, "accessKeyIDSecretRef")
     token = None
     if ref.session_token_secret_ref is not None:
-        token = await _text(ref.session_token_secret_ref, credentials, "sessionTokenSecretRef")
+        token = await _secret_text(ref.session_token_secret_ref, credentials, "sessionTokenSecretRef")
     return AioCredentials(key, secret, token)
 
 
-async def _text(selector: SecretKeySelector, credentials: Credentials, field: str) -> str:
+async def _secret_text(selector: SecretKeySelector, credentials: Credentials, field: str) -> str:
     found = await credentials.secret_key(selector.name, selector.key, selector.namespace)
     try:
         text = found.raw.decode("ascii").strip()
@@ -88,7 +90,9 @@ async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSessio
     return who
 
 
-async def of_generator(auth: AwsAuth | None, role: str, region: str, context: OpenContext) -> AioSession:
+async def credentials_of_generator(
+    auth: AwsAuth | None, role: str, region: str, context: OpenContext
+) -> AioSession:
     """Who a generator is."""
     who = await credentials_of(auth or AwsAuth(), region, context)
     return assumed_role(who, Role(role), region, context) if role else who
@@ -97,9 +101,9 @@ async def of_generator(auth: AwsAuth | None, role: str, region: str, context: Op
 async def credentials_of(auth: AwsAuth, region: str, context: OpenContext) -> AioSession:
     """Who is written in `auth`; the daemon itself where nobody is."""
     if auth.jwt is not None and auth.jwt.service_account_ref is not None:
-        return sdk.session(service_account(auth.jwt.service_account_ref, region, context))
+        return sdk.session(service_account_credentials(auth.jwt.service_account_ref, region, context))
     if auth.secret_ref is not None:
-        return sdk.session(await static(auth.secret_ref, context.credentials))
+        return sdk.session(await static_credentials(auth.secret_ref, context.credentials))
     return sdk.session()
 
 

@@ -23,10 +23,10 @@ R = TypeVar("R")
 _MARGIN: Final = 60.0
 """Seconds before its end from which a login is renewed; a fifth of its life, where that is shorter."""
 
-_AGAIN: Final = 10.0
+_RENEWAL_RETRY: Final = 10.0
 """Seconds between two tries to renew a login that is still good."""
 
-_USELESS: Final = 60.0
+_REFUSED_PAUSE: Final = 60.0
 """Seconds for which a new login that was refused is not replaced by another."""
 
 _LARGEST: Final = 64 * 1024
@@ -42,7 +42,7 @@ _OWN_FILES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Lease(Generic[T]):
+class ExpiringValue(Generic[T]):
     """What a login gave, and until when it is good, in seconds since the epoch (None: for ever)."""
 
     value: T = field(repr=False)
@@ -51,7 +51,7 @@ class Lease(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Held(Generic[T]):
-    lease: Lease[T]
+    lease: ExpiringValue[T]
     renew_at: float
 
 
@@ -70,7 +70,7 @@ class ExpiringLogin(Generic[T]):
 
     def __init__(
         self,
-        login: Callable[[], Awaitable[Lease[T]]],
+        login: Callable[[], Awaitable[ExpiringValue[T]]],
         *,
         now: Callable[[], float],
         refused: type[SyncError] | tuple[type[SyncError], ...] = Unauthenticated,
@@ -79,22 +79,22 @@ class ExpiringLogin(Generic[T]):
         self._now = now
         self._refused = refused
         self._held: _Held[T] | None = None
-        self._pending: asyncio.Future[Lease[T] | SyncError | None] | None = None
-        self._refused_anew: tuple[T, float] | None = None
+        self._pending: asyncio.Future[ExpiringValue[T] | SyncError | None] | None = None
+        self._last_refused_new: tuple[T, float] | None = None
 
     @property
-    def held(self) -> T | None:
+    def current(self) -> T | None:
         """What is held now, expired or not; for a good-bye that revokes it."""
         return None if self._held is None else self._held.lease.value
 
     async def get(self) -> T:
         """A login that is good now. Raises what the login raised."""
         while True:
-            good = self._good()
+            good = self._valid()
             if good is not None and (self._pending is not None or self._now() < good.renew_at):
                 return good.lease.value
             if self._pending is None:
-                return await self._renewed(good)
+                return await self._log_in(good)
             pending = self._pending
             await asyncio.wait([pending])  # not the future itself: one who gives up must not cancel it
             outcome = pending.result()
@@ -124,23 +124,25 @@ class ExpiringLogin(Generic[T]):
         try:
             return await call(another)
         except self._refused:
-            self._refused_anew = another, self._now() + _USELESS
+            self._last_refused_new = another, self._now() + _REFUSED_PAUSE
             raise
 
     def _just_refused(self, value: T) -> bool:
         """Whether it was refused as soon as it was got."""
-        login, until = self._refused_anew or (None, 0.0)
+        login, until = self._last_refused_new or (None, 0.0)
         return login is value and self._now() < until
 
-    def _good(self) -> _Held[T] | None:
+    def _valid(self) -> _Held[T] | None:
         held = self._held
         expires = None if held is None else held.lease.expires
         return None if expires is not None and expires <= self._now() else held
 
-    async def _renewed(self, old: _Held[T] | None) -> T:
+    async def _log_in(self, old: _Held[T] | None) -> T:
         """Log in for all who wait. A failure is passed over while the old login is still good."""
         self._pending = asyncio.get_running_loop().create_future()
-        outcome: Lease[T] | SyncError | None = None  # stays so if we are cancelled: the next one tries
+        outcome: ExpiringValue[T] | SyncError | None = (
+            None  # stays so if we are cancelled: the next one tries
+        )
         try:
             lease = await self._login()
             self._held = _Held(lease, self._renew_at(lease))
@@ -150,14 +152,14 @@ class ExpiringLogin(Generic[T]):
                 outcome = error
                 raise
             outcome = old.lease
-            self._held = _Held(old.lease, self._now() + _AGAIN)
+            self._held = _Held(old.lease, self._now() + _RENEWAL_RETRY)
             return old.lease.value
         finally:
             self._pending.set_result(outcome)
             self._pending = None
         return lease.value
 
-    def _renew_at(self, lease: Lease[T]) -> float:
+    def _renew_at(self, lease: ExpiringValue[T]) -> float:
         if lease.expires is None:
             return inf
         now = self._now()
@@ -172,7 +174,7 @@ def bearer(token: SecretBytes) -> dict[str, str]:
     return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace').strip()}"}
 
 
-def is_own(path: str, environment: Mapping[str, str]) -> bool:
+def is_daemon_credential(path: str, environment: Mapping[str, str]) -> bool:
     """Whether a path leads to a token or key of the daemon itself, whatever links are on the way.
 
     Where a manifest names a file and the server that its content is sent to, it must not be one of these.

@@ -20,7 +20,7 @@ class Cloud:
     management: str = ""
     """The same for the resource manager, whose tokens container registries take."""
 
-    def reached_from(self, environment: Mapping[str, str]) -> "Cloud":
+    def with_overrides(self, environment: Mapping[str, str]) -> "Cloud":
         """The same cloud; the public one by way of AZURE_AUTHORITY_HOST, as Azure's own tools have it.
 
         Only whoever runs the daemon can set that: who gives out tokens receives credentials.

@@ -10,7 +10,7 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.kit.auth.logins import Lease
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Answer, Http, form_body, segments
 
@@ -52,11 +52,11 @@ _DOWN: Final = "temporarily_unavailable"
 _DOWN_CODE: Final = 90033
 """Its own directory does not answer, which comes with the status of a bad request."""
 
-Login: TypeAlias = Callable[[], Awaitable[Lease[SecretBytes]]]
+Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 """Gets a new access token. Raises SyncError."""
 
 
-class _Given(msgspec.Struct):
+class _TokenResponse(msgspec.Struct):
     access_token: str
     expires_in: int | str = 3600
     """Endpoints of machines send it as text."""
@@ -84,16 +84,18 @@ class Application:
         return f"{self.authority}/{segments(self.tenant)}/oauth2/v2.0/token"
 
 
-async def by_secret(
+async def log_in_with_secret(
     http: Http, application: Application, secret: SecretBytes, now: Callable[[], float]
-) -> Lease[SecretBytes]:
+) -> ExpiringValue[SecretBytes]:
     """With a client secret."""
-    return await _asked(http, application, {"client_secret": secret.raw.decode("utf-8", "replace")}, now)
+    return await _request_token(
+        http, application, {"client_secret": secret.raw.decode("utf-8", "replace")}, now
+    )
 
 
-async def by_certificate(
+async def log_in_with_certificate(
     http: Http, application: Application, certificate: ClientCertificate, now: Callable[[], float]
-) -> Lease[SecretBytes]:
+) -> ExpiringValue[SecretBytes]:
     """With a token that the application signs for itself."""
     moment = int(now())
     claims = {
@@ -106,32 +108,34 @@ async def by_certificate(
         "exp": moment + _ASSERTION_SECONDS,
     }
     signed = certificate.signed(claims, legacy=application.tenant == _ADFS)
-    return await _asked(http, application, _asserted(signed), now)
+    return await _request_token(http, application, _assertion_fields(signed), now)
 
 
-async def by_token(
+async def log_in_with_token(
     http: Http, application: Application, token: SecretBytes, now: Callable[[], float]
-) -> Lease[SecretBytes]:
+) -> ExpiringValue[SecretBytes]:
     """With a token of an issuer that the application trusts: federation."""
-    return await _asked(http, application, _asserted(token.raw.decode("ascii", "replace")), now)
+    return await _request_token(
+        http, application, _assertion_fields(token.raw.decode("ascii", "replace")), now
+    )
 
 
-def lease(answer: Answer, now: float) -> Lease[SecretBytes]:
+def token_of(answer: Answer, now: float) -> ExpiringValue[SecretBytes]:
     """The token in the usual answer of RFC 6749. Raises Malformed."""
-    given = answer.decode(_Given)
+    given = answer.decode(_TokenResponse)
     seconds = str(given.expires_in)
     if not (seconds.isascii() and seconds.isdecimal()):
         raise Malformed(f"{answer.doing}: expires_in is not a number", hint="is there a proxy in between?")
-    return Lease(SecretBytes(given.access_token.encode()), now + int(seconds))
+    return ExpiringValue(SecretBytes(given.access_token.encode()), now + int(seconds))
 
 
-def _asserted(assertion: str) -> Mapping[str, str]:
+def _assertion_fields(assertion: str) -> Mapping[str, str]:
     return {"client_assertion_type": _ASSERTION, "client_assertion": assertion}
 
 
-async def _asked(
+async def _request_token(
     http: Http, application: Application, proof: Mapping[str, str], now: Callable[[], float]
-) -> Lease[SecretBytes]:
+) -> ExpiringValue[SecretBytes]:
     fields = {
         "grant_type": "client_credentials",
         "client_id": application.client_id,
@@ -141,11 +145,11 @@ async def _asked(
     doing = f"logging in as application {application.client_id}"
     answer = await http.request("POST", application.url, doing=doing, body=form_body(fields), accept=_REFUSED)
     if answer.status in _REFUSED:
-        raise _refusal(answer)
-    return lease(answer, now())
+        raise _error_of(answer)
+    return token_of(answer, now())
 
 
-def _refusal(answer: Answer) -> SyncError:
+def _error_of(answer: Answer) -> SyncError:
     """Only Entra's numbers and words of RFC 6749 are told: the text could hold anything."""
     told = answer.decode_if(_Failure)
     if told is None:

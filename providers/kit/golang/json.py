@@ -110,7 +110,7 @@ def unmarshal(data: bytes | str, *, keep_numbers: bool = False) -> Json:
     With `keep_numbers` a number is the text that stands there (Go's `UseNumber`), and has no range.
     Raises Malformed for what is no JSON, a number out of range, or nesting that no honest document has.
     """
-    return _load(_source(data), Number if keep_numbers else _number)
+    return _load(_decoded(data), Number if keep_numbers else _number)
 
 
 def _load(source: str, number: Callable[[str], Json]) -> Json:
@@ -118,8 +118,8 @@ def _load(source: str, number: Callable[[str], Json]) -> Json:
         raise Malformed("failed to unmarshal JSON: nested too deeply")
     problem = ""
     try:
-        value = json.loads(source, parse_int=number, parse_float=number, parse_constant=_no_number)
-        return _mended(value) if _SUSPECT.search(source) else value
+        value = json.loads(source, parse_int=number, parse_float=number, parse_constant=_reject_constant)
+        return _replace_invalid(value) if _SUSPECT.search(source) else value
     except OverflowError:
         problem = "a number is out of range"
     except ValueError:
@@ -144,7 +144,7 @@ def _too_deep(source: str) -> bool:
     return False
 
 
-def _source(data: bytes | str) -> str:
+def _decoded(data: bytes | str) -> str:
     return text(data) if isinstance(data, bytes) else data
 
 
@@ -155,12 +155,12 @@ def _number(digits: str) -> float:
     raise OverflowError
 
 
-def _no_number(_name: str) -> float:
+def _reject_constant(_name: str) -> float:
     """Python reads NaN and Infinity, which JSON does not have."""
     raise ValueError
 
 
-def _mended(value: Json) -> Json:
+def _replace_invalid(value: Json) -> Json:
     """Lone surrogates, and bytes that were no UTF-8, become the replacement character."""
     match value:
         case Number():
@@ -168,10 +168,10 @@ def _mended(value: Json) -> Json:
         case str():
             return _SURROGATE.sub("\ufffd", value)
         case list():
-            return [_mended(member) for member in cast("Sequence[Json]", value)]
+            return [_replace_invalid(member) for member in cast("Sequence[Json]", value)]
         case dict():
             fields = cast("dict[str, Json]", value)
-            return {_mended(key): _mended(member) for key, member in fields.items()}
+            return {_replace_invalid(key): _replace_invalid(member) for key, member in fields.items()}
         case _:
             return value
 
@@ -191,7 +191,7 @@ def _object(value: Json) -> dict[str, Json]:
 
 def raw_fields(data: bytes | str) -> dict[str, str]:
     """The members of a JSON object, each as the exact text that stands in the document."""
-    source = _source(data)
+    source = _decoded(data)
     _object(_load(source, str))  # raw numbers have no range
     fields: dict[str, str] = {}
     position = _skip(source, 0)
@@ -211,7 +211,7 @@ def raw_fields(data: bytes | str) -> dict[str, str]:
 
 def raw_items(data: bytes | str) -> list[str]:
     """The members of a JSON list, each as the exact text that stands in the document."""
-    source = _source(data)
+    source = _decoded(data)
     if not isinstance(_load(source, str), list):
         raise Malformed("failed to unmarshal JSON: not a list")
     items: list[str] = []

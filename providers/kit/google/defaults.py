@@ -13,12 +13,12 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import Lease, token_file
+from syncret.providers.kit.auth.logins import ExpiringValue, token_file
 from syncret.providers.kit.google.endpoints import Endpoints
-from syncret.providers.kit.google.external import EXTERNAL, Federated, from_source, read_account
-from syncret.providers.kit.google.keys import ServiceAccountKey, by_key
-from syncret.providers.kit.google.tokens import Access, Login, granted, impersonated
-from syncret.providers.kit.google.workload import by_machine
+from syncret.providers.kit.google.external import EXTERNAL, ExternalAccountLogin, from_source, read_account
+from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
+from syncret.providers.kit.google.tokens import Access, Login, impersonate, request_token
+from syncret.providers.kit.google.workload import metadata_server_login
 from syncret.providers.kit.http import Http
 
 _USER_TOKENS: Final = "https://oauth2.googleapis.com/token"
@@ -33,7 +33,7 @@ class _User(msgspec.Struct):
     token_uri: str = _USER_TOKENS
 
 
-class _Impersonator(msgspec.Struct):
+class _ImpersonatedAccount(msgspec.Struct):
     service_account_impersonation_url: str
     source_credentials: msgspec.Raw
     delegates: tuple[str, ...] = ()
@@ -55,16 +55,16 @@ class ApplicationDefault:
         self._environment = environment
         self._now = now
 
-    async def __call__(self) -> Lease[Access]:
+    async def __call__(self) -> ExpiringValue[Access]:
         named = self._environment.get("GOOGLE_APPLICATION_CREDENTIALS")
         path = Path(named) if named else self._gcloud()
         if not named and (path is None or not await asyncio.to_thread(path.is_file)):
-            lease = await by_machine(self._http, self._endpoints, self._now)()
+            lease = await metadata_server_login(self._http, self._endpoints, self._now)()
         else:
             document = token_file(path or "", what="credentials")
             lease = await self._login(document, str(path))()
         project = self._environment.get("GOOGLE_CLOUD_QUOTA_PROJECT")
-        return Lease(lease.value._replace(quota_project=project), lease.expires) if project else lease
+        return ExpiringValue(lease.value._replace(quota_project=project), lease.expires) if project else lease
 
     def _gcloud(self) -> Path | None:
         folder, home = self._environment.get("CLOUDSDK_CONFIG"), self._environment.get("HOME")
@@ -77,11 +77,13 @@ class ApplicationDefault:
         try:
             match msgspec.json.decode(document.raw, type=_Kind).type:
                 case "service_account":
-                    return by_key(ServiceAccountKey(document, place), self._http, self._now)
+                    return key_login(ServiceAccountKey(document, place), self._http, self._now)
                 case "authorized_user":
                     return self._user(msgspec.json.decode(document.raw, type=_User))
                 case "impersonated_service_account":
-                    return self._impersonator(msgspec.json.decode(document.raw, type=_Impersonator), place)
+                    return self._impersonation(
+                        msgspec.json.decode(document.raw, type=_ImpersonatedAccount), place
+                    )
                 case kind if kind == EXTERNAL:
                     return self._external(document, place)
                 case _:
@@ -104,7 +106,7 @@ class ApplicationDefault:
             environment=self._environment,
             now=self._now,
         )
-        return Federated(account, subject, self._http, self._endpoints, self._now)
+        return ExternalAccountLogin(account, subject, self._http, self._endpoints, self._now)
 
     def _user(self, user: _User) -> Login:
         fields = {
@@ -114,25 +116,25 @@ class ApplicationDefault:
             "refresh_token": user.refresh_token,
         }
 
-        async def login() -> Lease[Access]:
-            lease = await granted(
+        async def login() -> ExpiringValue[Access]:
+            lease = await request_token(
                 self._http,
                 user.token_uri,
                 fields,
                 doing="logging in with gcloud's credentials",
                 now=self._now(),
             )
-            return Lease(lease.value._replace(quota_project=user.quota_project_id), lease.expires)
+            return ExpiringValue(lease.value._replace(quota_project=user.quota_project_id), lease.expires)
 
         return login
 
-    def _impersonator(self, file: _Impersonator, place: str) -> Login:
+    def _impersonation(self, file: _ImpersonatedAccount, place: str) -> Login:
         source = self._login(SecretBytes(bytes(file.source_credentials)), f"source_credentials in {place}")
 
-        async def login() -> Lease[Access]:
+        async def login() -> ExpiringValue[Access]:
             access = (await source()).value
-            url = self._endpoints.moved(file.service_account_impersonation_url)
-            lease = await impersonated(self._http, url, access, delegates=file.delegates)
-            return Lease(lease.value._replace(quota_project=file.quota_project_id), lease.expires)
+            url = self._endpoints.with_overrides(file.service_account_impersonation_url)
+            lease = await impersonate(self._http, url, access, delegates=file.delegates)
+            return ExpiringValue(lease.value._replace(quota_project=file.quota_project_id), lease.expires)
 
         return login

@@ -60,7 +60,7 @@ class Endpoints:
         """Where a service account has JWTs signed."""
         return f"{self.iam_credentials}/v1/projects/-/serviceAccounts/{email}:signJwt"
 
-    def moved(self, url: str) -> str:
+    def with_overrides(self, url: str) -> str:
         """An address that a credential file names, at where its service is for us."""
         places = {
             f"https://sts.{self.universe}/": f"{self.sts}/",

@@ -19,10 +19,10 @@ from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import aws_requests
-from syncret.providers.kit.auth.logins import Lease, token_file
+from syncret.providers.kit.auth.logins import ExpiringValue, token_file
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google.endpoints import Endpoints
-from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Access, Exchange, exchanged, impersonated
+from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Access, Exchange, exchange_token, impersonate
 from syncret.providers.kit.http import Http
 
 SubjectToken: TypeAlias = Callable[[], Awaitable[str]]
@@ -87,7 +87,7 @@ def from_source(
     if source.environment_id:
 
         async def signed() -> str:
-            keys = await _keys(source, http, endpoints, environment)
+            keys = await _machine_or_environment_keys(source, http, endpoints, environment)
             return signed_by(keys, audience, now(), url=source.regional_cred_verification_url)
 
         return signed
@@ -145,7 +145,7 @@ def _formatted(source: CredentialSource, content: bytes) -> str:
     return token
 
 
-async def _keys(
+async def _machine_or_environment_keys(
     source: CredentialSource, http: Http, endpoints: Endpoints, environment: Mapping[str, str]
 ) -> AwsKeys:
     """Those of the environment, otherwise those of the machine's role."""
@@ -194,7 +194,7 @@ class _Imds:
 
     async def _ask(self, method: str, url: str, headers: Mapping[str, str]) -> str:
         answer = await self._http.request(
-            method, self._endpoints.moved(url), doing="asking AWS's metadata server", headers=headers
+            method, self._endpoints.with_overrides(url), doing="asking AWS's metadata server", headers=headers
         )
         return answer.body.decode("utf-8", "replace").strip()
 
@@ -237,7 +237,7 @@ def read_account(document: SecretBytes, place: str) -> ExternalAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Federated:
+class ExternalAccountLogin:
     """A Login by exchange."""
 
     account: ExternalAccount
@@ -246,10 +246,12 @@ class Federated:
     endpoints: Endpoints
     now: Callable[[], float]
 
-    async def __call__(self) -> Lease[Access]:
+    async def __call__(self) -> ExpiringValue[Access]:
         account = self.account
         url = (
-            self.endpoints.moved(account.token_url) if account.token_url else f"{self.endpoints.sts}/v1/token"
+            self.endpoints.with_overrides(account.token_url)
+            if account.token_url
+            else f"{self.endpoints.sts}/v1/token"
         )
         wanted = Exchange(
             account.audience,
@@ -260,12 +262,12 @@ class Federated:
             _options(account),
         )
         doing = "exchanging a token of another issuer at Google"
-        lease = await exchanged(self.http, url, wanted, doing=doing, now=self.now())
+        lease = await exchange_token(self.http, url, wanted, doing=doing, now=self.now())
         if account.service_account_impersonation_url:
             seconds = account.service_account_impersonation.token_lifetime_seconds
-            target = self.endpoints.moved(account.service_account_impersonation_url)
-            lease = await impersonated(self.http, target, lease.value, seconds=seconds or 3600)
-        return Lease(lease.value._replace(quota_project=account.quota_project_id), lease.expires)
+            target = self.endpoints.with_overrides(account.service_account_impersonation_url)
+            lease = await impersonate(self.http, target, lease.value, seconds=seconds or 3600)
+        return ExpiringValue(lease.value._replace(quota_project=account.quota_project_id), lease.expires)
 
 
 def _options(account: ExternalAccount) -> str:

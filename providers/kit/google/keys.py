@@ -10,9 +10,9 @@ from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import jwt
-from syncret.providers.kit.auth.logins import Lease
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
-from syncret.providers.kit.google.tokens import Access, Login, granted
+from syncret.providers.kit.google.tokens import Access, Login, request_token
 from syncret.providers.kit.http import Http
 
 if TYPE_CHECKING:  # slow to import
@@ -54,12 +54,12 @@ class ServiceAccountKey:
         return f"<ServiceAccountKey {self.email}>"
 
 
-def by_key(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -> Login:
+def key_login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -> Login:
     """Logs in as the key's owner."""
     return partial(_login, key, http, now)
 
 
-async def _login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -> Lease[Access]:
+async def _login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -> ExpiringValue[Access]:
     moment = int(now())
     claims = {
         "iss": key.email,
@@ -69,7 +69,7 @@ async def _login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -
         "exp": moment + _HOUR,
     }
     fields = {"grant_type": _GRANT, "assertion": key.signed(claims)}
-    return await granted(http, key.token_uri, fields, doing=f"logging in as {key.email}", now=now())
+    return await request_token(http, key.token_uri, fields, doing=f"logging in as {key.email}", now=now())
 
 
 def _read(document: SecretBytes) -> "tuple[_KeyFile | None, RSAPrivateKey | None]":

@@ -10,9 +10,9 @@ import msgspec
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import Lease, bearer
+from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
-from syncret.providers.kit.google.refusals import EXPECTED, error_of, login_refusal
+from syncret.providers.kit.google.errors import EXPECTED, error_of, login_error_of
 from syncret.providers.kit.http import Answer, Body, Http, form_body, json_body
 
 TOKEN_TYPE_JWT: Final = "urn:ietf:params:oauth:token-type:jwt"
@@ -36,11 +36,11 @@ class Access(NamedTuple):
         return {**sent, "X-Goog-User-Project": self.quota_project} if self.quota_project else sent
 
 
-Login: TypeAlias = Callable[[], Awaitable[Lease[Access]]]
+Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[Access]]]
 """Gets a new token. Raises SyncError."""
 
 
-class _Given(msgspec.Struct):
+class _TokenResponse(msgspec.Struct):
     access_token: str
     expires_in: int = _HOUR
 
@@ -50,16 +50,18 @@ class _Impersonated(msgspec.Struct, rename="camel"):
     expire_time: datetime
 
 
-async def granted(
+async def request_token(
     http: Http, url: str, fields: Mapping[str, str], *, doing: str, now: float
-) -> Lease[Access]:
+) -> ExpiringValue[Access]:
     """What a token endpoint gives for a form."""
-    return await _asked(http, url, form_body(fields), doing=doing, now=now, headers={})
+    return await _post(http, url, form_body(fields), doing=doing, now=now, headers={})
 
 
-async def bound(http: Http, url: str, fields: Mapping[str, str], *, doing: str, now: float) -> Lease[Access]:
+async def request_gke_token(
+    http: Http, url: str, fields: Mapping[str, str], *, doing: str, now: float
+) -> ExpiringValue[Access]:
     """As `granted`, for the endpoint of GKE, which takes JSON."""
-    return await _asked(http, url, json_body(fields), doing=doing, now=now, headers={})
+    return await _post(http, url, json_body(fields), doing=doing, now=now, headers={})
 
 
 class Exchange(NamedTuple):
@@ -73,7 +75,9 @@ class Exchange(NamedTuple):
     options: str = ""
 
 
-async def exchanged(http: Http, url: str, wanted: Exchange, *, doing: str, now: float) -> Lease[Access]:
+async def exchange_token(
+    http: Http, url: str, wanted: Exchange, *, doing: str, now: float
+) -> ExpiringValue[Access]:
     """A Google token for another one: RFC 8693 at Google's STS."""
     fields = {
         "grant_type": EXCHANGE,
@@ -89,12 +93,12 @@ async def exchanged(http: Http, url: str, wanted: Exchange, *, doing: str, now: 
     if wanted.client_id:
         pair = f"{wanted.client_id}:{wanted.client_secret}".encode()
         headers["Authorization"] = f"Basic {b64encode(pair).decode()}"
-    return await _asked(http, url, form_body(fields), doing=doing, now=now, headers=headers)
+    return await _post(http, url, form_body(fields), doing=doing, now=now, headers=headers)
 
 
-async def impersonated(
+async def impersonate(
     http: Http, url: str, access: Access, *, seconds: int = _HOUR, delegates: tuple[str, ...] = ()
-) -> Lease[Access]:
+) -> ExpiringValue[Access]:
     """A token of the service account that the URL names, got with another token."""
     doing = "impersonating the service account at Google"
     wanted: dict[str, object] = {"scope": [CLOUD_PLATFORM], "lifetime": f"{seconds}s"}
@@ -108,19 +112,21 @@ async def impersonated(
         raise error_of(answer, allow=allow) or Malformed(f"{doing}: there is no such service account")
     given = answer.decode(_Impersonated)
     expires = given.expire_time if given.expire_time.tzinfo else given.expire_time.replace(tzinfo=UTC)
-    return Lease(Access(SecretBytes(given.access_token.encode()), access.quota_project), expires.timestamp())
+    return ExpiringValue(
+        Access(SecretBytes(given.access_token.encode()), access.quota_project), expires.timestamp()
+    )
 
 
-async def _asked(
+async def _post(
     http: Http, url: str, body: Body, *, doing: str, now: float, headers: Mapping[str, str]
-) -> Lease[Access]:
+) -> ExpiringValue[Access]:
     answer = await http.request("POST", url, doing=doing, body=body, headers=headers, accept=_REFUSED)
     if answer.status in _REFUSED:
-        raise login_refusal(answer)
-    return lease(answer, now)
+        raise login_error_of(answer)
+    return token_of(answer, now)
 
 
-def lease(answer: Answer, now: float) -> Lease[Access]:
+def token_of(answer: Answer, now: float) -> ExpiringValue[Access]:
     """The token in the usual answer of RFC 6749."""
-    given = answer.decode(_Given)
-    return Lease(Access(SecretBytes(given.access_token.encode())), now + given.expires_in)
+    given = answer.decode(_TokenResponse)
+    return ExpiringValue(Access(SecretBytes(given.access_token.encode())), now + given.expires_in)

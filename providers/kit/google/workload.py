@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed, Unavailable
-from syncret.providers.kit.auth.logins import Lease
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM, Endpoints
 from syncret.providers.kit.google.tokens import (
     ACCESS_TOKEN,
@@ -20,41 +20,41 @@ from syncret.providers.kit.google.tokens import (
     TOKEN_TYPE_JWT,
     Access,
     Login,
-    bound,
-    lease,
+    request_gke_token,
+    token_of,
 )
 from syncret.providers.kit.http import Answer, Http
 
-_WITHIN: Final = 5.0
+_TIMEOUT: Final = 5.0
 """Seconds. Outside Google's cloud often nobody answers at all."""
 
 _FLAVOR: Final = {"Metadata-Flavor": "Google"}
 _ACCOUNT: Final = "instance/service-accounts/default"
 
 
-def by_machine(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> Login:
+def metadata_server_login(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> Login:
     """Logs in as the machine's own account, or in GKE as the one of the pod."""
     return partial(_login, http, endpoints, now)
 
 
-async def known(http: Http, endpoints: Endpoints, path: str, *, hint: str) -> str:
+async def metadata_value(http: Http, endpoints: Endpoints, path: str, *, hint: str) -> str:
     """One fact, such as `project/project-id`. Raises SyncError with this hint where it cannot be had."""
-    answer = await _asked(
+    answer = await _request(
         http, endpoints, path, {}, doing=f"asking the metadata server for {path}", hint=hint
     )
     return answer.body.decode("utf-8", "replace").strip()
 
 
-async def identity(http: Http, endpoints: Endpoints, audience: str, *, hint: str) -> str:
+async def identity_token(http: Http, endpoints: Endpoints, audience: str, *, hint: str) -> str:
     """A token that says to this audience which account the machine has."""
     params = {"audience": audience, "format": "full"}
     doing = "asking the metadata server who this machine is"
-    answer = await _asked(http, endpoints, f"{_ACCOUNT}/identity", params, doing=doing, hint=hint)
+    answer = await _request(http, endpoints, f"{_ACCOUNT}/identity", params, doing=doing, hint=hint)
     return answer.body.decode("ascii", "replace").strip()
 
 
-async def _login(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> Lease[Access]:
-    answer = await _asked(
+async def _login(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> ExpiringValue[Access]:
+    answer = await _request(
         http,
         endpoints,
         f"{_ACCOUNT}/token",
@@ -62,15 +62,15 @@ async def _login(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> 
         doing="logging in as the machine's service account",
         hint="give the machine (or in GKE the pod) a service account, or write auth into the store",
     )
-    return lease(answer, now())
+    return token_of(answer, now())
 
 
-async def _asked(
+async def _request(
     http: Http, endpoints: Endpoints, path: str, params: dict[str, str], *, doing: str, hint: str
 ) -> Answer:
     url = f"{endpoints.metadata}/computeMetadata/v1/{path}"
     try:
-        async with asyncio.timeout(_WITHIN):
+        async with asyncio.timeout(_TIMEOUT):
             answer = await http.request(
                 "GET", url, doing=doing, params=params, headers=_FLAVOR, accept=(HTTPStatus.NOT_FOUND,)
             )
@@ -104,11 +104,11 @@ class Workload(NamedTuple):
 class Bound(NamedTuple):
     """Google's token for the ServiceAccount itself, and the service account that it may stand for."""
 
-    lease: Lease[Access]
+    lease: ExpiringValue[Access]
     email: str
 
 
-async def exchanged_workload(
+async def exchange_workload_token(
     workload: Workload, context: OpenContext, http: Http, endpoints: Endpoints
 ) -> Bound:
     """Raises SyncError."""
@@ -116,7 +116,7 @@ async def exchanged_workload(
     annotations = await credentials.account_annotations(account.name, account.namespace)
 
     async def asked(path: str) -> str:
-        return await known(http, endpoints, path, hint=_NO_CLUSTER)
+        return await metadata_value(http, endpoints, path, hint=_NO_CLUSTER)
 
     project = workload.project or await asked("project/project-id")
     location = workload.location or await asked("instance/attributes/cluster-location")
@@ -137,7 +137,7 @@ async def exchanged_workload(
         "audience": f"identitynamespace:{pool}:{cluster}",
         "scope": CLOUD_PLATFORM,
     }
-    lease = await bound(
+    lease = await request_gke_token(
         http,
         f"{endpoints.secure_token}/v1/identitybindingtoken",
         fields,

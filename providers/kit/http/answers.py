@@ -79,7 +79,7 @@ class Answer:
         except msgspec.ValidationError:
             problem, hint = "the answer is JSON of another shape than the API has", "does the URL lead there?"
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            problem, hint = self._instead()
+            problem, hint = self._found_instead()
         # Raised out here, so that the parser's error does not travel along as the context.
         raise Malformed(f"{self.doing}: {problem}", hint=hint)
 
@@ -90,7 +90,7 @@ class Answer:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
 
-    def _instead(self) -> tuple[str, str]:
+    def _found_instead(self) -> tuple[str, str]:
         start = self.body[:256].lstrip().lower()
         if not start:
             return "the answer is empty where JSON is expected", "does the URL lead to the API?"
@@ -115,7 +115,9 @@ _REFUSALS: Final[Mapping[int, tuple[type[SyncError], str]]] = {
 }
 
 
-def refusal(doing: str, status: int, headers: Mapping[str, str], now: Callable[[], float]) -> SyncError:
+def error_of_status(
+    doing: str, status: int, headers: Mapping[str, str], now: Callable[[], float]
+) -> SyncError:
     """The error for a status that the caller did not expect. Only the status is told, never the body."""
     told = f"{doing}: HTTP {status}{_phrase(status)}"
     after = retry_after(headers.get("retry-after", ""), now)

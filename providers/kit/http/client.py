@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.http.answers import Answer, Body, refusal
+from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.tls import SYSTEM, Tls
 
@@ -123,7 +123,7 @@ class Http:
             raise Malformed(f"{doing}: {target.server} redirects in circles", hint="check the store's URL")
         if 200 <= answer.status < 300 or answer.status in accept:  # noqa: PLR2004  # HTTP's own numbers
             return answer
-        raise refusal(doing, answer.status, answer.headers, self._now)
+        raise error_of_status(doing, answer.status, answer.headers, self._now)
 
     async def __aenter__(self) -> Self:
         import aiohttp  # see above
@@ -172,7 +172,7 @@ class Http:
             ) as response:
                 content = await self._content(response)
                 if content is not None:
-                    return Answer(doing, response.status, _told(response.headers), content)
+                    return Answer(doing, response.status, _header_dict(response.headers), content)
                 failed = Malformed(
                     f"{doing}: the answer is larger than {self._largest} bytes",
                     hint="no secret is that large: does the URL lead to the right place?",
@@ -216,7 +216,7 @@ class Http:
             raise Malformed(f"{told} a {method}, which would lose its body", hint="write the final URL")
         return there
 
-    def leads_here(self, url: str) -> bool:
+    def is_own_server(self, url: str) -> bool:
         """Whether an absolute address is on the server of `base`, however host and port are written."""
         try:
             return _target(url, "").origin == _target(self.base, "").origin
@@ -252,7 +252,7 @@ def _sendable(url: str, doing: str) -> str:
     raise Malformed(f"{doing}: the URL holds bytes that are no text", hint="leave them out, or encode them")
 
 
-def _told(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
+def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
     """Headers by name in lower case. One that is repeated is a list, as RFC 9110 has it."""
     return {name.lower(): ", ".join(headers.getall(name)) for name in headers}
 

@@ -16,7 +16,7 @@ from syncret.config.meta import Document, is_list, is_object
 from syncret.config.text.yaml import parse_text
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import ExpiringLogin, Lease, bearer, token_file
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer, token_file
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.kube.client import Kube, Login
 from syncret.providers.kit.kube.spec import ClientCertificate, KubernetesAuth, KubernetesServer
@@ -42,7 +42,7 @@ class Kubeconfig(NamedTuple):
     token: SecretBytes | None
 
 
-def read(data: bytes) -> Kubeconfig:
+def read_kubeconfig(data: bytes) -> Kubeconfig:
     """The current context. Raises Malformed; no message quotes the text."""
     parsed = next(iter(parse_text(data)), None)
     if parsed is None or not is_object(parsed.value):
@@ -96,7 +96,7 @@ MOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a pod finds its token, and the authority of its API server."""
 
 
-class _Mounted:
+class _PodToken:
     """The pod's own token, which whoever mounts it renews."""
 
     def __init__(self, mount: Path) -> None:
@@ -119,7 +119,7 @@ async def open_in_cluster(environment: Mapping[str, str], mount: Path = MOUNT) -
     url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     authority = token_file(mount / "ca.crt", what="CA")
     async with Http(url, tls=Tls(ca=authority.raw)) as http:
-        yield Kube(http, _Mounted(mount))
+        yield Kube(http, _PodToken(mount))
 
 
 TOKEN_SECONDS: Final = 3600
@@ -127,7 +127,7 @@ LARGEST: Final = 64 * 2**20
 """Bytes of one page: five hundred objects, of at most 1.5 MB each, which are rarely near that."""
 
 
-class Fixed:
+class FixedHeaders:
     """The same headers for ever."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
@@ -148,7 +148,7 @@ async def open_kube(
     if auth_ref is not None:
         if auth is not None:
             raise Malformed("authRef and auth cannot be used together", hint="remove one of them")
-        found = read((await _key(context, auth_ref)).raw)
+        found = read_kubeconfig((await _key(context, auth_ref)).raw)
         url, tls = found.server, found.tls
         login: Login = _token(found.token)
     elif auth is None:
@@ -156,26 +156,26 @@ async def open_kube(
     else:
         url = server.url
         ca = await ca_bundle(server.ca_bundle, server.ca_provider, context)
-        tls, login = await _who(auth, ca, context)
+        tls, login = await _authentication(auth, ca, context)
     url = url if "://" in url else f"https://{url}"
     async with Http(url, tls=tls, largest=LARGEST, now=context.now) as http:
         yield Kube(http, login)
 
 
-async def _who(auth: KubernetesAuth, ca: bytes, context: OpenContext) -> tuple[Tls, Login]:
+async def _authentication(auth: KubernetesAuth, ca: bytes, context: OpenContext) -> tuple[Tls, Login]:
     if auth.token is not None:
         return Tls(ca=ca), _token(await _key(context, auth.token.bearer_token))
     if auth.cert is not None:
-        return await _certificate(auth.cert, ca, context), Fixed({})
+        return await _certificate(auth.cert, ca, context), FixedHeaders({})
     account = auth.service_account
     if account is None:
         raise Malformed("no auth provider given", hint="write auth.serviceAccount, auth.token or auth.cert")
 
-    async def issued() -> Lease[Mapping[str, str]]:
+    async def issued() -> ExpiringValue[Mapping[str, str]]:
         token = await context.credentials.account_token(
             account.name, audiences=account.audiences, seconds=TOKEN_SECONDS, namespace=account.namespace
         )
-        return Lease(bearer(token.token), token.expires)
+        return ExpiringValue(bearer(token.token), token.expires)
 
     login = ExpiringLogin(issued, now=context.now)
     await login.get()
@@ -192,5 +192,5 @@ async def _key(context: OpenContext, selector: SecretKeySelector) -> SecretBytes
     return await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
 
 
-def _token(token: SecretBytes | None) -> Fixed:
-    return Fixed({} if token is None else bearer(token))
+def _token(token: SecretBytes | None) -> FixedHeaders:
+    return FixedHeaders({} if token is None else bearer(token))

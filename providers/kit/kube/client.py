@@ -33,7 +33,7 @@ class _TokenRequest(msgspec.Struct):
     status: _TokenStatus
 
 
-def place(group: str, version: str, plural: str, *, namespace: str = "", name: str = "") -> str:
+def path_of(group: str, version: str, plural: str, *, namespace: str = "", name: str = "") -> str:
     """The path of a collection or an object. Raises Malformed for a name that leads out of it."""
     root = f"apis/{segments(group)}" if group else "api"
     within = f"namespaces/{segments(namespace)}/" if namespace else ""
@@ -124,7 +124,7 @@ class Kube:
         self, namespace: str, account: str, *, audiences: Sequence[str], seconds: int
     ) -> IssuedToken:
         """A new token of a ServiceAccount."""
-        path = f"{place('', 'v1', 'serviceaccounts', namespace=namespace, name=account)}/token"
+        path = f"{path_of('', 'v1', 'serviceaccounts', namespace=namespace, name=account)}/token"
         spec = {"audiences": list(audiences), "expirationSeconds": seconds}
         doing = f'requesting a token of ServiceAccount "{account}" of namespace "{namespace}"'
         body = json_body({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
@@ -135,7 +135,7 @@ class Kube:
         return IssuedToken(SecretBytes(status.token.encode()), status.expirationTimestamp.timestamp())
 
     async def _review(self, kind: str, spec: Mapping[str, object]) -> Document:
-        path = place("authorization.k8s.io", "v1", kind)
+        path = path_of("authorization.k8s.io", "v1", kind)
         answer = await self._request(
             "POST", path, doing="asking what we may do", body=json_body({"spec": spec})
         )

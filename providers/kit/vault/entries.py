@@ -40,7 +40,7 @@ def value(payload: Payload, name: str, *, paths: bool = True) -> SecretBytes:
         return SecretBytes(gojson.byte_value(payload.data[name]))
     found = extract.value(payload.document(), name) if paths else None
     if found is None:
-        raise extract.missing(f'cannot find secret data for key: "{name}"')
+        raise extract.missing_property(f'cannot find secret data for key: "{name}"')
     return SecretBytes(found)
 
 

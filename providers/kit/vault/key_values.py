@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs
     from syncret.providers.kit.vault.client import Vault
 
 _SYSTEM: Final = ("created_time", "current_version", "delete_version_after")
-_DEEPEST: Final = 64
+_MAX_DEPTH: Final = 64
 """Folders within folders. Vault has no bound of its own."""
 
 
@@ -62,15 +62,15 @@ class KeyValues:
         known = {name: _text(data[name]) for name in system if data.get(name) is not None}
         return known | {name: _text(each) for name, each in member(data, "custom_metadata").items()}
 
-    async def below(self, path: str, *, recursive: bool = True) -> list[str] | None:
+    async def list_below(self, path: str, *, recursive: bool = True) -> list[str] | None:
         """The keys below a path, which is empty or ends with a slash; those of folders end with one too.
 
         None where there is no such path: Vault has no folders without entries.
         """
         keys: list[str] = []
         folders = [path]
-        for _ in range(_DEEPEST):
-            listed = await map_concurrently(self._listed, folders, doing="vault search")
+        for _ in range(_MAX_DEPTH):
+            listed = await map_concurrently(self._list_folder, folders, doing="vault search")
             if listed == [(path, None)]:
                 return None
             folders.clear()
@@ -80,9 +80,9 @@ class KeyValues:
                 folders += [folder + name for name in names if recursive and name.endswith("/")]
             if not folders:
                 return keys
-        raise Malformed(f"there are more than {_DEEPEST} folders within each other", hint="set find.path")
+        raise Malformed(f"there are more than {_MAX_DEPTH} folders within each other", hint="set find.path")
 
-    async def mounted(self) -> tuple[str, Version] | None:
+    async def mounted_engine(self) -> tuple[str, Version] | None:
         """What kind of engine is mounted there, and its version; None where there is none."""
         mount = self.engine.mount
         path = joined("sys/mounts", mount)
@@ -95,7 +95,7 @@ class KeyValues:
         version = member(found.data, "options").get("version")
         return str(found.data.get("type")), "v2" if version == "2" else "v1"
 
-    async def _listed(self, folder: str) -> list[str] | None:
+    async def _list_folder(self, folder: str) -> list[str] | None:
         path = self.engine.metadata_path(folder)
         found = await self.vault.call("GET", path, doing=f"listing {folder or '/'}", query={"list": "true"})
         if isinstance(found, Absent):

@@ -78,7 +78,7 @@ def read(answer: Answer) -> Reply | Absent:
         return Reply(_document(answer) if answer.body else {})
     if answer.status == HTTPStatus.NOT_FOUND:
         return _not_found(answer)
-    raise _refusal(answer)
+    raise _error_of(answer)
 
 
 def _document(answer: Answer) -> Document:
@@ -115,7 +115,7 @@ def _not_found(answer: Answer) -> Absent:
     return Absent()
 
 
-def _refusal(answer: Answer) -> SyncError:
+def _error_of(answer: Answer) -> SyncError:
     doing = answer.doing
     match answer.status:
         case HTTPStatus.FORBIDDEN:

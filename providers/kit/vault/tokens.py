@@ -19,10 +19,10 @@ from syncret.providers.kit.vault.replies import Reply, number
 from syncret.providers.kit.vault.wire import Adapter
 
 _PART: Final = 2 / 3
-_MOST: Final = 1000
+_MAX_LEASES: Final = 1000
 """Leases that are kept. Beyond them the oldest is let go."""
 
-_AGAIN: Final = 10.0
+_RENEWAL_RETRY: Final = 10.0
 """Seconds after which a renewal that had no answer is tried again."""
 
 
@@ -32,7 +32,7 @@ class _Held:
     due: float
 
 
-class Leases:
+class LeaseRenewer:
     """The leases of one client. `close` must follow.
 
     Args:
@@ -43,49 +43,49 @@ class Leases:
         self._renew = renew
         self._held: dict[str, _Held] = {}
         self._changed = asyncio.Event()
-        self._keeper: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
-    def note(self, path: str, lease: str, seconds: float) -> None:
+    def track(self, path: str, lease: str, seconds: float) -> None:
         """What was read at the path came with this lease."""
         self._held.pop(path, None)
-        if len(self._held) >= _MOST:
+        if len(self._held) >= _MAX_LEASES:
             del self._held[next(iter(self._held))]
         self._hold(path, lease, seconds)
         self._changed.set()
-        if self._keeper is None:
-            self._keeper = asyncio.create_task(self._keep(), name="vault leases")
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="vault leases")
 
     async def close(self) -> None:
         """Renew nothing any more."""
-        if self._keeper is None:
+        if self._task is None:
             return
-        self._keeper.cancel()
-        await asyncio.wait([self._keeper])  # not the task itself: whoever closes may be cancelled, too
-        if not self._keeper.cancelled():
-            self._keeper.result()
+        self._task.cancel()
+        await asyncio.wait([self._task])  # not the task itself: whoever closes may be cancelled, too
+        if not self._task.cancelled():
+            self._task.result()
 
     def _hold(self, path: str, lease: str, seconds: float) -> None:
         self._held[path] = _Held(lease, asyncio.get_running_loop().time() + seconds * _PART)
 
-    async def _keep(self) -> None:
+    async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             self._changed.clear()
             now = loop.time()
             for path, held in [each for each in self._held.items() if each[1].due <= now]:
-                await self._one(path, held)
+                await self._renew_one(path, held)
             due = min((held.due for held in self._held.values()), default=None)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due):
                     await self._changed.wait()
 
-    async def _one(self, path: str, held: _Held) -> None:
+    async def _renew_one(self, path: str, held: _Held) -> None:
         try:
             seconds = await self._renew(held.lease)
         except (Denied, Malformed):
             seconds = 0.0  # it has ended, or may not be renewed
         except SyncError:
-            seconds = _AGAIN / _PART
+            seconds = _RENEWAL_RETRY / _PART
         if self._held.get(path) is held:
             del self._held[path]
             if seconds:
@@ -119,7 +119,7 @@ class Login:
         return f"logging in to Vault by {self.method}"
 
 
-def made(auth: Mapping[str, Json], now: float, lifetime: float = 0.0) -> Token:
+def token_of(auth: Mapping[str, Json], now: float, lifetime: float = 0.0) -> Token:
     """The token of an answer's `auth`; `lifetime` is that of the token which it renews."""
     value = auth.get("client_token")
     seconds = number(auth.get("lease_duration"))
@@ -140,7 +140,7 @@ def header(token: SecretBytes, doing: str) -> str:
     raise Malformed(f"{doing}: the Secret's value is no token", hint="it must be one line of plain text")
 
 
-def without_token(doing: str, *, needs_more: bool) -> SyncError:
+def missing_token(doing: str, *, needs_more: bool) -> SyncError:
     """Why a login that was answered is none."""
     if needs_more:
         return Denied(f"{doing}: Vault wants a second factor", hint="use a login that needs none")

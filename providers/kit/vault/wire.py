@@ -112,14 +112,14 @@ class Wire:
             self.index.note(answer.headers.get(HEADER))
         return replies.read(answer)
 
-    async def unwrapped(self, reply: Reply, *, doing: str, namespace: str) -> Reply:
+    async def unwrap(self, reply: Reply, *, doing: str, namespace: str) -> Reply:
         """The reply itself, or what is in it where it came wrapped (`X-Vault-Wrap-TTL` among the headers)."""
         inner = reply.part("wrap_info").get("token")
         if not isinstance(inner, str) or reply.data is not None or reply.part("auth"):
             return reply
         bare = Wire(self.http, without(self.headers, "x-vault-wrap-ttl"), self.index)
         found = await bare.send("POST", UNWRAP, doing=doing, token=inner, namespace=namespace)
-        return there(found, doing)
+        return require(found, doing)
 
 
 def without(headers: Mapping[str, str], name: str) -> dict[str, str]:
@@ -127,7 +127,7 @@ def without(headers: Mapping[str, str], name: str) -> dict[str, str]:
     return {key: value for key, value in headers.items() if key.lower() != name}
 
 
-def there(found: Reply | Absent, doing: str) -> Reply:
+def require(found: Reply | Absent, doing: str) -> Reply:
     """What must be there: a path of Vault's own, not an entry that may be missing."""
     if isinstance(found, Absent):
         raise Malformed(f"{doing}: Vault knows no such path", hint="check the mount path and the namespace")
@@ -164,5 +164,5 @@ class Adapter:
         found = await self.wire.send(
             method, path, doing=self.doing, token=self.token, namespace=self.namespace, body=body
         )
-        reply = there(found, self.doing)
-        return await self.wire.unwrapped(reply, doing=self.doing, namespace=self.namespace)
+        reply = require(found, self.doing)
+        return await self.wire.unwrap(reply, doing=self.doing, namespace=self.namespace)

@@ -13,7 +13,7 @@ _SECRET: Final = "check the Secret that the store names, and the mount path"
 _ROLE: Final = "check role and mount path, and which accounts the role in Vault is bound to"
 
 
-def chosen(auth: VaultAuth, context: OpenContext) -> Login:
+def choose_login(auth: VaultAuth, context: OpenContext) -> Login:
     """The first method that is configured, in ESO's order. Raises Malformed where there is none."""
     if auth.token_secret_ref is not None:
         return Login("token", partial(static.token, auth.token_secret_ref, context), _SECRET)
@@ -27,10 +27,10 @@ def chosen(auth: VaultAuth, context: OpenContext) -> Login:
         return Login("userPass", partial(static.user_pass, auth.user_pass, context), _SECRET)
     if auth.jwt is not None:
         return Login("jwt", partial(jwt.jwt, auth.jwt, context), _ROLE)
-    return _of_a_machine(auth, context)
+    return _machine_login(auth, context)
 
 
-def _of_a_machine(auth: VaultAuth, context: OpenContext) -> Login:
+def _machine_login(auth: VaultAuth, context: OpenContext) -> Login:
     if auth.cert is not None:
         return Login(
             "cert", partial(static.cert, auth.cert), "check the certificate, and the role that trusts it"

@@ -40,7 +40,7 @@ IDENTITY: Final = urlencode({"Action": "GetCallerIdentity", "Version": _API})
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class AwsKeys:
     """Credentials of AWS."""
 
     access_key: str
@@ -62,10 +62,10 @@ class _PodKeys(msgspec.Struct, rename="pascal"):
     token: str
 
 
-async def keys(method: VaultIam, region: str, context: OpenContext) -> Keys:
+async def credentials_of(method: VaultIam, region: str, context: OpenContext) -> AwsKeys:
     """The first source that is configured, and then the role that is assumed with it."""
     async with Http(now=context.now) as http:
-        found = await _first(method, region, context, http)
+        found = await _first_configured(method, region, context, http)
         if not method.role:
             return found
         wanted = {"RoleArn": method.role, "RoleSessionName": _SESSION}
@@ -73,13 +73,13 @@ async def keys(method: VaultIam, region: str, context: OpenContext) -> Keys:
             wanted["ExternalId"] = method.external_id
         body = urlencode({"Action": "AssumeRole", "Version": _API, **wanted})
         request = signed(found, region, body, now=context.now())
-        return await _exchanged(
+        return await _request_keys(
             http, request.url, request.headers, Body(body.encode(), _FORM), "assuming the role in AWS"
         )
 
 
 def signed(
-    who: Keys, region: str, body: str, *, now: float, headers: Mapping[str, str] | None = None
+    who: AwsKeys, region: str, body: str, *, now: float, headers: Mapping[str, str] | None = None
 ) -> Signed:
     """A request to the region's STS."""
     url = sts_url(region)
@@ -107,36 +107,36 @@ def sts_url(region: str) -> str:
     return os.environ.get("AWS_STS_ENDPOINT") or f"https://sts.{region}.{suffix}/"
 
 
-async def _first(method: VaultIam, region: str, context: OpenContext, http: Http) -> Keys:
+async def _first_configured(method: VaultIam, region: str, context: OpenContext, http: Http) -> AwsKeys:
     if method.jwt is not None and method.jwt.service_account_ref is not None:
         identity = await web_identity(method.jwt.service_account_ref, context)
         return await _by_web_identity(http, region, identity)
     if method.secret_ref is not None:
-        return await _of_secret(method.secret_ref, context)
+        return await _from_secret(method.secret_ref, context)
     token, role = os.environ.get("AWS_WEB_IDENTITY_TOKEN_FILE"), os.environ.get("AWS_ROLE_ARN")
     if token and role:
         return await _by_web_identity(http, region, WebIdentity(role, token_file(token)))
     pod = os.environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
     if pod:
-        return await _of_pod(http, pod)
+        return await _from_pod(http, pod)
     raise Malformed(
         "no AWS authentication method found: expected either IRSA or Pod Identity",
         hint="write auth.iam.secretRef or auth.iam.jwt, or give the daemon's ServiceAccount a role in AWS",
     )
 
 
-async def _of_secret(ref: VaultIamSecretRef, context: OpenContext) -> Keys:
+async def _from_secret(ref: VaultIamSecretRef, context: OpenContext) -> AwsKeys:
     async def one(selector: SecretKeySelector | None, name: str) -> str:
         return (await read_text(context, selector, f"auth.iam.secretRef.{name}")).strip()
 
-    return Keys(
+    return AwsKeys(
         await one(ref.access_key_id, "accessKeyIDSecretRef"),
         await one(ref.secret_access_key, "secretAccessKeySecretRef"),
         await one(ref.session_token, "sessionTokenSecretRef") if ref.session_token is not None else "",
     )
 
 
-async def _by_web_identity(http: Http, region: str, identity: WebIdentity) -> Keys:
+async def _by_web_identity(http: Http, region: str, identity: WebIdentity) -> AwsKeys:
     wanted = {
         "Action": "AssumeRoleWithWebIdentity",
         "Version": _API,
@@ -145,19 +145,19 @@ async def _by_web_identity(http: Http, region: str, identity: WebIdentity) -> Ke
         "WebIdentityToken": identity.token.raw.decode(),
     }
     doing = "assuming the ServiceAccount's role in AWS"
-    return await _exchanged(http, sts_url(region), {}, form_body(wanted), doing)
+    return await _request_keys(http, sts_url(region), {}, form_body(wanted), doing)
 
 
-async def _of_pod(http: Http, url: str) -> Keys:
+async def _from_pod(http: Http, url: str) -> AwsKeys:
     doing = "asking for the pod's credentials of AWS"
     path = os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
     token = token_file(path).raw.decode() if path else os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN", "")
     answer = await http.request("GET", url, doing=doing, headers={"Authorization": token} if token else {})
     found = answer.decode(_PodKeys)
-    return Keys(found.access_key_id, found.secret_access_key, found.token)
+    return AwsKeys(found.access_key_id, found.secret_access_key, found.token)
 
 
-async def _exchanged(http: Http, url: str, headers: Mapping[str, str], body: Body, doing: str) -> Keys:
+async def _request_keys(http: Http, url: str, headers: Mapping[str, str], body: Body, doing: str) -> AwsKeys:
     answer = await http.request("POST", url, doing=doing, headers=headers, body=body)
     try:
         document = ET.fromstring(answer.body)  # noqa: S314  # bounded in size, and whoever wrote it hands out keys
@@ -171,7 +171,7 @@ async def _exchanged(http: Http, url: str, headers: Mapping[str, str], body: Bod
     key, secret, token = (
         given.findtext(f"{_NAMES}{name}", "") for name in ("AccessKeyId", "SecretAccessKey", "SessionToken")
     )
-    return Keys(key, secret, token)
+    return AwsKeys(key, secret, token)
 
 
 _SERVER_ID: Final = "X-Vault-AWS-IAM-Server-ID"
@@ -180,7 +180,7 @@ _DEFAULT_REGION: Final = "us-east-1"
 
 async def run(method: VaultIam, context: OpenContext, adapter: Adapter) -> Reply:
     region = method.region or _DEFAULT_REGION
-    credentials = await keys(method, region, context)
+    credentials = await credentials_of(method, region, context)
     extra = {_SERVER_ID: method.vault_aws_iam_server_id} if method.vault_aws_iam_server_id else {}
     request = signed(credentials, region, IDENTITY, now=context.now(), headers=extra)
     return await requests.aws_iam(adapter, method.path or "aws", method.vault_role, _wrapped(request))

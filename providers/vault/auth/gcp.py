@@ -15,8 +15,8 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google import workload
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey
-from syncret.providers.kit.google.tokens import impersonated
-from syncret.providers.kit.google.workload import ACCOUNT, Workload, exchanged_workload
+from syncret.providers.kit.google.tokens import impersonate
+from syncret.providers.kit.google.workload import ACCOUNT, Workload, exchange_workload_token
 from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
@@ -42,13 +42,13 @@ async def signed(
     workload = Workload(
         account, identity.cluster_project_id or project, identity.cluster_location, identity.cluster_name
     )
-    lease, email = await exchanged_workload(workload, context, http, endpoints)
+    lease, email = await exchange_workload_token(workload, context, http, endpoints)
     if not email:
         raise Malformed(
             f"ServiceAccount {account.name} stands for no service account of Google",
             hint=f"annotate it: {ACCOUNT}",
         )
-    access = (await impersonated(http, endpoints.impersonation(email), lease.value)).value
+    access = (await impersonate(http, endpoints.impersonation(email), lease.value)).value
     answer = await http.request(
         "POST",
         endpoints.signing(email),
@@ -82,7 +82,7 @@ async def _token(method: VaultGcp, context: OpenContext) -> str:
             claims = _claims("", audience, context.now())
             return await signed(method.workload_identity, method.project_id, claims, context, http, endpoints)
         hint = "give the machine a service account, or write auth.gcp.secretRef or workloadIdentity"
-        return await workload.identity(http, endpoints, f"http://{audience}", hint=hint)
+        return await workload.identity_token(http, endpoints, f"http://{audience}", hint=hint)
 
 
 def _claims(subject: str, audience: str, now: float) -> dict[str, Json]:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from syncret.config.catalog import generator_key
 from syncret.config.paths import join, parse, render, write
-from syncret.config.spelling import did_you_mean, one_of
+from syncret.config.spelling import allowed_values_hint, did_you_mean
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_remedies_name_the_nearest_first() -> None:
     assert did_you_mean("zzz", ["a", "b"]) == "known are a, b"
     assert did_you_mean("zzz", [f"n{number}" for number in range(20)]).endswith(", ...")
     assert did_you_mean("zzz", []) == ""
-    assert one_of("owner", ["Merge", "Owner"]) == "write one of Owner, Merge"
-    assert one_of("v1", ["v2"]) == "write v2"
+    assert allowed_values_hint("owner", ["Merge", "Owner"]) == "write one of Owner, Merge"
+    assert allowed_values_hint("v1", ["v2"]) == "write v2"

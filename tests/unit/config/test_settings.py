@@ -6,14 +6,14 @@ import pytest
 
 from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings, describe
-from syncret.config.settings_layers import Given, address_of, load_settings
+from syncret.config.settings_layers import LayerValue, address_of, load_settings
 
 
-def flag(name: str, value: str) -> Given:
-    return Given(f"--set {name}", name, value)
+def flag(name: str, value: str) -> LayerValue:
+    return LayerValue(f"--set {name}", name, value)
 
 
-def problems_of(tmp_path: Path, text: str, environ: dict[str, str], *flags: Given) -> list[str]:
+def problems_of(tmp_path: Path, text: str, environ: dict[str, str], *flags: LayerValue) -> list[str]:
     file = tmp_path / "syncret.yaml"
     file.write_text(text)
     with pytest.raises(ConfigError) as caught:
@@ -130,7 +130,7 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
 
 def test_a_flag_is_named_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        load_settings(None, {}, [flag("worker", "3"), Given("--listen", "listen", "x")])
+        load_settings(None, {}, [flag("worker", "3"), LayerValue("--listen", "listen", "x")])
     assert [str(problem).partition(" (")[0] for problem in caught.value.problems] == [
         "--set worker: there is no such setting",
         "--listen: is not an address and port",

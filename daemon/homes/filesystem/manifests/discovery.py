@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from syncret.config.errors import Problem
-from syncret.config.manifests.loader import SUFFIXES, what_it_is
+from syncret.config.manifests.loader import SUFFIXES, special_file_name
 
 
 class Remedies:
@@ -40,7 +40,7 @@ def followed(mode: int) -> Problem:
     """Of a pipe or a device that is to be followed."""
     return Problem(
         path="",
-        message=f"is {what_it_is(mode)}: it cannot be read again and again",
+        message=f"is {special_file_name(mode)}: it cannot be read again and again",
         hint="name a file or a folder; `syncret sync` reads a pipe, once",
     )
 

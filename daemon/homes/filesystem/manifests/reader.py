@@ -128,7 +128,7 @@ class ManifestReader:
         metadata = document.get("metadata")
         if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
             judged = self._judge.admit(document)
-            return (judged.foreign,) if judged.foreign is not None else judged.problems
+            return (judged.unknown_kind,) if judged.unknown_kind is not None else judged.problems
         namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
         return shared(kind.group, kind.kind, str(namespace), metadata["name"])
 

@@ -88,7 +88,7 @@ def _as_bool(sort: str, value: Result) -> Result:
         case "true":
             return _TRUE if truthy(value) else _FALSE
         case "false":
-            return _TRUE if _falsy(value) else _FALSE
+            return _TRUE if _is_false(value) else _FALSE
         case _:
             return NOTHING
 
@@ -106,7 +106,7 @@ def truthy(value: Result) -> bool:
             return False
 
 
-def _falsy(value: Result) -> bool:
+def _is_false(value: Result) -> bool:
     match value.kind:
         case Kind.NULL | Kind.FALSE:
             return True

@@ -176,7 +176,7 @@ class Walk:
     ) -> bool:
         """Judge one element, and keep it where all are collected; says whether the search is over."""
         if component.query is not None:
-            return self._judge(found, component, component.query, value, elements)
+            return self._match_element(found, component, component.query, value, elements)
         if component.each:
             elements.append(value)
         elif wanted and not component.more:
@@ -184,7 +184,7 @@ class Walk:
             return True
         return False
 
-    def _judge(
+    def _match_element(
         self, found: _Found, component: Component, query: Query, value: Result, elements: list[Result]
     ) -> bool:
         if value.kind is Kind.JSON:

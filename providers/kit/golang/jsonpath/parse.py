@@ -7,7 +7,7 @@ from typing import Final
 from syncret.config.fields import Json
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang.jsonpath import steps
-from syncret.providers.kit.golang.jsonpath.steps import Expression, Impossible, Place, Step
+from syncret.providers.kit.golang.jsonpath.steps import Expression, Place, Step, StepFailed
 from syncret.providers.kit.golang.jsonpath.tokens import END, Kind, Token, tokens
 
 _DEEPEST: Final = 50
@@ -26,7 +26,7 @@ class Path:
         problem = ""
         try:
             return self._expression(Place(document))
-        except Impossible as error:
+        except StepFailed as error:
             problem = str(error)
         except RecursionError:
             problem = "it goes too deep"
@@ -59,7 +59,7 @@ class _Parser:
         self._position += 1
         return token
 
-    def taken(self, *symbols: str) -> str:
+    def accept(self, *symbols: str) -> str:
         """The symbol that comes next, taken if it is one of these; else empty."""
         token = self.peek()
         if token.kind is not Kind.SYMBOL or token.text not in symbols:
@@ -79,7 +79,7 @@ class _Parser:
         if self._depth > _DEEPEST:
             raise Malformed("the JSONPath is nested too deeply")
         left = self._operand()
-        while operator := self.taken("==", "!="):
+        while operator := self.accept("==", "!="):
             left = _compared(left, self._operand(), equal=operator == "==")
         self._depth -= 1
         return left
@@ -113,7 +113,7 @@ class _Parser:
         return self.peek() == Token(Kind.SYMBOL, symbol)
 
     def _expect(self, symbol: str) -> None:
-        if not self.taken(symbol):
+        if not self.accept(symbol):
             raise self.wrong()
 
     def _name(self) -> str:
@@ -124,7 +124,7 @@ class _Parser:
     def _variable(self, name: str) -> Expression:
         """A path without `$`: where nothing is, it is null, not an error."""
         keys: list[Expression] = [_constant(name)]
-        while symbol := self.taken(".", "["):
+        while symbol := self.accept(".", "["):
             if symbol == ".":
                 keys.append(_constant(self._name()))
             else:
@@ -135,7 +135,7 @@ class _Parser:
     def _path(self, start: Callable[[Place], Json]) -> Expression:
         path: list[Step] = []
         many = False
-        while symbol := self.taken(".", "[", "("):
+        while symbol := self.accept(".", "[", "("):
             if symbol == ".":
                 found, ambiguous = self._after_dot()
             elif symbol == "[":
@@ -148,38 +148,38 @@ class _Parser:
         return _walked(start, path, many=many)
 
     def _after_dot(self) -> tuple[list[Step], bool]:
-        if self.taken("*"):
-            return [steps.every], True
-        if self.taken("."):
-            return [steps.everything, *self._after_dots()], True
-        return [steps.select(_constant(self._name()))], False
+        if self.accept("*"):
+            return [steps.wildcard], True
+        if self.accept("."):
+            return [steps.descendants, *self._after_dots()], True
+        return [steps.child(_constant(self._name()))], False
 
     def _after_dots(self) -> list[Step]:
-        if self.taken("*"):
-            return [steps.every]
-        if self.taken("["):
+        if self.accept("*"):
+            return [steps.wildcard]
+        if self.accept("["):
             return self._bracket()[0]
-        return [steps.select(_constant(self._name()))]
+        return [steps.child(_constant(self._name()))]
 
     def _bracket(self) -> tuple[list[Step], bool]:
-        if self.taken("*"):
+        if self.accept("*"):
             self._expect("]")
-            return [steps.every], True
-        if self.taken("?"):
+            return [steps.wildcard], True
+        if self.accept("?"):
             condition = self.expression()
             self._expect("]")
-            return [steps.where(condition)], True
+            return [steps.filtered(condition)], True
         keys: list[Expression | None] = [None if self._at(":") else self.expression()]
-        separator = self.taken(",", ":")
+        separator = self.accept(",", ":")
         while separator and not self._at("]"):
             keys.append(None if self._at(":") else self.expression())
-            if not self.taken(separator):
+            if not self.accept(separator):
                 break
         self._expect("]")
         if separator == ":":
             return [self._range(keys)], True
         known = [key for key in keys if key is not None]
-        return ([steps.several(known)], True) if separator else ([steps.select(known[0])], False)
+        return ([steps.union(known)], True) if separator else ([steps.child(known[0])], False)
 
     def _range(self, keys: list[Expression | None]) -> Step:
         if len(keys) > len(("low", "high", "stride")):
@@ -188,7 +188,7 @@ class _Parser:
         low, high, stride = (
             (keys[index] if index < len(keys) else None) or _constant(usual[index]) for index in range(3)
         )
-        return steps.part(low, high, stride)
+        return steps.slice_of(low, high, stride)
 
 
 def _constant(value: Json) -> Expression:
@@ -196,30 +196,30 @@ def _constant(value: Json) -> Expression:
 
 
 def _compared(left: Expression, right: Expression, *, equal: bool) -> Expression:
-    return lambda place: steps.same(left(place), right(place)) is equal
+    return lambda place: steps.equal(left(place), right(place)) is equal
 
 
 def _negative(operand: Expression) -> Expression:
     def evaluate(place: Place) -> Json:
         value = operand(place)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Impossible("only a number can be negative")
+            raise StepFailed("only a number can be negative")
         return -value
 
     return evaluate
 
 
 def _looked_up(keys: list[Expression]) -> Expression:
-    path = [steps.select(key) for key in keys]
+    path = [steps.child(key) for key in keys]
 
     def evaluate(place: Place) -> Json:
         value = place.root
         for step in path:
             if not isinstance(value, dict | list):
-                raise Impossible("unknown parameter")
+                raise StepFailed("unknown parameter")
             try:
                 [value] = step(place, value)
-            except Impossible:
+            except StepFailed:
                 value = None
         return value
 
@@ -234,7 +234,7 @@ def _walked(start: Callable[[Place], Json], path: list[Step], *, many: bool) -> 
             for value in values:
                 try:
                     found.extend(step(place, value))
-                except Impossible:
+                except StepFailed:
                     if not many:
                         raise
             values = found

@@ -13,7 +13,7 @@ VISITS: Final = 1_000_000
 """Values that one evaluation may look at: `..` within `..` multiplies."""
 
 
-class Impossible(Exception):
+class StepFailed(Exception):
     """A step cannot be taken here. The message names no key of the document."""
 
 
@@ -42,7 +42,7 @@ Step: TypeAlias = Callable[[Place, Json], Iterator[Json]]
 """Yields what a value leads to. Raises Impossible."""
 
 
-def select(key: Expression) -> Step:
+def child(key: Expression) -> Step:
     """Takes `.key`, `[key]`."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
@@ -51,44 +51,44 @@ def select(key: Expression) -> Step:
     return step
 
 
-def several(keys: list[Expression]) -> Step:
+def union(keys: list[Expression]) -> Step:
     """Takes `[a, b]`: those that are there."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         for key in keys:
             try:
                 found = _selected(value, key(place.at(value)))
-            except Impossible:
+            except StepFailed:
                 continue
             yield found
 
     return step
 
 
-def every(place: Place, value: Json) -> Iterator[Json]:
+def wildcard(place: Place, value: Json) -> Iterator[Json]:
     """Takes `*`."""
     for child in _children(value):
         place.spend()
         yield child
 
 
-def everything(place: Place, value: Json) -> Iterator[Json]:
+def descendants(place: Place, value: Json) -> Iterator[Json]:
     """Takes `..`: the value itself, and all below it."""
     place.spend()
     yield value
     for child in _children(value):
-        yield from everything(place, child)
+        yield from descendants(place, child)
 
 
-def where(condition: Expression) -> Step:
+def filtered(condition: Expression) -> Step:
     """Takes `[? condition]`; an element for which it cannot be told does not match."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         for child in _children(value):
             place.spend()
             try:
-                holds = truth(condition(place.at(child)))
-            except Impossible:
+                holds = as_bool(condition(place.at(child)))
+            except StepFailed:
                 continue
             if holds:
                 yield child
@@ -96,14 +96,14 @@ def where(condition: Expression) -> Step:
     return step
 
 
-def part(low: Expression, high: Expression, stride: Expression) -> Step:
+def slice_of(low: Expression, high: Expression, stride: Expression) -> Step:
     """Takes `[low:high:stride]`; negative positions count from the end."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         if not is_list(value):
             return
         here = place.at(value)
-        begin, end, by = whole(low(here)), whole(high(here)), whole(stride(here)) or 1
+        begin, end, by = as_index(low(here)), as_index(high(here)), as_index(stride(here)) or 1
         if begin > end:
             return
         begin, end = (_within(position, len(value)) for position in (begin, end))
@@ -123,7 +123,7 @@ def script(expression: Expression) -> Step:
     return step
 
 
-def whole(value: Json) -> int:
+def as_index(value: Json) -> int:
     """A number as a position. Raises Impossible."""
     if isinstance(value, str):
         try:
@@ -131,14 +131,14 @@ def whole(value: Json) -> int:
         except ValueError:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Impossible("a position in a list is a number")
+        raise StepFailed("a position in a list is a number")
     try:
         return int(value)
     except (OverflowError, ValueError):
-        raise Impossible("a position in a list is a number") from None
+        raise StepFailed("a position in a list is a number") from None
 
 
-def truth(value: Json) -> bool:
+def as_bool(value: Json) -> bool:
     """Whether a value counts as true. Raises Impossible for what is neither."""
     match value:
         case bool():
@@ -150,30 +150,30 @@ def truth(value: Json) -> bool:
         case int() | float():
             return value != 0
         case _:
-            raise Impossible("neither true nor false")
+            raise StepFailed("neither true nor false")
 
 
-def same(one: Json, other: Json) -> bool:
+def equal(one: Json, other: Json) -> bool:
     """Equality in which a boolean is no number."""
     if is_list(one) and is_list(other):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(equal, one, other))
     if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
     return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
 
 
 def _selected(value: Json, key: Json) -> Json:
     if is_list(value):
-        position = whole(key)
+        position = as_index(key)
         if not 0 <= position < len(value):
-            raise Impossible("a position is outside of its list")
+            raise StepFailed("a position is outside of its list")
         return value[position]
     if is_object(value):
         name = key if isinstance(key, str) else gojson.marshal(key)
         if name not in value:
-            raise Impossible("unknown key")
+            raise StepFailed("unknown key")
         return value[name]
-    raise Impossible("only objects and lists have parts")
+    raise StepFailed("only objects and lists have parts")
 
 
 def _children(value: Json) -> Iterator[Json]:

@@ -41,8 +41,8 @@ def judged(case: Case, registry: Registry) -> Verdict:
     """The verdict of the function that everything that admits objects calls."""
     result = admit(case.body["manifest"], registry)
     problems = [Found(str(problem.severity), problem.path, problem.message) for problem in result.problems]
-    if result.foreign is not None:
-        problems.append(Found("error", result.foreign.path, result.foreign.message))
+    if result.unknown_kind is not None:
+        problems.append(Found("error", result.unknown_kind.path, result.unknown_kind.message))
     return Verdict(problems, result.document)
 
 

@@ -172,7 +172,7 @@ def test_a_pipe_is_read_to_its_end(pipe: Path, in_thread: Callable[[Callable[[],
 def test_a_pipe_whose_writer_takes_long_is_waited_for(
     pipe: Path, in_thread: Callable[[Callable[[], object]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loader, "PATIENCE", 0.02)
+    monkeypatch.setattr(loader, "PIPE_TIMEOUT", 0.02)
     opened, done = threading.Event(), threading.Event()
 
     def write() -> None:
@@ -206,7 +206,7 @@ def test_a_pipe_without_end_is_read_up_to_the_limit() -> None:
 
 
 def test_a_pipe_that_nobody_writes_to_is_given_up(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "PATIENCE", 0.02)
+    monkeypatch.setattr(loader, "PIPE_TIMEOUT", 0.02)
     assert (
         why(pipe)
         == "is a pipe that no process writes to (start the process that writes to it, or name a file)"

@@ -159,15 +159,15 @@ def test_a_generator_is_read_by_its_own_model() -> None:
 def test_what_is_no_document_of_ours(given: Json, expected: list[str]) -> None:
     judged = admit(given, CATALOG)
     assert told(judged.problems) == expected
-    assert judged.foreign is None
+    assert judged.unknown_kind is None
     assert not judged.accepted
 
 
 def test_a_foreign_kind_is_told_apart() -> None:
     judged = admit({"apiVersion": "apps/v1", "kind": "ExternalSecrets", "metadata": {}}, CATALOG)
     assert judged.problems == ()
-    assert judged.foreign is not None
-    assert str(judged.foreign) == 'kind: unknown kind "ExternalSecrets" (did you mean ExternalSecret?)'
+    assert judged.unknown_kind is not None
+    assert str(judged.unknown_kind) == 'kind: unknown kind "ExternalSecrets" (did you mean ExternalSecret?)'
     assert not judged.accepted
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from syncret.config.fields import Json
-from syncret.config.text.yaml import Limits, Parsed, parse_text
+from syncret.config.text.yaml import Limits, ParsedDocument, parse_text
 
 BOMB = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
     f"{here}: &{here} [{','.join([f'*{before}'] * 9)}]\n"
@@ -13,7 +13,7 @@ NONE: list[str] = []
 MANY = [(1, {"a": 1}, NONE), (2, {"b": 2}, NONE), (5, [3], NONE)]
 
 
-def parsed(text: str | bytes, *, as_json: bool = False, limits: Limits | None = None) -> list[Parsed]:
+def parsed(text: str | bytes, *, as_json: bool = False, limits: Limits | None = None) -> list[ParsedDocument]:
     data = text.encode() if isinstance(text, str) else text
     return list(parse_text(data, as_json=as_json, limits=limits or Limits()))
 

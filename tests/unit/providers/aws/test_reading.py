@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from syncret.providers.aws.reading import Answers, Batches
+from syncret.providers.aws.reading import Answers, BatchReader
 from syncret.providers.aws.service import Absent, Forbidden
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
@@ -39,18 +39,20 @@ def manager() -> Manager:
 
 
 @pytest.fixture
-def batches(manager: Manager) -> Batches:
-    return Batches(manager.many, manager.one, size=2)
+def batches(manager: Manager) -> BatchReader:
+    return BatchReader(manager.many, manager.one, size=2)
 
 
-async def test_names_go_together_as_many_as_fit(manager: Manager, batches: Batches) -> None:
+async def test_names_go_together_as_many_as_fit(manager: Manager, batches: BatchReader) -> None:
     found = await batches.get(["a", "absent", "b", "c", "d"])
 
     assert found == {name: SecretBytes(name.encode()) for name in "abcd"}
     assert manager.calls == [("a", "absent"), ("b", "c"), ("d",)]
 
 
-async def test_one_refused_name_is_found_and_then_asked_for_alone(manager: Manager, batches: Batches) -> None:
+async def test_one_refused_name_is_found_and_then_asked_for_alone(
+    manager: Manager, batches: BatchReader
+) -> None:
     manager.refused["b"] = Forbidden("not yours")
     first = await batches.get(["a", "b"])
     manager.calls.clear()
@@ -66,7 +68,7 @@ async def test_one_refused_name_is_found_and_then_asked_for_alone(manager: Manag
 
 
 async def test_where_batches_are_not_allowed_they_are_not_tried_twice(
-    manager: Manager, batches: Batches
+    manager: Manager, batches: BatchReader
 ) -> None:
     manager.batches = False
     await batches.get(["a", "b"])
@@ -87,7 +89,7 @@ async def test_where_batches_are_not_allowed_they_are_not_tried_twice(
     ],
 )
 async def test_what_concerns_all_is_raised(
-    manager: Manager, batches: Batches, error: SyncError, *, whole: bool
+    manager: Manager, batches: BatchReader, error: SyncError, *, whole: bool
 ) -> None:
     manager.batches = False
     manager.refused["b"] = error

@@ -41,8 +41,8 @@ def test_clouds(environment: Any, authority: str, vault: str, monkeypatch: pytes
 def test_the_environment_moves_the_public_cloud_only() -> None:
     there = {"AZURE_AUTHORITY_HOST": "login.example/"}
 
-    assert CLOUDS["PublicCloud"].reached_from(there).authority == "https://login.example"
-    assert CLOUDS["ChinaCloud"].reached_from(there) == CLOUDS["ChinaCloud"]
+    assert CLOUDS["PublicCloud"].with_overrides(there).authority == "https://login.example"
+    assert CLOUDS["ChinaCloud"].with_overrides(there) == CLOUDS["ChinaCloud"]
 
 
 def test_germany_is_no_more() -> None:

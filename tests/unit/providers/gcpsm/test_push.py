@@ -6,7 +6,7 @@ import pytest
 
 from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit.google.refusals import Conflict
+from syncret.providers.kit.google.errors import Conflict
 from tests.support.opened import Given
 from tests.support.servers.google.errors import GoogleError
 from tests.support.servers.google.server import Google

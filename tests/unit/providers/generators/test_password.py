@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from syncret.providers.errors import Malformed
-from syncret.providers.generators.password import SYMBOLS, PasswordSpec, draw, generate
+from syncret.providers.generators.password import SYMBOLS, PasswordSpec, generate, make_password
 from tests.support.opened import context
 
 
@@ -28,7 +28,7 @@ def count(password: str, characters: str) -> int:
     ],
 )
 def test_counts(spec: PasswordSpec, length: int, digits: int, symbols: int) -> None:
-    password = draw(spec)
+    password = make_password(spec)
 
     assert (len(password), count(password, string.digits), count(password, SYMBOLS)) == (
         length,
@@ -40,18 +40,20 @@ def test_counts(spec: PasswordSpec, length: int, digits: int, symbols: int) -> N
 
 
 def test_own_symbols() -> None:
-    password = draw(PasswordSpec(length=12, symbols=6, digits=0, symbol_characters="-_", allow_repeat=True))
+    password = make_password(
+        PasswordSpec(length=12, symbols=6, digits=0, symbol_characters="-_", allow_repeat=True)
+    )
 
     assert count(password, "-_") == 6
     assert count(password, string.ascii_letters) == 6
 
 
 def test_no_symbols_at_all_means_the_usual_ones() -> None:
-    assert count(draw(PasswordSpec(symbol_characters="")), SYMBOLS) == 6
+    assert count(make_password(PasswordSpec(symbol_characters="")), SYMBOLS) == 6
 
 
 def test_it_is_drawn_anew_each_time() -> None:
-    assert len({draw(PasswordSpec()) for _ in range(50)}) == 50
+    assert len({make_password(PasswordSpec()) for _ in range(50)}) == 50
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_it_is_drawn_anew_each_time() -> None:
 )
 def test_what_cannot_be_is_told(spec: PasswordSpec, message: str) -> None:
     with pytest.raises(Malformed, match=message):
-        draw(spec)
+        make_password(spec)
 
 
 async def test_one_value_a_key() -> None:

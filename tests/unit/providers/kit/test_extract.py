@@ -144,7 +144,7 @@ def test_an_escaped_name_is_one_member() -> None:
     ],
 )
 def test_named(path: str, expected: bytes | None) -> None:
-    assert extract.named(DOCUMENT.encode(), path) == expected
+    assert extract.member_or_path(DOCUMENT.encode(), path) == expected
 
 
 def test_members() -> None:

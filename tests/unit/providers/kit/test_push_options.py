@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.push_options import MARK, check_tags, foreign, is_ours
+from syncret.providers.kit.push_options import MARK, check_tags, is_ours, not_ours
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_whose_it_is(tags: Mapping[str, str | None] | None, *, ours: bool) -> No
 
 
 def test_the_remedy_names_the_entry_and_the_mark() -> None:
-    assert foreign("not ours", "db", "label").hint == (
+    assert not_ours("not ours", "db", "label").hint == (
         "push to another remoteKey, or hand db over with the label managed-by=external-secrets"
     )
 

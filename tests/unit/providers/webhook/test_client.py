@@ -24,8 +24,8 @@ from syncret.providers.webhook.spec import (
     WebhookResult,
     WebhookSecret,
     WebhookSpec,
-    tells_namespace,
-    tells_property,
+    depends_on_namespace,
+    depends_on_property,
 )
 from tests.support.opened import Given, context
 from tests.support.served import all_to, served
@@ -289,7 +289,7 @@ async def test_probing(url: str) -> None:
 def test_what_requests_depend_on(template: str, *, by_property: bool, by_namespace: bool) -> None:
     spec = WebhookSpec(url="http://h/", headers={"X": template})
 
-    assert (tells_property(spec), tells_namespace(spec)) == (by_property, by_namespace)
+    assert (depends_on_property(spec), depends_on_namespace(spec)) == (by_property, by_namespace)
 
 
 async def test_the_generator(server: Server, url: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from syncret.providers.errors import Denied, Malformed, Unavailable
-from syncret.providers.kit.auth.logins import ExpiringLogin, Lease, token_file
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, token_file
 from syncret.providers.kit.http import Unauthenticated
 
 
@@ -22,14 +22,14 @@ class Door:
         self.gate.set()
         self.held = ExpiringLogin(self.login, now=lambda: self.time)
 
-    async def login(self) -> Lease[str]:
+    async def login(self) -> ExpiringValue[str]:
         self.logins += 1
         number = self.logins
         await self.gate.wait()
         await asyncio.sleep(0)
         if self.error is not None:
             raise self.error
-        return Lease(f"token-{number}", None if self.life is None else self.time + self.life)
+        return ExpiringValue(f"token-{number}", None if self.life is None else self.time + self.life)
 
 
 @pytest.fixture

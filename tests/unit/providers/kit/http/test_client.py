@@ -239,7 +239,7 @@ async def test_trust_in_redirects_ends_where_tls_does(tmp_path: Path, echo: Echo
     ],
 )
 def test_an_address_leads_to_the_server_of_the_store(address: str, *, here: bool) -> None:
-    assert Http("https://vault.example/").leads_here(address) is here
+    assert Http("https://vault.example/").is_own_server(address) is here
 
 
 @pytest.mark.parametrize(

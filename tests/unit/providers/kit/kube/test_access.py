@@ -20,7 +20,7 @@ def written(**user: str) -> bytes:
 
 
 def test_the_current_context_is_read() -> None:
-    found = access.read(written(token="t", **{"client-key-data": "a2V5"}))
+    found = access.read_kubeconfig(written(token="t", **{"client-key-data": "a2V5"}))
 
     assert (found.server, found.tls.key) == ("https://api.example", b"key")
     assert found.token is not None
@@ -30,7 +30,7 @@ def test_the_current_context_is_read() -> None:
 @pytest.mark.parametrize("text", ["canary%", "canaryé"])
 def test_data_that_is_no_base64(text: str) -> None:
     with pytest.raises(Malformed, match="client-key-data is not base64") as caught:
-        access.read(written(**{"client-key-data": text}))
+        access.read_kubeconfig(written(**{"client-key-data": text}))
     assert caught.value.hint
     assert caught.value.__context__ is None, "what base64 says may hold the text"
 
@@ -48,5 +48,5 @@ def test_data_that_is_no_base64(text: str) -> None:
 )
 def test_what_is_refused(text: bytes, expected: str) -> None:
     with pytest.raises(Malformed, match=expected) as caught:
-        access.read(text)
+        access.read_kubeconfig(text)
     assert caught.value.hint

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from syncret.providers.errors import Denied, SyncError, Unavailable
-from syncret.providers.kit.vault.tokens import Leases
+from syncret.providers.kit.vault.tokens import LeaseRenewer
 
 
 class Vault:
@@ -30,18 +30,20 @@ def vault() -> Vault:
 
 
 @pytest.fixture
-async def leases(vault: Vault) -> AsyncIterator[Leases]:
-    made = Leases(vault.renew)
+async def leases(vault: Vault) -> AsyncIterator[LeaseRenewer]:
+    made = LeaseRenewer(vault.renew)
     yield made
     await made.close()
     assert len(asyncio.all_tasks()) == 1
 
 
-async def test_the_newest_of_each_path_is_renewed_after_two_thirds(vault: Vault, leases: Leases) -> None:
-    leases.note("a", "a-1", 60)
-    leases.note("b", "b-1", 90)
+async def test_the_newest_of_each_path_is_renewed_after_two_thirds(
+    vault: Vault, leases: LeaseRenewer
+) -> None:
+    leases.track("a", "a-1", 60)
+    leases.track("b", "b-1", 90)
     await asyncio.sleep(30)
-    leases.note("a", "a-2", 60)
+    leases.track("a", "a-2", 60)
     await asyncio.sleep(90)
 
     assert vault.renewed == [(60, "b-1"), (70, "a-2"), (100, "b-1"), (110, "a-2")]
@@ -56,10 +58,10 @@ async def test_the_newest_of_each_path_is_renewed_after_two_thirds(vault: Vault,
     ],
 )
 async def test_what_becomes_of_it(
-    vault: Vault, leases: Leases, answer: float | SyncError, times: list[float]
+    vault: Vault, leases: LeaseRenewer, answer: float | SyncError, times: list[float]
 ) -> None:
     vault.answers = [answer]
-    leases.note("a", "a-1", 60)
+    leases.track("a", "a-1", 60)
     await asyncio.sleep(100)
 
     assert [time for time, _ in vault.renewed] == times
@@ -76,8 +78,8 @@ async def test_who_closes_can_be_cancelled_too() -> None:
             await gate.wait()  # a connection that takes its time to close
         return 0.0
 
-    leases = Leases(renew)
-    leases.note("a", "a-1", 0)
+    leases = LeaseRenewer(renew)
+    leases.track("a", "a-1", 0)
     await asked.wait()
     closing = asyncio.create_task(leases.close())
     await asyncio.sleep(0)
@@ -87,9 +89,9 @@ async def test_who_closes_can_be_cancelled_too() -> None:
         await closing
 
 
-async def test_there_is_a_bound(vault: Vault, leases: Leases) -> None:
+async def test_there_is_a_bound(vault: Vault, leases: LeaseRenewer) -> None:
     for number in range(1100):
-        leases.note(f"path-{number}", f"lease-{number}", 60)
+        leases.track(f"path-{number}", f"lease-{number}", 60)
     await asyncio.sleep(41)
 
     assert len(vault.renewed) == 1000

@@ -30,7 +30,7 @@ async def test_a_region_is_no_way_to_another_server(
     monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(token))
     monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/daemon")
     with pytest.raises(Malformed, match=r"auth\.iam\.region") as caught:
-        await aws.keys(VaultIam(vault_role="app"), region, context())
+        await aws.credentials_of(VaultIam(vault_role="app"), region, context())
 
     assert caught.value.hint
     assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"

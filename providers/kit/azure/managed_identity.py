@@ -8,11 +8,11 @@ from typing import Final
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
-from syncret.providers.kit.auth.logins import Lease
-from syncret.providers.kit.azure.entra import lease
+from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.azure.entra import token_of
 from syncret.providers.kit.http import Http
 
-_WITHIN: Final = 5.0
+_TIMEOUT: Final = 5.0
 """Seconds. Outside Azure often nobody answers at all."""
 
 _IMDS: Final = "http://169.254.169.254"
@@ -29,13 +29,13 @@ class _Endpoint:
     """How an identity is named by its resource ID, which differs from service to service."""
 
 
-async def by_machine(
+async def log_in_with_managed_identity(
     http: Http,
     environment: Mapping[str, str],
     resource: str,
     identity: str,
     now: Callable[[], float],
-) -> Lease[SecretBytes]:
+) -> ExpiringValue[SecretBytes]:
     """A token for a service, of the identity with this client ID or resource ID (empty: the only one)."""
     endpoint = _endpoint(environment)
     params = {"api-version": endpoint.version, "resource": resource}
@@ -43,7 +43,7 @@ async def by_machine(
         params[endpoint.by_resource if "/" in identity else "client_id"] = identity
     doing = "logging in as the managed identity"
     try:
-        async with asyncio.timeout(_WITHIN):
+        async with asyncio.timeout(_TIMEOUT):
             answer = await http.request(
                 "GET", endpoint.url, doing=doing, params=params, headers=endpoint.headers, accept=_EXPECTED
             )
@@ -56,7 +56,7 @@ async def by_machine(
     if answer.status != HTTPStatus.OK:
         known = f"is identityId {identity} assigned to the machine?" if identity else _HINT
         raise Malformed(f"{doing}: there is no such identity here (HTTP {answer.status})", hint=known)
-    return lease(answer, now())
+    return token_of(answer, now())
 
 
 def _endpoint(environment: Mapping[str, str]) -> _Endpoint:

@@ -96,7 +96,7 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     )
 
 
-def login_refusal(answer: "Answer") -> SyncError:
+def login_error_of(answer: "Answer") -> SyncError:
     """The error of a token endpoint. Only words of RFC 6749 are told: the rest could be anything."""
     told = answer.decode_if(_OAuthFailure)
     if told is not None and told.error in _OAUTH:

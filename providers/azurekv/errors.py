@@ -51,7 +51,7 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     told = failure.error if failure is not None else _Error()
     inner = told.innererror.code if told.innererror else ""
     if answer.status == HTTPStatus.UNAUTHORIZED:
-        return _unauthenticated(answer)
+        return _unauthenticated_error(answer)
     if answer.status == HTTPStatus.FORBIDDEN:
         if inner.endswith("Disabled"):
             return Denied(f"{answer.doing}: it is disabled", hint="enable it, or name another version")
@@ -61,13 +61,13 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     if answer.status == HTTPStatus.NOT_FOUND:
         return Malformed(f"{answer.doing}: HTTP 404, but not from Key Vault", hint="check vaultUrl")
     if answer.status == HTTPStatus.CONFLICT:
-        return _conflict(answer, inner)
+        return _conflict_error(answer, inner)
     return Malformed(
         f"{answer.doing}: Key Vault finds the request invalid", hint="check key, version, value and metadata"
     )
 
 
-def _unauthenticated(answer: "Answer") -> SyncError:
+def _unauthenticated_error(answer: "Answer") -> SyncError:
     from syncret.providers.kit.http import Unauthenticated  # see above
 
     found = _TENANT.search(answer.headers.get("www-authenticate", ""))
@@ -78,7 +78,7 @@ def _unauthenticated(answer: "Answer") -> SyncError:
     )
 
 
-def _conflict(answer: "Answer", inner: str) -> SyncError:
+def _conflict_error(answer: "Answer", inner: str) -> SyncError:
     if inner == "ObjectIsDeletedButRecoverable":
         return Malformed(
             f"{answer.doing}: it was deleted, and can still be recovered",

@@ -8,11 +8,11 @@ from aiobotocore.session import AioSession
 from botocore.credentials import ReadOnlyCredentials
 
 from syncret.providers.aws import sdk
-from syncret.providers.aws.auth.renewed import Renewed, lease
+from syncret.providers.aws.auth.refreshable_credentials import RefreshableCredentials, expiring_keys
 from syncret.providers.aws.service import tag_list
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied
-from syncret.providers.kit.auth.logins import Lease
+from syncret.providers.kit.auth.logins import ExpiringValue
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^\w+=,.@-]", re.ASCII)
 _LONGEST_NAME: Final = 64
@@ -31,7 +31,7 @@ class Role:
 def assumed_role(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
     """A session in that role. It is assumed when it is first needed, and again before the session ends."""
 
-    async def draw() -> Lease[ReadOnlyCredentials]:
+    async def draw() -> ExpiringValue[ReadOnlyCredentials]:
         said: dict[str, object] = {}
         if role.external_id:
             said["ExternalId"] = role.external_id
@@ -40,7 +40,7 @@ def assumed_role(source: AioSession, role: Role, region: str, context: OpenConte
         if role.transitive:
             said["TransitiveTagKeys"] = list(role.transitive)
         name = session_name(context)
-        async with sdk.opened("sts", region, source) as sts:
+        async with sdk.open_client("sts", region, source) as sts:
             try:
                 answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **said)
             except Denied as error:
@@ -48,9 +48,9 @@ def assumed_role(source: AioSession, role: Role, region: str, context: OpenConte
                     f"the role {role.arn} cannot be assumed: {error.message}",
                     hint="its trust policy must name who asks, and external ID and sts:TagSession if used",
                 ) from None
-        return lease(answer)
+        return expiring_keys(answer)
 
-    return sdk.session(Renewed(draw, context.now))
+    return sdk.session(RefreshableCredentials(draw, context.now))
 
 
 def session_name(context: OpenContext) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 from aiobotocore.credentials import AioCredentials
 from botocore.credentials import ReadOnlyCredentials
 
-from syncret.providers.kit.auth.logins import ExpiringLogin, Lease
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 
 
-class Renewed(AioCredentials):
+class RefreshableCredentials(AioCredentials):
     """Credentials as the SDK takes them. Each call is signed with those that are good then."""
 
     def __init__(
-        self, draw: Callable[[], Awaitable[Lease[ReadOnlyCredentials]]], now: Callable[[], float]
+        self, draw: Callable[[], Awaitable[ExpiringValue[ReadOnlyCredentials]]], now: Callable[[], float]
     ) -> None:
         super().__init__("", "")  # the SDK asks for frozen ones alone
         self._expiring = ExpiringLogin(draw, now=now)
@@ -25,7 +25,7 @@ class Renewed(AioCredentials):
 
     def forget(self) -> None:
         """AWS says that they have ended already: draw others for the next call."""
-        held = self._expiring.held
+        held = self._expiring.current
         if held is not None:
             self._expiring.drop(held)
 
@@ -33,9 +33,9 @@ class Renewed(AioCredentials):
         return f"<Renewed {self._expiring!r}>"
 
 
-def lease(answer: Mapping[str, Any]) -> Lease[ReadOnlyCredentials]:
+def expiring_keys(answer: Mapping[str, Any]) -> ExpiringValue[ReadOnlyCredentials]:
     """The credentials in an answer of STS."""
     given = answer["Credentials"]
     expires: datetime = given["Expiration"]
     keys = ReadOnlyCredentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
-    return Lease(keys, expires.timestamp())
+    return ExpiringValue(keys, expires.timestamp())
