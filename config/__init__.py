@@ -1,1 +1,1 @@
-"""What is wanted: models of manifests and settings, how they are loaded and judged. Imports no other room."""
+"""Models of manifests and settings: how they are loaded and validated. Imports no other package of ours."""

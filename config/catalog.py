@@ -1,4 +1,4 @@
-"""What the config room must know about providers and generators, without importing them."""
+"""The interface by which validation asks for the specs of providers and generators without importing them."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from syncret.config.fields import Model
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where a store is: cluster-scoped, or in a namespace."""
+    """The scope of a store: cluster-scoped, or one namespace."""
 
     cluster: bool
     namespace: str = ""
@@ -21,7 +21,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class SpecType(Generic[M]):
-    """The model of one provider's or generator's spec, and what it demands beyond its schema.
+    """The model of one provider's or generator's spec, and its rules beyond the schema.
 
     `check` yields problems whose paths are relative to the spec itself.
     """
@@ -33,7 +33,7 @@ class SpecType(Generic[M]):
 
 
 class Catalog(Protocol):
-    """A lazy table of specs: asking for one imports that one's module and no other."""
+    """A lazy table of specs: a lookup imports the module of that spec and no other."""
 
     def __hash__(self) -> int:
         """Compiled schemas are cached by catalog."""

@@ -1,6 +1,6 @@
 """Durations as Go writes them (`1h30m`): read with Go's own rules and error texts, written as Go prints them.
 
-Go keeps a whole number of nanoseconds, so that is what is computed here; callers get seconds.
+Go counts whole nanoseconds, so durations are computed in them; callers get seconds.
 """
 
 import re
@@ -53,7 +53,7 @@ def parse_nanoseconds(text: str) -> int:
         place = unit.end()
         scale = _UNITS[unit[0]]
         fraction = (part[3] or "")[:_PRECISION]
-        # Go computes the fraction in floats, so this does, too.
+        # Go computes the fraction in floats, so we do too.
         total += int(part[1].lstrip("0") or "0") * scale
         total += int(int(fraction or "0") * (scale / 10 ** len(fraction)))
         if total > _MAX + (sign < 0):
@@ -102,7 +102,7 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(found: "re.Match[str]") -> str:
-    """As Go's `time` package quotes what is not plain: byte by byte."""
+    """Bytes that are not printable ASCII, escaped one by one as Go's `time` package does."""
     if found[0] in '"\\':
         return f"\\{found[0]}"
     return "".join(f"\\x{byte:02x}" for byte in found[0].encode(errors="surrogatepass"))

@@ -1,4 +1,4 @@
-"""Problems found in what an author wrote, and the error that carries them."""
+"""Problems in manifests and settings, and the exception that carries them."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -15,9 +15,9 @@ class Severity(StrEnum):
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing wrong at one place of one document, with what to write instead.
+    """One mistake in one document: the field, what is wrong, and what to write instead.
 
-    `path` is a field path such as `spec.data[0].remoteRef.key`; whoever knows the file fills in `line`.
+    `path` is a field path such as `spec.data[0].remoteRef.key`; the loader fills in `line`.
     A message never quotes a secret value.
     """
 
@@ -32,7 +32,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.severity is Severity.ERROR
 
     def as_document(self) -> dict[str, Any]:
-        """The problem as reports show it; every member is there."""
+        """The problem as JSON reports show it, with all members."""
         return {
             "severity": str(self.severity),
             "path": self.path,
@@ -51,7 +51,7 @@ class RuleViolation(Problem, frozen=True):
 
 
 class UnknownField(Problem, frozen=True):
-    """A field that nobody knows: a warning where it is only dropped; who demands more makes it an error."""
+    """A field that the schema does not have: dropped with a warning; strict callers make it an error."""
 
 
 class ConfigError(Exception):

@@ -10,13 +10,13 @@ from msgspec import Meta
 from syncret.config.meta import Document
 
 Json: TypeAlias = Any
-"""A value that the schema leaves open (`x-kubernetes-preserve-unknown-fields`)."""
+"""Any JSON value (`x-kubernetes-preserve-unknown-fields`)."""
 
 
 class Rule(NamedTuple):
     """A rule between the fields of one object, as a CRD would state it.
 
-    `holds` judges the (pruned, defaulted) JSON object; `cel` is the same rule for a Kubernetes API server.
+    `holds` checks the (pruned, defaulted) JSON object; `cel` is the same rule for a Kubernetes API server.
     """
 
     message: str
@@ -26,7 +26,7 @@ class Rule(NamedTuple):
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class _ModelMeta(msgspec.StructMeta):
-    """Makes every subclass of Model frozen and keyword-only, and tells type checkers so."""
+    """Makes every subclass of Model frozen and keyword-only, in a way that type checkers understand."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Json) -> Json:
         options = {"frozen": True, "kw_only": True, **options}
@@ -38,7 +38,7 @@ class Model(
 ):
     """Base of all models of manifests: frozen, camelCase on the wire, absent fields omitted.
 
-    What Python types cannot say is held in class variables that
+    What Python types cannot express is in class variables that
     `syncret.config.schema.structural` reads: RULES between
     fields, and how many PROPERTIES (min, max) an object may have once unknown fields are gone.
 
@@ -86,10 +86,10 @@ Defaulted = Annotated[T, Meta(extra={"defaulted": True})]
 """`noUpper: Defaulted[bool] = False`: the CRD fills this default in, though it is false or empty."""
 
 Assumed = Annotated[T, Meta(extra={"defaulted": False})]
-"""`kind: Assumed[str] = "SecretStore"`: readers go by this default; the document stays without the field."""
+"""`kind: Assumed[str] = "SecretStore"`: the model's default; the stored document lacks the field."""
 
 Nullable = Annotated[T | None, Meta(extra={"nullable": True})]
-"""An explicit null is a value of this field; everywhere else null is the same as absence."""
+"""A field that may be null; everywhere else an explicit null is the same as an absent field."""
 
 Int32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
 """An integer like any other to the API server; only the operator needs it to fit into 32 bits."""
@@ -107,10 +107,10 @@ Bytes = Annotated[str, Meta(extra={"format": "go-bytes"})]
 """Bytes in base64, as Kubernetes' own kinds take them: empty and with line ends too."""
 
 StoreChoice = Annotated[dict[str, Any], Meta(extra={"catalog": "stores"})]
-"""`spec.provider` of a store: one key, the provider's name; its spec is judged by that provider's model."""
+"""`spec.provider` of a store: one key, the provider's name; validated by that provider's model."""
 
 GeneratorChoice = Annotated[dict[str, Any], Meta(extra={"catalog": "generators"})]
-"""`spec.generator` of a ClusterGenerator: one key `<kind>Spec`, judged by the generator's own model."""
+"""`spec.generator` of a ClusterGenerator: one key `<kind>Spec`, validated by that generator's model."""
 
 Duration = Annotated[str, Meta(extra={"duration": True})]
 """A Go duration (`1h30m`), kept as written; `syncret.config.durations` turns it into seconds."""
@@ -133,7 +133,7 @@ class ServiceAccountSelector(Model):
 
 
 class CAProvider(Model):
-    """Where a CA bundle lies: a key of a Secret or ConfigMap."""
+    """The source of a CA bundle: a key of a Secret or ConfigMap."""
 
     type: Literal["Secret", "ConfigMap"]
     name: Name

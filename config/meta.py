@@ -1,4 +1,4 @@
-"""Object references, metadata and conditions, as Kubernetes defines them."""
+"""Object references, owner references and metadata, as Kubernetes defines them."""
 
 from functools import lru_cache
 from sys import intern
@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 import msgspec
 
 Document: TypeAlias = dict[str, Any]
-"""One JSON object, as a manifest holds it. Its inner shape is known once a model has read it."""
+"""One object as plain JSON; a model gives it types."""
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def member(document: Document, *fields: str) -> Document:
 
 
 class GroupKind(NamedTuple):
-    """What sort of object: its API group (empty for core) and kind. Versions do not tell objects apart."""
+    """API group (empty for core) and kind; the version is no part of an object's identity."""
 
     group: str
     kind: str
@@ -46,7 +46,7 @@ class GroupKind(NamedTuple):
 
 
 class ObjectRef(NamedTuple):
-    """The name of one object. Only names travel on queues; an empty namespace means cluster-scoped."""
+    """Identifies one object; only refs are queued. An empty namespace means cluster-scoped."""
 
     group: str
     kind: str
@@ -63,7 +63,7 @@ class ObjectRef(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _group_kind(names: tuple[str, str]) -> GroupKind:
-    """Needed dozens of times a run for few kinds; looking one up takes a third of the time of making one."""
+    """Cached: needed dozens of times a run, and a lookup takes a third of the time of a construction."""
     return GroupKind(*names)
 
 
@@ -80,7 +80,7 @@ def shared(group: str, kind: str, namespace: str, name: str) -> ObjectRef:
 
 
 class OwnerReference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Whose object this is; with `controller`, who alone may change it."""
+    """An owner of an object; the one with `controller` manages it."""
 
     api_version: str
     kind: str
@@ -91,7 +91,7 @@ class OwnerReference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The part of an object that every kind has."""
+    """The metadata of an object, the same for every kind."""
 
     name: str = ""
     namespace: str = ""

@@ -16,7 +16,7 @@ _LONGEST: Final = 100
 
 
 def render(path: Path) -> str:
-    """The path as people read it."""
+    """The path as text."""
     steps: list[str | int] = []
     while path is not None:
         path, step = path
@@ -25,7 +25,7 @@ def render(path: Path) -> str:
 
 
 def write(steps: Iterable[str | int]) -> str:
-    """The steps, outermost first, as people read them."""
+    """The path of some steps, outermost first, as text."""
     return "".join(map(_written, steps)).removeprefix(".")
 
 

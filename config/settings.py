@@ -13,7 +13,7 @@ from syncret.config.fields import Json
 PREFIX: Final = "SYNCRET_"
 
 TypeForm: TypeAlias = Any
-"""An annotated type, as msgspec reads it."""
+"""An annotated type, as msgspec accepts it."""
 
 Seconds = Annotated[float, Meta(ge=0, extra={"form": "duration"})]
 Count = Annotated[int, Meta(ge=1)]
@@ -21,7 +21,7 @@ Mode = Annotated[int, Meta(ge=0, le=0o777, extra={"form": "mode"})]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Everything that can be set: defaults < settings file < environment < command line.
+    """All settings: defaults < settings file < environment < command line.
 
     A duration is written as in Go (`1h30m`) or as a number of seconds; a file mode in octal and in quotes,
     such as "0640".
@@ -139,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Setting(NamedTuple):
-    """One setting as people see it: `default` is written as in YAML, `form` says what may be written."""
+    """The documentation of one setting: `default` is written as in YAML, `syntax` is what may be written."""
 
     name: str
     attribute: str
@@ -169,7 +169,7 @@ def type_of(attribute: str) -> TypeForm:
 
 
 def syntax_of(hint: TypeForm) -> str:
-    """What may be written for a type: duration, mode, paths, text, number, true or false, or the choices."""
+    """The syntax of a type: duration, mode, paths, text, number, true or false, or the choices."""
     for meta in _metas(hint):
         if meta.extra and "form" in meta.extra:
             return str(meta.extra["form"])

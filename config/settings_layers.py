@@ -1,4 +1,4 @@
-"""Reads the settings in force: defaults < file < environment < command line, all problems at once."""
+"""Loads the settings: defaults < file < environment < command line; reports all problems at once."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ _HINTS: Final = {
 
 
 class LayerValue(NamedTuple):
-    """A value from one layer: `origin` is the file, the variable or the flag as it was written."""
+    """A value from one layer; `origin` is the file, variable or flag it comes from."""
 
     origin: str
     name: str
@@ -42,7 +42,7 @@ class Address(NamedTuple):
 
 
 def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable[LayerValue]) -> Settings:
-    """The settings in force. Raises ConfigError: each problem names the file and line, variable or flag."""
+    """The effective settings. Raises ConfigError: each problem names the file and line, variable or flag."""
     known = {setting.name: setting for setting in describe()}
     given, problems = ([], []) if file is None else _from_file(file)
     given += _from_environ(environ, known.values())
@@ -73,7 +73,7 @@ def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable
 
 
 def address_of(listen: str) -> Address:
-    """`listen` taken apart: `127.0.0.1:9847`, `:9847`, `[::1]:9847`. Raises ValueError."""
+    """Host and port of `listen`: `127.0.0.1:9847`, `:9847`, `[::1]:9847`. Raises ValueError."""
     match = _ADDRESS.fullmatch(listen)
     if match is None or int(match["port"]) > 65535:  # noqa: PLR2004  # the largest port
         raise ValueError("is not an address and port")
@@ -83,23 +83,23 @@ def address_of(listen: str) -> Address:
 def _from_file(file: Path) -> tuple[list[LayerValue], list[Problem]]:
     loaded = load_mapping(file)
     origin = str(file)
-    told = [
+    problems = [
         _problem(LayerValue(origin, each.path, None, each.line), each.message, each.hint)
         for each in loaded.problems
     ]
     given = [LayerValue(origin, name, value, loaded.lines.of(name)) for name, value in loaded.value.items()]
-    return given, told
+    return given, problems
 
 
 def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[LayerValue]:
-    """Other variables with the prefix are ignored: Kubernetes sets some for a Service named syncret."""
+    """The settings among the variables; Kubernetes sets others with the prefix, which are ignored."""
     for setting in settings:
         if setting.variable in environ:
             yield LayerValue(setting.variable, setting.name, environ[setting.variable])
 
 
 def _converted(setting: Setting, value: Json) -> Json:
-    """One value as its type wants it; texts (of the environment, of flags) are read leniently."""
+    """One value converted to its type; texts of the environment and of flags are converted leniently."""
     lenient = isinstance(value, str)
     if setting.syntax == "duration" and isinstance(value, str):
         value = float(value) if _PLAIN_NUMBER.fullmatch(value) else _duration(value)
@@ -119,7 +119,7 @@ def _converted(setting: Setting, value: Json) -> Json:
 
 
 def _choices(setting: Setting) -> str:
-    """What may be written, where that is one of a few words."""
+    """The hint for a setting whose value is one of a few words."""
     return f"write one of {setting.syntax}" if ", " in setting.syntax else ""
 
 
@@ -132,8 +132,8 @@ def _duration(text: str) -> float:
 
 def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
     if settings.retry_min > settings.retry_max:
-        nobody = LayerValue("default", "", None)
-        given = origins.get("retry_max") or origins.get("retry_min") or nobody
+        unset = LayerValue("default", "", None)
+        given = origins.get("retry_max") or origins.get("retry_min") or unset
         message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
         yield _problem(given._replace(name=""), message)
 

@@ -8,8 +8,8 @@ _FEW: Final = 12
 
 
 def by_similarity(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The known words that look like this one, best first, and the others in their order."""
-    from difflib import SequenceMatcher  # only a mistake pays for it
+    """The known words similar to this one, best first, and the others in their order."""
+    from difflib import SequenceMatcher  # imported only for a mistake
 
     words = list(known)
     matcher = SequenceMatcher(b=word[:100].lower())
@@ -24,7 +24,7 @@ def by_similarity(word: str, known: Iterable[str]) -> tuple[list[str], list[str]
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """A hint that names the nearest known word, or a few that are known."""
+    """A hint with the nearest known word, or with a few of the known words."""
     near, others = by_similarity(word, known)
     if near:
         return f"did you mean {near[0]}?"
@@ -32,6 +32,6 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def allowed_values_hint(word: str, allowed: Sequence[str]) -> str:
-    """A hint that lists all that is allowed, the nearest first."""
+    """A hint with all allowed words, the nearest first."""
     near, others = by_similarity(word, allowed)
     return f"write one of {', '.join([*near, *others])}" if len(allowed) > 1 else f"write {allowed[0]}"

@@ -1,4 +1,4 @@
-"""What a call to a secret manager can fail with, divided by what has to happen next.
+"""The errors of a call to a secret manager, divided by what happens next.
 
     SyncError
     ├── Denied       the manager refused: tried again slowly, or when something changes
@@ -16,7 +16,7 @@ from typing import Self
 class SyncError(Exception):
     """A call to a secret manager failed.
 
-    `place` is the field path of the entry that asked, once somebody knows it.
+    `place` is the field path of the entry that needs the value; empty until the reconciler fills it in.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -26,17 +26,17 @@ class SyncError(Exception):
         super().__init__(message)
 
     def at(self, place: str) -> Self:
-        """The same error, told of one place. A copy: one failed call may answer many."""
-        told = copy(self)
-        told.place = place
-        return told
+        """A copy of the error with the field path of one entry: one failed call may serve many entries."""
+        copied = copy(self)
+        copied.place = place
+        return copied
 
-    def within(self, what: str) -> Self:
-        """The same error, told as the reason why `what` failed."""
-        told = copy(self)
-        told.message = f"{what}: {self.message}"
-        told.args = (told.message,)
-        return told
+    def within(self, action: str) -> Self:
+        """A copy of the error, as the reason why `action` failed."""
+        copied = copy(self)
+        copied.message = f"{action}: {self.message}"
+        copied.args = (copied.message,)
+        return copied
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message

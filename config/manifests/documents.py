@@ -1,4 +1,4 @@
-"""One text to documents: each with its place, what a List holds as documents of its own."""
+"""Splits a text into documents, each with its file and line; the items of a List are documents too."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from syncret.config.text.yaml import LIMITS, Limits, Lines, ParsedDocument, pars
 
 
 class LoadedDocument(msgspec.Struct, frozen=True):
-    """One document and where it stands. It is None where nothing could be read; `problems` say why."""
+    """One document with its file and line; None if it could not be read, and `problems` say why."""
 
     file: str
     line: int
@@ -22,7 +22,7 @@ class LoadedDocument(msgspec.Struct, frozen=True):
     lines: Lines | None = None
 
     def line_of(self, path: str) -> int:
-        """The line of a field, counted from 1, or of the nearest thing around it."""
+        """The line of a field, counted from 1, or of its nearest ancestor that exists."""
         return self.lines.of(path) if self.lines is not None else self.line
 
     def located(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
@@ -34,7 +34,7 @@ class LoadedDocument(msgspec.Struct, frozen=True):
 
 
 def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> list[LoadedDocument]:
-    """The documents of a text, as if it stood in that file."""
+    """The documents of a text, with this file name."""
     parsed = parse_text(data, as_json=file.endswith(".json"), limits=limits)
     return [document for each in parsed for document in _flattened(file, each)]
 
@@ -57,7 +57,7 @@ def _flattened(file: str, parsed: ParsedDocument) -> Iterator[LoadedDocument]:
 
 
 def _is_list(document: Document) -> bool:
-    """Whether a document only holds others. As for kubectl, a kind that is not List needs items for that."""
+    """Whether a document is a list of others. As for kubectl, a kind other than List must have items."""
     kind = document.get("kind")
     return kind == "List" or (isinstance(kind, str) and kind.endswith("List") and "items" in document)
 
@@ -87,7 +87,7 @@ def _items(file: str, parsed: ParsedDocument, of: Document) -> Iterator[LoadedDo
 
 
 def _item(of: Document, item: Json) -> Document | None:
-    """One item as a document: an ExternalSecretList need not say in each what it is."""
+    """One item as a document; the items of an ExternalSecretList may lack apiVersion and kind."""
     if not is_object(item):
         return None
     if of["kind"] == "List" or "kind" in item:
@@ -96,7 +96,7 @@ def _item(of: Document, item: Json) -> Document | None:
 
 
 def _of_list(parsed: ParsedDocument, path: str, message: str, hint: str = "") -> Problem:
-    """A problem of a list, with its line: the paths of an item are its own."""
+    """A problem of the list itself, with its line (paths of items are relative to the item)."""
     return Problem(path=path, message=message, hint=hint, line=parsed.lines.of(path))
 
 

@@ -1,10 +1,8 @@
-"""Loads documents from files and folders. An author's mistakes never raise here: each becomes a Problem.
+"""Loads documents from files, folders and pipes; a mistake in a manifest becomes a Problem, not an exception.
 
 Folders are read recursively, and links are followed. Names that begin with a dot are skipped, which hides the
-`..data` folders behind a mounted ConfigMap. A file that is reached in two ways is read once. Pipes and
+`..data` folders behind a mounted ConfigMap. A file that is reached by two paths is read once. Pipes and
 devices are read if they are named themselves; in a folder they are only reported.
-
-Reads what a path leads to, within bounds: a file, or what another program writes into a pipe.
 """
 
 import errno
@@ -23,15 +21,15 @@ from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.text.yaml import LIMITS, Limits
 
 PIPE_TIMEOUT: Final = 10.0
-"""Seconds for which a pipe may have no writer: a shell's `<(command)` has one from the start."""
+"""Seconds to wait for a writer of a pipe; a shell's `<(command)` has one from the start."""
 
 _PIECE: Final = 1 << 16
 
 
 def read_bounded(path: str | Path, limit: int) -> bytes:
-    """What stands there, at most so many bytes. Raises OSError, and ValueError for a name with a NUL.
+    """The content of a path, at most `limit` bytes. Raises OSError, and ValueError for a name with a NUL.
 
-    A pipe is read to its end, however long its writer takes; one that nobody opens to write is given up.
+    A pipe is read to its end, however long that takes; one without a writer is given up after PIPE_TIMEOUT.
     """
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123  # opened so that nothing waits
         descriptor = stream.fileno()
@@ -42,14 +40,14 @@ def read_bounded(path: str | Path, limit: int) -> bytes:
 
 
 def special_file_name(mode: int) -> str:
-    """The word for what is neither file nor folder."""
+    """The noun for something that is neither file nor folder."""
     if stat.S_ISFIFO(mode):
         return "a pipe"
     return "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
 def unreadable(error: OSError | ValueError, *, named: bool = True) -> Problem:
-    """Why a path cannot be read, and what helps; one that was not `named` was found in a folder."""
+    """Why a path cannot be read, and the remedy; one that was not `named` was found in a folder."""
     if isinstance(error, ValueError):
         return Problem(path="", message="cannot be read: the name has a NUL", hint="correct the name")
     message, hint = f"cannot be read: {error.strerror}", "repair or remove it"
@@ -72,18 +70,18 @@ def unreadable(error: OSError | ValueError, *, named: bool = True) -> Problem:
 
 
 def _read_pipe(descriptor: int, limit: int) -> bytes:
-    """What is written into a pipe. Raises TimeoutError where nobody has it open to write."""
+    """The content of a pipe. Raises TimeoutError if no process opens it to write."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     pieces: list[bytes] = []
     while limit > 0:
-        stirred = poll.poll(PIPE_TIMEOUT * 1000)
+        events = poll.poll(PIPE_TIMEOUT * 1000)
         try:
             piece = os.read(descriptor, min(limit, _PIECE))
-        except BlockingIOError:  # somebody has it open, and takes their time
+        except BlockingIOError:  # a writer has it open, and has not written yet
             continue
         if not piece:
-            if not stirred:
+            if not events:
                 raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
             break
         pieces.append(piece)
@@ -124,7 +122,7 @@ def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
 
 
 def name_problem(file: str) -> Problem | None:
-    """What is wrong with a file's name: one that is not text cannot go into reports, the state or answers."""
+    """The problem of a file name that is not UTF-8: it cannot go into reports, the state or responses."""
     if file.isprintable() or shown_name(file) == file:
         return None
     return Problem(path="", message="the name of the file is not UTF-8 text", hint="rename it")
@@ -136,18 +134,18 @@ def shown_name(file: str) -> str:
 
 
 def special_problem(mode: int) -> Problem:
-    """What is wrong with a pipe, a socket or a device that is called as a manifest is, in a folder."""
+    """The problem of a pipe, socket or device in a folder whose name is that of a manifest."""
     message = f"is {special_file_name(mode)}, not a file, and is not read"
     return Problem(path="", message=message, hint="remove or rename it")
 
 
 def _manifests_at(path: Path, seen: set[str]) -> Iterator[Path | LoadedDocument]:
-    """The manifest files at a path that was named, and what is wrong with what is no such file."""
+    """The manifest files at a path of the command line or settings, or the problems of that path."""
     nothing = True
     for each in _files(path, seen, named=True):
         nothing = False
         yield each
-    if nothing and not any(True for _ in _files(path, set(), named=True)):  # nor any that was reached before
+    if nothing and not any(True for _ in _files(path, set(), named=True)):  # nor seen before
         yield _no_document(path, NO_MANIFESTS)
 
 
@@ -178,7 +176,7 @@ def _no_document(file: Path, problem: Problem) -> LoadedDocument:
 
 
 def _with_duplicate_problems(loaded: list[LoadedDocument]) -> Iterator[LoadedDocument]:
-    """Adds to each object that was defined before a problem that says where."""
+    """Adds a problem to each object that is defined twice, with the place of the first."""
     first: dict[ObjectRef, LoadedDocument] = {}
     for each in loaded:
         ref = _ref_if_named(each.document)
@@ -194,7 +192,7 @@ def _with_duplicate_problems(loaded: list[LoadedDocument]) -> Iterator[LoadedDoc
 
 
 def _ref_if_named(document: Document | None) -> ObjectRef | None:
-    """The object that a document describes, if it says which; without a namespace, one in `default`."""
+    """The ref of a document, if it has kind and name; without a namespace, one in `default`."""
     if document is None or not is_object(metadata := document.get("metadata")):
         return None
     version, kind, name = document.get("apiVersion"), document.get("kind"), metadata.get("name")

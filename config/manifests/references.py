@@ -1,4 +1,4 @@
-"""Finds references to objects that are not among the given ones; a warning each: they may exist elsewhere."""
+"""Finds references to objects that are not among the given ones: warnings, as they may exist elsewhere."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -16,16 +16,16 @@ _SELECTOR: Final = frozenset({"name", "key", "namespace"})
 
 
 class Reference(NamedTuple):
-    """One object that another one names, and the field that names it."""
+    """An object that is referred to, and the field that refers to it."""
 
     path: str
     target: ObjectRef
 
 
 def missing_references(documents: Iterable[Document]) -> Mapping[ObjectRef, tuple[Problem, ...]]:
-    """The dangling references of each document, by what the document is; documents as `judge` left them.
+    """The dangling references of each document, by its ref; documents as `admit` returns them.
 
-    A Secret that an ExternalSecret among them makes counts as given.
+    The targets of the ExternalSecrets among them count as given.
     """
     named = [(ref_of(document), document) for document in documents if _is_named(document)]
     given: dict[ObjectRef, dict[str, None]] = {}
@@ -36,7 +36,7 @@ def missing_references(documents: Iterable[Document]) -> Mapping[ObjectRef, tupl
 
 
 def references(document: Document) -> Iterator[Reference]:
-    """Every object that a document names, where it says in which namespace to look."""
+    """Every object that a document refers to, if its namespace is known."""
     ref = ref_of(document)
     spec = _at(document, "spec")
     if ref.group != GROUP or spec is None:
@@ -107,7 +107,7 @@ def _template(template: Document | None, namespace: str, path: str) -> Iterator[
 
 
 def _selectors(value: Json, namespace: str, path: str) -> Iterator[Reference]:
-    """Whatever looks like a key of a Secret or ConfigMap, however deep in a provider's spec."""
+    """Everything that looks like a selector of a Secret or ConfigMap, however deep in a provider's spec."""
     if not is_object(value):
         return
     name, where = _text(value, "name"), _text(value, "namespace") or namespace
@@ -121,12 +121,12 @@ def _selectors(value: Json, namespace: str, path: str) -> Iterator[Reference]:
 
 
 def _cluster_scoped(found: Iterable[Reference]) -> Iterator[Reference]:
-    """Files do not tell which objects exist in the namespaces that a cluster-wide kind selects."""
+    """Only cluster-scoped references: files do not show what exists in the selected namespaces."""
     return (one for one in found if one.target.kind in {"ClusterSecretStore", "ClusterGenerator"})
 
 
 def _outputs(named: Iterable[tuple[ObjectRef, Document]]) -> Iterator[ObjectRef]:
-    """The Secrets that ExternalSecrets make."""
+    """The target Secrets of ExternalSecrets."""
     for ref, document in named:
         if ref.group_kind == (GROUP, "ExternalSecret"):
             target = _at(document, "spec", "target") or {}

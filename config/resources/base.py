@@ -1,4 +1,4 @@
-"""What the kinds share: the envelope of a resource, and the choices that several kinds offer."""
+"""What all kinds share: the base class of resources, API groups, and enumerations of several kinds."""
 
 from typing import Literal, TypeAlias
 
@@ -47,13 +47,13 @@ class Resource(Model):
 
     @property
     def ref(self) -> ObjectRef:
-        """Its name among all objects."""
+        """Group, kind, namespace and name."""
         group, _, _ = self.api_version.rpartition("/")
         return shared(group, self.kind, self.metadata.namespace, self.metadata.name)
 
     @property
     def group_kind(self) -> GroupKind:
-        """What sort of object it is."""
+        """API group and kind."""
         return GroupKind(self.api_version.rpartition("/")[0], self.kind)
 
 

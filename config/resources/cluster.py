@@ -1,4 +1,4 @@
-"""Cluster-scoped kinds that make objects in many namespaces: ClusterExternalSecret and ClusterPushSecret."""
+"""Cluster-scoped kinds that create objects in many namespaces: ClusterExternalSecret, ClusterPushSecret."""
 
 from syncret.config.fields import Duration, LabelSelector, Model, Name, Namespace
 from syncret.config.resources.base import ConditionStatus, Resource
@@ -7,14 +7,14 @@ from syncret.config.resources.push_secret import PushSecretSpec, PushSelector
 
 
 class ChildMetadata(Model):
-    """Labels and annotations of the objects that are made."""
+    """Labels and annotations of the created objects."""
 
     annotations: dict[str, str] = {}
     labels: dict[str, str] = {}
 
 
 class NamespaceFailure(Model):
-    """A namespace in which the object could not be made, and why."""
+    """A namespace in which the object could not be created, and why."""
 
     namespace: str
     reason: str = ""
@@ -41,7 +41,7 @@ class ClusterExternalSecretCondition(Model):
 
 
 class ClusterExternalSecretStatus(Model):
-    """Where the object stands, and where it could not be made."""
+    """The namespaces where the object was created, and those where it failed."""
 
     external_secret_name: str = ""
     failed_namespaces: tuple[NamespaceFailure, ...] = ()
@@ -50,7 +50,7 @@ class ClusterExternalSecretStatus(Model):
 
 
 class ClusterExternalSecret(Resource):
-    """Makes one ExternalSecret in every namespace that it selects."""
+    """Creates one ExternalSecret in every namespace that it selects."""
 
     spec: ClusterExternalSecretSpec = ClusterExternalSecretSpec(external_secret_spec=ExternalSecretSpec())
     status: ClusterExternalSecretStatus = ClusterExternalSecretStatus()
@@ -67,7 +67,7 @@ class ClusterPushSecretSpec(Model):
 
 
 class ClusterPushSecretStatus(Model):
-    """Where the object stands, and where it could not be made."""
+    """The namespaces where the object was created, and those where it failed."""
 
     failed_namespaces: tuple[NamespaceFailure, ...] = ()
     provisioned_namespaces: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class ClusterPushSecretStatus(Model):
 
 
 class ClusterPushSecret(Resource):
-    """Makes one PushSecret in every namespace that it selects."""
+    """Creates one PushSecret in every namespace that it selects."""
 
     spec: ClusterPushSecretSpec = ClusterPushSecretSpec(
         push_secret_spec=PushSecretSpec(secret_store_refs=(), selector=PushSelector())

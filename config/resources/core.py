@@ -1,4 +1,4 @@
-"""The kinds of Kubernetes itself that are used: Secret, ConfigMap, Namespace and ServiceAccount."""
+"""The core kinds of Kubernetes that we use: Secret, ConfigMap, Namespace and ServiceAccount."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _JSON: Final = (".dockerconfigjson", ".dockercfg")
 
 
 class Secret(Resource):
-    """Values, in base64; `string_data` is laid over them when the object is stored."""
+    """Values, in base64; `string_data` is merged into them when the object is stored."""
 
     type: str = "Opaque"
     data: NullIsEmpty[dict[SecretKey, Bytes]] = {}
@@ -40,7 +40,7 @@ class ConfigMap(Resource):
 
 
 class NamespaceSpec(Model):
-    """What has to happen before a namespace is gone."""
+    """The finalizers of a namespace."""
 
     finalizers: tuple[str, ...] = ()
 
@@ -70,7 +70,7 @@ class ObjectReference(LocalReference):
 
 
 class ServiceAccount(Resource):
-    """An identity that stores may ask tokens for."""
+    """An identity that stores may request tokens for."""
 
     secrets: tuple[ObjectReference, ...] = ()
     image_pull_secrets: tuple[LocalReference, ...] = ()
@@ -78,7 +78,7 @@ class ServiceAccount(Resource):
 
 
 def stored_data(document: Document) -> dict[str, str]:
-    """A Secret's data as it is stored: `stringData` encoded and laid over `data`."""
+    """A Secret's data as it is stored: `stringData` encoded and merged into `data`."""
     texts: Mapping[str, str] = document.get("stringData") or {}
     encoded = {key: b64encode(text.encode(errors="surrogatepass")).decode() for key, text in texts.items()}
     return {**(document.get("data") or {}), **encoded}
@@ -120,7 +120,7 @@ def check_config_map(config_map: ConfigMap) -> Iterator[Problem]:
 
 
 def check_update(previous: Document, document: Document) -> Iterator[Problem]:
-    """What may not change about a Secret or ConfigMap: its type, and, once immutable, all that it holds."""
+    """The fields of a Secret or ConfigMap that may not change: its type; once immutable, all of its data."""
     if (previous.get("type") or "Opaque") != (document.get("type") or "Opaque"):
         yield Problem(path="type", message="field is immutable", hint="delete the object and create it again")
     if not previous.get("immutable"):

@@ -1,4 +1,4 @@
-"""ExternalSecret: which values are wanted, from which store, and what is made from them."""
+"""ExternalSecret: which values are read, from which stores, and the target that is written from them."""
 
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -29,7 +29,7 @@ class StoreRef(Model):
 
 
 class GeneratorRef(Model):
-    """The generator to draw from."""
+    """The generator that makes the values."""
 
     kind: GeneratorKind
     name: Name
@@ -46,7 +46,7 @@ class DataSource(Model):
 
 
 class RemoteReference(Model):
-    """One value in a store, and how it is read."""
+    """One value in a store, and how it is read and decoded."""
 
     key: str
     metadata_policy: Literal["None", "Fetch"] | None = None
@@ -58,7 +58,7 @@ class RemoteReference(Model):
 
 
 class Data(Model):
-    """One key of the output and the value it takes."""
+    """One key of the target and its value."""
 
     secret_key: SecretKey
     remote_ref: RemoteReference
@@ -90,7 +90,7 @@ class RewriteRegexp(Model):
 
 
 class RewriteTransform(Model):
-    """A template that makes a new key of the old one."""
+    """A template that renders a new key from the old one."""
 
     template: str
 
@@ -106,7 +106,7 @@ class RewriteMerge(Model):
 
 
 class Rewrite(Model):
-    """One change of keys, applied to what the change before it left."""
+    """One rewrite of keys, applied to the result of the one before."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
@@ -116,7 +116,7 @@ class Rewrite(Model):
 
 
 class DataFromSource(Model):
-    """Another store for one entry of `dataFrom`, or the generator it draws from."""
+    """Another store for one entry of `dataFrom`, or the generator that makes its values."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
@@ -134,14 +134,14 @@ class DataFrom(Model):
 
 
 class ManifestRef(Model):
-    """Which kind of object is written instead of a Secret."""
+    """The kind of object that is written instead of a Secret."""
 
     api_version: Annotated[str, Meta(min_length=1)]
     kind: Annotated[str, Meta(min_length=1)]
 
 
 class Target(Model):
-    """The output, who owns it, and what becomes of it when the values are gone."""
+    """The object that is written, who owns it, and what happens to it when the values are gone."""
 
     name: Name = ""
     creation_policy: Literal["Owner", "Orphan", "Merge", "None", "CreateOrMerge"] = "Owner"
@@ -166,7 +166,7 @@ class SyncWindows(Model):
 
 
 class ExternalSecretSpec(Model):
-    """What is wanted."""
+    """The values to read, and the target."""
 
     secret_store_ref: StoreRef = StoreRef()
     target: Target = msgspec.field(default_factory=Target)
@@ -194,7 +194,7 @@ class Binding(Model):
 
 
 class ExternalSecretStatus(Model):
-    """What became of it."""
+    """The result of the last runs."""
 
     refresh_time: Nullable[Timestamp] = None
     synced_resource_version: str = ""
@@ -203,7 +203,7 @@ class ExternalSecretStatus(Model):
 
 
 class ExternalSecret(Resource):
-    """Keeps one output in step with values in stores."""
+    """Keeps one target in sync with values in stores."""
 
     spec: ExternalSecretSpec = ExternalSecretSpec()
     status: ExternalSecretStatus = ExternalSecretStatus()

@@ -1,4 +1,4 @@
-"""What the admission webhook demands of an ExternalSecret beyond its schema."""
+"""The rules of the operator's admission webhook for an ExternalSecret, beyond its schema."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ BOOTSTRAP_TOKEN: Final = "bootstrap.kubernetes.io/token"
 
 
 def check(resource: ExternalSecret) -> Iterator[Problem]:
-    """What the admission webhook demands beyond the schema."""
+    """The rules of the admission webhook beyond the schema."""
     spec = resource.spec
     yield from _policies(spec.target)
     if not spec.data and not spec.data_from:
@@ -29,7 +29,7 @@ def check(resource: ExternalSecret) -> Iterator[Problem]:
 
 
 def check_template(template: Template | None, manifest: ManifestRef | None) -> Iterator[Problem]:
-    """What no template may do: make tokens that outlive their owner's rights, or write past its data."""
+    """The limits of templates: no ServiceAccount or bootstrap tokens, and only known targets."""
     if template is None:
         return
     path = "spec.target.template"

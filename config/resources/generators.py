@@ -1,4 +1,4 @@
-"""Generators: one envelope for the kinds that the catalog knows, ClusterGenerator, and GeneratorState."""
+"""Generators: one base class for the kinds of the catalog, ClusterGenerator, and GeneratorState."""
 
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
@@ -34,7 +34,7 @@ class ClusterGenerator(Resource):
 
 
 class GeneratorStateSpec(Model):
-    """What a generator made, kept so that it can be removed again after the deadline."""
+    """What a generator created, so that it can be removed again after the deadline."""
 
     resource: Json
     state: Json
@@ -42,27 +42,27 @@ class GeneratorStateSpec(Model):
 
 
 class GeneratorStateStatus(Model):
-    """What became of it."""
+    """Whether it was cleaned up."""
 
     conditions: tuple[ConditionStatus, ...] = ()
 
 
 class GeneratorState(Resource):
-    """The record of what one generator made elsewhere."""
+    """The record of what one generator created in another system."""
 
     spec: GeneratorStateSpec | None = None
     status: GeneratorStateStatus = GeneratorStateStatus()
 
 
 def check(resource: GeneratorObject[Any], catalog: Catalog) -> Iterator[Problem]:
-    """What the generator demands beyond its schema."""
+    """The generator's own rules beyond the schema."""
     if resource.spec is not None:
         scope = Scope(cluster=False, namespace=resource.metadata.namespace)
         yield from _checked(catalog.generator(resource.kind), resource.spec, scope, "spec")
 
 
 def check_cluster(resource: ClusterGenerator, catalog: Catalog) -> Iterator[Problem]:
-    """What the generator demands beyond its schema."""
+    """The generator's own rules beyond the schema."""
     if resource.spec is None:
         return
     for kind in catalog.generator_kinds():

@@ -1,4 +1,4 @@
-"""The table of kinds: which model reads a document, where it lives, and who checks it."""
+"""The table of kinds: the model of each, its scope, its versions, and its rules beyond the schema."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -26,7 +26,7 @@ Check = Callable[[Any, Catalog], Iterator[Problem]]
 
 
 class Kind(Struct, frozen=True):
-    """One kind. `versions` are those that are read, the first is the one that is stored."""
+    """One kind. `versions` are those that are accepted; the first is the storage version."""
 
     group: str
     kind: str
@@ -36,9 +36,9 @@ class Kind(Struct, frozen=True):
     model: type[Model]
     check: Check | None = None
     update: Callable[[Document, Document], Iterator[Problem]] | None = None
-    """What may not change between the previous version and this one."""
+    """The rules between the previous version and the new one: which fields are immutable."""
     webhook: bool = False
-    """Whether ESO's admission webhook reads it: only then is a malformed duration refused on the way in."""
+    """Whether ESO's admission webhook checks it: only then is a malformed duration refused at admission."""
 
     @property
     def group_kind(self) -> GroupKind:
@@ -46,12 +46,12 @@ class Kind(Struct, frozen=True):
 
     @property
     def has_status(self) -> bool:
-        """Whether there is a status, which only controllers write: an author's is ignored."""
+        """Whether the kind has a status subresource: a status in a manifest is ignored."""
         return _has_status(self.model)
 
     @property
     def api_version(self) -> str:
-        """The one that is stored."""
+        """The storage version."""
         return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
 
 
@@ -165,21 +165,21 @@ KINDS: Final = (
 
 
 class Kinds:
-    """Every kind there is, with the catalog's generators, whose models are imported when they are met."""
+    """All kinds, including the catalog's generators, whose models are imported on first use."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._known = {kind.group_kind: kind for kind in KINDS}
 
     def find(self, group_kind: GroupKind) -> Kind | None:
-        """The kind of that name, in whatever version."""
+        """The kind of that name, whatever the version."""
         known = self._known.get(group_kind)
         if known is None and group_kind.group == GENERATORS_GROUP:
             known = self._generator(group_kind.kind)
         return known
 
     def names(self) -> list[GroupKind]:
-        """The name of every kind; nothing is imported for it."""
+        """The names of all kinds; imports nothing."""
         own = [GroupKind(GENERATORS_GROUP, kind) for kind in self._catalog.generator_kinds()]
         return [*dict.fromkeys([*(kind.group_kind for kind in KINDS), *own])]
 

@@ -27,7 +27,7 @@ class PushSecretSource(Model):
 
 
 class PushSelector(Model):
-    """Where the values come from."""
+    """The source of the values."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
@@ -36,14 +36,14 @@ class PushSelector(Model):
 
 
 class PushRemoteRef(Model):
-    """Where a value goes in the store."""
+    """The key and property in the store."""
 
     remote_key: str
     property: str = ""
 
 
 class PushMatch(Model):
-    """A key of the source (none: all of it) and where it goes."""
+    """A key of the source (none: the whole Secret) and its place in the store."""
 
     remote_ref: PushRemoteRef
     secret_key: str = ""
@@ -68,7 +68,7 @@ def _one_rewrite(document: Document) -> bool:
 
 
 class PushRewrite(Model):
-    """One change of keys on their way to the store."""
+    """One rewrite of the keys that are pushed."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -117,7 +117,7 @@ class PushDataTo(Model):
 
 
 class PushSecretSpec(Model):
-    """What is pushed."""
+    """The source, the stores, and what is pushed."""
 
     secret_store_refs: tuple[PushStoreRef, ...]
     selector: PushSelector
@@ -130,7 +130,7 @@ class PushSecretSpec(Model):
 
 
 class PushSecretStatus(Model):
-    """What became of it; `synced_push_secrets` remembers, by store and remote key, what was pushed."""
+    """The result of the last runs; `synced_push_secrets` lists, by store and remote key, what was pushed."""
 
     refresh_time: Nullable[Timestamp] = None
     synced_resource_version: str = ""
@@ -139,7 +139,7 @@ class PushSecretStatus(Model):
 
 
 class PushSecret(Resource):
-    """Keeps entries of stores in step with a Secret."""
+    """Keeps entries of stores in sync with a Secret."""
 
     spec: PushSecretSpec = PushSecretSpec(secret_store_refs=(), selector=PushSelector())
     status: PushSecretStatus = PushSecretStatus()

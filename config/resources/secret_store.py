@@ -21,7 +21,7 @@ _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 
 
 class StoreCondition(Model):
-    """Namespaces that may use a ClusterSecretStore: any of the three ways is enough."""
+    """Namespaces that may use a ClusterSecretStore; one match among the three fields is enough."""
 
     namespace_selector: LabelSelector | None = None
     namespaces: tuple[Namespace, ...] = ()
@@ -45,7 +45,7 @@ class SecretStoreSpec(Model):
     conditions: tuple[StoreCondition, ...] = ()
 
     def refresh_seconds(self) -> float:
-        """How often the store is probed; 0 leaves it to the daemon. Raises DurationError."""
+        """Seconds between two probes of the store; 0: the daemon's own setting. Raises DurationError."""
         interval = self.refresh_interval
         if interval is None:
             return 0.0
@@ -67,7 +67,7 @@ class SecretStore(Resource):
 
     @property
     def scope(self) -> Scope:
-        """Cluster-scoped, or in which namespace."""
+        """Cluster-scoped, or its namespace."""
         return Scope(cluster=False, namespace=self.metadata.namespace)
 
 
@@ -80,7 +80,7 @@ class ClusterSecretStore(SecretStore):
 
 
 def check(resource: SecretStore, catalog: Catalog) -> Iterator[Problem]:
-    """What the admission webhook demands beyond the schema, and what the provider demands."""
+    """The rules of the admission webhook beyond the schema, and those of the provider."""
     spec = resource.spec
     yield from _conditions(spec.conditions)
     yield from _refresh_interval(spec)
@@ -121,7 +121,7 @@ def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
 
 
 def _pattern_fault(pattern: str, options: re2.Options) -> str:
-    """Why Go would not compile it."""
+    """Why Go would not compile the pattern; empty if it would."""
     if any(found[1] == "C" for found in _ESCAPE.finditer(pattern)):
         return r"invalid escape sequence: `\C`"  # RE2 would match one byte of a character
     try:

@@ -1,4 +1,4 @@
-"""The template of an output: shared by ExternalSecret and PushSecret."""
+"""The template of a target: shared by ExternalSecret and PushSecret."""
 
 from typing import Literal
 
@@ -34,7 +34,7 @@ class TemplateFrom(Model):
 
 
 class TemplateMetadata(Model):
-    """Labels, annotations and finalizers of an output."""
+    """Labels, annotations and finalizers of the target."""
 
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
@@ -42,7 +42,7 @@ class TemplateMetadata(Model):
 
 
 class Template(Model):
-    """How an output is made of the values."""
+    """How the target is rendered from the values."""
 
     type: str = ""
     engine_version: Literal["v2"] = "v2"

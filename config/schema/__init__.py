@@ -1,1 +1,1 @@
-"""Schemas: what a document must look like, and what is wrong where it does not."""
+"""Schemas: validation, defaulting and pruning of documents, and their export as OpenAPI."""

@@ -1,4 +1,4 @@
-"""Judges a document as an API server and the admission webhooks would, and makes a resource of it."""
+"""Admits a document as an API server and its admission webhooks would, and decodes it into a resource."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -22,11 +22,11 @@ _SCENARIO: Final = "Scenario"
 
 
 class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one document.
+    """The result of admitting one document.
 
     `document` is what would be stored: pruned, defaulted, in the stored version, without status; None if it
     is not an object. `resource` is the same as a model; None while the document breaks the schema.
-    `foreign` is set, and there are no other problems, if the kind is not one of ours: `validate` makes it an
+    `unknown_kind` is set, without other problems, if the kind is not one of ours: `validate` makes it an
     error, a simulated cluster stores the document as it is.
     """
 
@@ -38,17 +38,17 @@ class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def accepted(self) -> bool:
-        """Whether the document may be stored: it is one of ours, and nothing fatal is wrong with it."""
+        """Whether the document may be stored: its kind is known, and it has no fatal problem."""
         return self.kind is not None and not any(problem.fatal for problem in self.problems)
 
 
 def admit(document: Json, catalog: Catalog, previous: Document | None = None) -> AdmissionResult:
-    """Judge one document, which is not changed; `previous` is the stored version that it replaces."""
+    """Admit one document, which is not changed; `previous` is the stored version that it replaces."""
     return _admission_of(catalog).admit(document, previous)
 
 
 class Admission:
-    """Judges documents by one catalog; each kind's schema is compiled when its first document comes."""
+    """Admits documents by one catalog; a kind's schema is compiled when its first document comes."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -56,7 +56,7 @@ class Admission:
         self._schemas: dict[type[Model], Schema] = {}
 
     def admit(self, document: Json, previous: Document | None = None) -> AdmissionResult:
-        """Judge one document, as the module's function does."""
+        """Admit one document, as the module's function does."""
         if not is_object(document):
             return AdmissionResult(
                 problems=(Problem(path="", message="must be an object with apiVersion and kind"),)
@@ -73,9 +73,9 @@ class Admission:
         return self._known(document, kind, version, previous)
 
     def warnings(self, document: Json) -> tuple[Problem, ...]:
-        """Warnings about what is not read as the author wrote it: dropped fields, an old version.
+        """Warnings about what is not read as it was written: dropped fields, an old version.
 
-        Other warnings, such as the one about an unmaintained provider, come from `judge` alone.
+        Other warnings, such as the one about an unmaintained provider, come from `admit` alone.
         """
         if not is_object(document):
             return ()
@@ -161,7 +161,7 @@ def _wrong_version(kind: Kind, version: str) -> Problem:
 
 
 def _conversion_warnings(document: Document, kind: Kind, version: str) -> Iterator[Problem]:
-    """Warnings about what `_prepared` corrects: an old version, and a namespace where there can be none."""
+    """Warnings about what `_normalized` corrects: an old version, a namespace on a cluster-scoped object."""
     if version != kind.versions[0]:
         yield Problem(
             path="apiVersion",
@@ -181,7 +181,7 @@ def _conversion_warnings(document: Document, kind: Kind, version: str) -> Iterat
 
 
 def _normalized(document: Document, kind: Kind) -> Document:
-    """A copy to judge: in the stored version, without what servers write, in a namespace if need be."""
+    """A copy to validate: in the storage version, without the server's fields, in a namespace if needed."""
     prepared = dict(document)
     if kind.has_status:
         prepared.pop("status", None)

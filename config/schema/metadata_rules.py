@@ -41,7 +41,7 @@ _UNREAD: Final[dict[str, tuple[Callable[[Json], bool], str]]] = {
 
 
 def check_metadata(metadata: Document, *, name_is_label: bool = False) -> Iterator[Problem]:
-    """What the API server demands of metadata whose types are right. The name of a Namespace is a label."""
+    """The API server's rules for metadata whose types are right. The name of a Namespace must be a label."""
     name: str = metadata.get("name", "")
     longest = _LONGEST_LABEL if name_is_label else _LONGEST_NAME
     if not name:
@@ -68,7 +68,7 @@ def check_labels_and_annotations(metadata: Document) -> Iterator[Problem]:
 
 
 def check_server_fields(metadata: Document) -> Iterator[Problem]:
-    """What the API server demands of the members that are not used here and are dropped."""
+    """The API server's rules for the members that are not used here and are dropped."""
     if metadata.keys().isdisjoint(_UNREAD):
         return
     for field, (fits, wanted) in _UNREAD.items():
@@ -77,7 +77,7 @@ def check_server_fields(metadata: Document) -> Iterator[Problem]:
             yield Problem(path=f"metadata.{field}", message=f"must be {wanted}", hint="remove it")
     prefix = metadata.get("generateName")
     if isinstance(prefix, str) and prefix:
-        # As the server judges it: as if its suffix replaced a final dash and the character before.
+        # As the server checks it: as if its suffix replaced a final dash and the character before.
         name = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
         if len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
             yield Problem(path="metadata.generateName", message="cannot begin a DNS name", hint=_NAME_HINT)
@@ -145,7 +145,7 @@ def _wrong(field: str, key: str, message: str, hint: str = "") -> Problem:
 
 @lru_cache(maxsize=1024)
 def is_qualified(name: str) -> bool:
-    """`name` or `domain/name`. Thousands of objects have the keys of their labels in common."""
+    """Whether it is `name` or `domain/name`. Cached: thousands of objects share the keys of their labels."""
     prefix, slash, last = name.rpartition("/")
     if slash and not (len(prefix) <= _LONGEST_NAME and _SUBDOMAIN.fullmatch(prefix)):
         return False

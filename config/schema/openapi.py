@@ -83,5 +83,5 @@ def _choice(table: str, catalog: Catalog) -> Document:
 
 
 def _set(**members: Json) -> Document:
-    """The members that have a value."""
+    """A JSON object of the members that have a value."""
     return {name: value for name, value in members.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Judges strings, numbers and booleans: no value is ever converted to another type to make it fit."""
+"""Validates strings, numbers and booleans: no value is ever converted to another type to make it fit."""
 
 import re
 from base64 import b64decode
@@ -15,7 +15,7 @@ from syncret.config.spelling import allowed_values_hint
 
 Findings: TypeAlias = list[Problem]
 Validator: TypeAlias = Callable[[Json, Path, Findings], Json]
-"""Judges the value at a path, appends what is wrong, and gives back the value as it would be stored."""
+"""Validates the value at a path, appends its problems, and returns the value as it would be stored."""
 
 INT32: Final = 2**31
 INT64: Final = 2**63
@@ -45,13 +45,13 @@ _HINTS: Final = {
 
 
 def wrong_type(value: object, wanted: str, path: Path, hint: str = "") -> Problem:
-    """The value has another type than the schema wants."""
+    """The problem of a value whose type is not that of the schema."""
     seen = _NAMES.get(type(value), "a type that JSON does not have")
     return Problem(path=render(path), message=f"must be {wanted}, not {seen}", hint=hint)
 
 
 def scalar_validator(shape: Shape, typed: Severity) -> Validator:
-    """The judge of one scalar; `typed` is the severity of what only the operator's own types refuse."""
+    """The validator of one scalar; `typed` is the severity of what only the operator's Go types refuse."""
     match shape.kind:
         case "string":
             return _string(shape, typed)
@@ -134,7 +134,7 @@ def _string(shape: Shape, typed: Severity) -> Validator:
 
 
 def plain_string(value: Json, path: Path, findings: Findings) -> Json:
-    """The judge of strings of which nothing more is asked."""
+    """The validator of strings without further rules."""
     if value.__class__ is not str:
         findings.append(wrong_type(value, "a string", path, _quoted(value)))
     return value
@@ -221,7 +221,7 @@ def _date_time(value: str, path: Path, findings: Findings) -> None:
 
 
 def is_time(value: str) -> bool:
-    """Whether a text is a moment, with its zone, as RFC 3339 writes it."""
+    """Whether a text is a timestamp of RFC 3339."""
     found = _DATE_TIME.fullmatch(value)
     return found is not None and _is_day(found[1])
 

@@ -1,4 +1,4 @@
-"""Shapes: what a model says about each value, read once from its types, for judging and for exporting.
+"""Shapes: the schema of each value of a model, read once from its types, for validation and for export.
 
 `msgspec.inspect` describes Python types; a `Shape` describes what a structural schema can say. `None` in a
 Python type means that a field may be absent, which a schema says by not requiring it.
@@ -21,7 +21,7 @@ _NOTED: Final = ("nullable", "duration", "catalog", "format", "null_is_empty")
 
 
 class Field(NamedTuple):
-    """One named field of an object. `default` makes a fresh copy of what the CRD fills in."""
+    """One field of an object. `default` makes a fresh copy of the CRD's default."""
 
     name: str
     shape: "Shape"
@@ -30,7 +30,7 @@ class Field(NamedTuple):
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model says about one value; bounds that do not apply are None."""
+    """The schema of one value; bounds that do not apply are None."""
 
     kind: Kind
     nullable: bool = False
@@ -51,7 +51,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnsupportedType(TypeError):
-    """A model uses a type that no structural schema can express: a mistake in the model."""
+    """A model uses a type that no structural schema can express: a bug in the model."""
 
 
 def shape_of(model: type[Model]) -> Shape:
@@ -136,7 +136,7 @@ def _object(info: inspect.StructType) -> Shape:
 
 
 def _default(field: inspect.Field) -> Callable[[], Json] | None:
-    """What the CRD fills in; see `Model` for how a model says so."""
+    """The CRD's default; see `Model` for how a model declares it."""
     marked = _default_mark(field.type)
     if marked is False:
         return None
@@ -151,7 +151,7 @@ def _default(field: inspect.Field) -> Callable[[], Json] | None:
 
 
 def _default_mark(info: inspect.Type) -> bool | None:
-    """What `Defaulted` or `Assumed` say, if the field has either."""
+    """True for `Defaulted`, False for `Assumed`, None for neither."""
     while isinstance(info, inspect.Metadata):
         notes = _annotations(info)
         if "defaulted" in notes:
@@ -161,5 +161,5 @@ def _default_mark(info: inspect.Type) -> bool | None:
 
 
 def _annotations(info: Json) -> Mapping[str, Json]:
-    """What the Metas of an annotation say beyond what msgspec itself reads."""
+    """The `extra` of the Metas of an annotation, which msgspec itself does not interpret."""
     return {**(info.extra or {}), **(info.extra_json_schema or {})}

@@ -1,4 +1,4 @@
-"""Judges JSON documents by a model, as a Kubernetes API server judges them by a structural schema.
+"""Validates JSON documents against a model, as a Kubernetes API server does against a structural schema.
 
 In one pass, unknown fields are pruned (with a warning each), null counts as absent where a field is not
 nullable, defaults are filled in where their parent exists, every problem is reported with its field path, and
@@ -20,7 +20,7 @@ from syncret.config.spelling import did_you_mean
 
 
 class Admitted(NamedTuple):
-    """The document as it would be stored, which may share parts with the one judged, and what is wrong."""
+    """The document as it would be stored, which may share parts with the input, and its problems."""
 
     document: Document
     problems: tuple[Problem, ...]
@@ -34,7 +34,7 @@ class Schema:
 
     @classmethod
     def of(cls, model: type[Model], catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
-        """The schema of a model; the catalog is asked for a provider's or generator's spec when one is met.
+        """The schema of a model; specs of providers and generators come from the catalog, on first use.
 
         `typed` is the severity of a malformed duration and of a number beyond 32 bits: the API server accepts
         both, and only kinds that pass a webhook are refused for them.
@@ -42,7 +42,7 @@ class Schema:
         return cls(_compile(shape_of(model), catalog, typed))
 
     def admit(self, document: Json) -> Admitted:
-        """Judge a document, which is not changed."""
+        """Validate, prune and default a document; the input is not changed."""
         findings: Findings = []
         result = self._walk(document, None, findings)
         return Admitted(result, tuple(findings))
@@ -104,7 +104,7 @@ def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
 
 
 def _object_checks(shape: Shape) -> Callable[[Document, Path, Findings, int], None] | None:
-    """The checks of an object as a whole, made once its fields are judged."""
+    """The checks of an object as a whole, made once its fields are validated."""
     low, high, rules = shape.min_length or 0, shape.max_length, shape.rules
     if not low and high is None and not rules:
         return None
@@ -164,7 +164,7 @@ def _map(shape: Shape, keys: Validator | None, items: Validator) -> Validator:
 
 
 def _choice(names: Collection[str], schema: Callable[[str], Validator]) -> Validator:
-    """An object of which exactly one property is set, each judged by a schema of its own."""
+    """An object of which exactly one property is set, each validated by a schema of its own."""
     compiled: dict[str, Validator] = {}
 
     def walk(value: Json, path: Path, findings: Findings) -> Json:

@@ -17,7 +17,7 @@ _INT64: Final = 2**63
 
 
 def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]]]:
-    """The line, text, value and problems of each; the value is None where it cannot be read."""
+    """The line, text, value and problems of each; the value is None if it cannot be read."""
     reader = _Reader(text)
     line, place = 1, _skip_white_space(text, 0)
     line += text.count("\n", 0, place)
@@ -52,7 +52,7 @@ class _Reader:
         )
 
     def read(self, place: int) -> tuple[Json, int]:
-        """The value that begins here, and where it ends."""
+        """The value that starts here, and its end."""
         value, end = self._decoder.raw_decode(self._text, place)
         return (_without_lone_surrogates(value) if self._has_escapes else value), end
 
@@ -81,7 +81,7 @@ def _float(digits: str) -> float:
 
 
 def _without_lone_surrogates(value: Json) -> Json:
-    """The value with every half of a surrogate pair replaced."""
+    """The value with every lone surrogate replaced by U+FFFD."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if is_object(value):

@@ -1,4 +1,4 @@
-"""Reads the documents of YAML and JSON texts, each by itself: a bad one never stops the others of its file.
+"""Parses the documents of YAML and JSON texts one by one: a bad document does not affect the others.
 
 The text is split at its `---` lines first, as kubectl does, so that a syntax error ends with its document.
 Sizes, nesting and aliases are bounded. The line of a field is looked up in the text only on demand.
@@ -21,7 +21,7 @@ from syncret.config.text.json import json_values
 from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, key_text
 
 _MARKER: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
-# Possessive, for these meet untrusted text: what was matched is never matched again in another way.
+# Possessive quantifiers: the text is untrusted, and nothing may be matched a second time in another way.
 _NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
 _DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
 _OPENERS: Final = ("[", "{", "- ", "-\t", "? ", "?\t")
@@ -29,7 +29,7 @@ _SUSPICIOUS: Final = 1000
 
 
 class Limits(NamedTuple):
-    """How much is read: documents as large as an API server accepts; `aliased` bounds what aliases repeat."""
+    """Bounds: documents as large as an API server accepts; `aliased` bounds what YAML aliases repeat."""
 
     file: int = 32 * 1024 * 1024
     document: int = 3 * 1024 * 1024
@@ -66,7 +66,7 @@ class Lines:
         return self._line + line
 
 
-@lru_cache(maxsize=1)  # questions come document by document, and the items of a List share one text
+@lru_cache(maxsize=1)  # lookups come document by document, and the items of a List share one text
 def _root_of(text: str) -> Node | None:
     try:
         return compose(text)
@@ -75,7 +75,7 @@ def _root_of(text: str) -> Node | None:
 
 
 class ParsedDocument(NamedTuple):
-    """One document of a text; `value` is None where it could not be read."""
+    """One document of a text; `value` is None if it could not be read."""
 
     line: int
     value: Json
@@ -103,7 +103,7 @@ def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -
 
 
 class LoadedMapping(NamedTuple):
-    """The one mapping that a file holds, the lines of its fields, and what is wrong with the file."""
+    """The mapping in a file, the lines of its fields, and the problems of the file."""
 
     value: Document
     lines: Lines
@@ -111,7 +111,7 @@ class LoadedMapping(NamedTuple):
 
 
 def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
-    """Read a file that holds one mapping; an empty file is an empty mapping, and so is one that is wrong."""
+    """Read a file that holds one mapping; an empty or invalid file gives an empty mapping."""
     try:
         with file.open("rb") as stream:
             data = stream.read(limits.file + 1)
@@ -134,7 +134,7 @@ def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
 
 
 def _split(text: str) -> Iterator[tuple[int, str]]:
-    """Line and text of each document that is not empty; directives stay with the document after them."""
+    """Line and text of each document that is not empty; directives belong to the document after them."""
     starts = [match.start() for match in _MARKER.finditer(text)]
     start, line = 0, 1
     for end in [*starts, len(text)]:
@@ -184,9 +184,9 @@ def _begins_with_tab(text: str, line: int) -> bool:
 
 
 def check_depth(text: str, depth: int) -> None:
-    """Look for deep nesting first: libyaml composes recursively, and would crash the process.
+    """Refuse deep nesting first: libyaml composes recursively, and would crash the process.
 
-    Only the first document is looked at. Raises Fault, or yaml.YAMLError.
+    Only the first document is checked. Raises Fault, or yaml.YAMLError.
     """
     if sum(map(text.count, _OPENERS)) < _SUSPICIOUS:
         return

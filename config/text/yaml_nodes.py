@@ -1,8 +1,7 @@
 """Converts YAML nodes to JSON values as Kubernetes' own reader does (sigs.k8s.io/yaml, which is YAML 1.1).
 
 Keys become strings, `yes` and `on` are booleans, timestamps stay strings, `1e3` is a number, `010` is eight,
-merge keys merge. Whatever would be lost or could do harm is reported: repeated keys, aliases that expand too
-far, endless nesting.
+merge keys merge. Repeated keys, aliases that expand too far and endless nesting are reported.
 """
 
 import math
@@ -40,7 +39,7 @@ _POWERS_WRITTEN_OUT: Final = range(-4, 6)
 _NOT_FINITE: Final = {"NaN": ".nan", "+Inf": ".inf", "-Inf": "-.inf"}
 _TYPES: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "null": type(None)}
 _AMBIGUOUS_STARTS: Final = frozenset(["", *"0123456789+-.~yYnNtTfFoO"])
-"""How a plain scalar begins that may be no text; an empty one begins with nothing."""
+"""First characters of plain scalars that may be something else than a string; an empty one has none."""
 
 
 class Fault(Exception):
@@ -61,12 +60,12 @@ class Duplicate(NamedTuple):
 
 
 class Composer(CParser):
-    """libyaml's parser, which leaves the meaning of scalars to this module."""
+    """libyaml's parser; this module resolves the scalars."""
 
     def __init__(self, text: str) -> None:
         CParser.__init__(self, text)
 
-    # No rule here depends on a node's place in the tree. Called for each node, so functions of C do nothing.
+    # No rule depends on a node's place in the tree: builtins as no-ops, since these are called for each node.
     descend_resolver = staticmethod(is_)
     ascend_resolver = staticmethod(bool)
 
@@ -82,7 +81,7 @@ def compose(text: str) -> Node | None:
 
 
 class Constructor:
-    """Makes the value of one node tree, once. At most `aliased` values may be repeats that aliases make."""
+    """Builds the value of one node tree. Aliases may repeat at most `aliased` values."""
 
     def __init__(self, *, aliased: int, depth: int) -> None:
         self.duplicates: list[Duplicate] = []
@@ -192,7 +191,7 @@ def float_text(value: float) -> str:
 
 
 def scalar(node: ScalarNode) -> Json:
-    """What one scalar means. Raises Fault."""
+    """The value of one scalar. Raises Fault."""
     text: str = node.value
     if node.tag == _PLAIN:
         if text[:1] not in _AMBIGUOUS_STARTS:
@@ -225,7 +224,7 @@ def _plain(text: str, node: ScalarNode) -> Json:
 
 @lru_cache(maxsize=1024)
 def resolve(text: str) -> Json:
-    """What an unquoted scalar means: null, a boolean, a number or just the text."""
+    """The value of an unquoted scalar: null, a boolean, a number or the text itself."""
     if text in _WORDS:
         return _WORDS[text]
     digits = text.replace("_", "")

@@ -1,4 +1,4 @@
-"""Documents to YAML that every reader takes for what it was: kubectl, the API server, and our own.
+"""Writes documents as YAML that kubectl, the API server and our own parser read back unchanged.
 
 PyYAML quotes only what PyYAML itself would read as something else. To Kubernetes an unquoted `1e3`, `08`,
 `0o17` or `y` is a number or a boolean, and any of them may be the base64 of a Secret's value.
@@ -13,7 +13,7 @@ _QUOTED = "'"
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Quotes a text that would mean something else without."""
+    """Quotes strings that would not be strings without quotes."""
 
     def text(self, text: str) -> yaml.ScalarNode:
         style = None if isinstance(resolve(text), str) else _QUOTED
@@ -25,6 +25,6 @@ _Dumper.add_representer(str, _Dumper.text)
 
 
 def to_yaml(document: Document) -> str:
-    """One YAML document, its keys in the order in which they stand."""
+    """One YAML document, keys in their order."""
     text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return text

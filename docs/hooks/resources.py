@@ -28,7 +28,7 @@ SAME: Final = {
     "externalSecretSpec": "same as `spec` of [ExternalSecret](#externalsecret)",
     "pushSecretSpec": "same as `spec` of [PushSecret](#pushsecret)",
 }
-"""Objects that are told where they are at home."""
+"""Objects that are described in another section of the page."""
 
 CATALOGS: Final = {
     "stores": "the name of one provider, and its spec: [providers](#providers)",
@@ -37,7 +37,7 @@ CATALOGS: Final = {
 
 SELECTOR: Final = shape_of(LabelSelector)
 WIDEST: Final = 6
-"""Choices that are told; of more the first ones."""
+"""The longest list of choices; longer ones are cut."""
 
 
 class Row(NamedTuple):
@@ -101,11 +101,11 @@ def _first_line(model: type[msgspec.Struct]) -> str:
 
 
 def _table(rows: Iterator[Row]) -> Iterator[str]:
-    told = list(rows)
-    if not told:
+    listed = list(rows)
+    if not listed:
         return
     yield "| field | what it takes | default |\n|---|---|---|\n"
-    for row in told:
+    for row in listed:
         yield f"| `{row.path}` | {row.form} | {row.default} |\n"
 
 

@@ -67,12 +67,12 @@ class CertificateManagerWriter:
         bundle = _bundle(item)
         key = item.remote_key
         arn = await self._arn(key)
-        there = await self._certificate(arn) if arn else None
-        if arn is None or there is None:
+        existing = await self._certificate(arn) if arn else None
+        if arn is None or existing is None:
             marks = {**MARK, _REMOTE_KEY: key}
             answer = await self._api.call("import_certificate", Tags=tag_list(marks), **bundle.input())
             arn = self._arns[key] = str(answer["CertificateArn"])
-        elif not bundle.is_in(there):
+        elif not bundle.is_in(existing):
             await self._api.call("import_certificate", CertificateArn=arn, **bundle.input())
         await self._set_tags(arn, wanted)
 
@@ -188,9 +188,9 @@ class CertificateManagerClient(Service):
     async def _export(self, arn: str) -> SecretBytes:
         public = await self._api.call("get_certificate", CertificateArn=arn)
         fingerprint = (public.get("Certificate", ""), public.get("CertificateChain", ""))
-        known = self._exports.get(arn)
-        if known is not None and known[0] == fingerprint:
-            return known[1]
+        remembered = self._exports.get(arn)
+        if remembered is not None and remembered[0] == fingerprint:
+            return remembered[1]
         detail = (await self._api.call("describe_certificate", CertificateArn=arn)).get("Certificate", {})
         if detail.get("Options", {}).get("Export") != "ENABLED" and detail.get("Type") != "PRIVATE":
             raise Malformed(

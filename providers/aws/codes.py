@@ -71,16 +71,16 @@ _MARKED_FOR_DELETION: Final = ("marked for deletion", "marked deleted")
 
 def error_of_code(operation: str, code: str, text: str = "") -> SyncError:
     """The error for one code; `text` is AWS's message, which is looked at and never repeated."""
-    told = f"{operation} was refused: {code}"
+    message = f"{operation} was refused: {code}"
     if code in _ABSENT or (code in _REFUSED_ACT and any(words in text for words in _MARKED_FOR_DELETION)):
         return Absent(f"{operation}: {code}")
     if code in _EXPIRED:
-        return Expired(told, hint="the credentials have expired: replace them, or give a role instead")
+        return Expired(message, hint="the credentials have expired: replace them, or give a role instead")
     if code in _UNKNOWN_KEY:
-        return Denied(told, hint="AWS does not know these credentials, or the clock is wrong: see auth")
+        return Denied(message, hint="AWS does not know these credentials, or the clock is wrong: see auth")
     if code in _DENIED:
         return Forbidden(
-            told, hint="an IAM policy (of the role, the secret or its key) does not allow this act"
+            message, hint="an IAM policy (of the role, the secret or its key) does not allow this act"
         )
     if code in _THROTTLED:
         return Throttled(f"{operation}: AWS asks for fewer calls ({code})")
@@ -88,4 +88,4 @@ def error_of_code(operation: str, code: str, text: str = "") -> SyncError:
         return Unavailable(f"{operation} failed at AWS: {code}")
     if code in _CONFLICT:
         return Unavailable(f"{operation}: somebody else changed it at the same time ({code})")
-    return Malformed(told)
+    return Malformed(message)

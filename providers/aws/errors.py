@@ -99,5 +99,5 @@ def _region_hint(region: str, regions: frozenset[str]) -> str:
     if not regions or region in regions:
         return "is there a way from here to the endpoint of this region?"
     near = get_close_matches(region, regions, n=1)
-    asked = f"did you mean {near[0]}?" if near else "region wants a code such as eu-west-1"
-    return f"this build knows no region {region}: {asked}"
+    hint = f"did you mean {near[0]}?" if near else "region wants a code such as eu-west-1"
+    return f"this build knows no region {region}: {hint}"

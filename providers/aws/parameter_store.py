@@ -196,8 +196,8 @@ class ParameterStoreClient(Service):
                 (parameter.get("Name", "") + selector, parameter.get("ARN", "") + selector), value
             )
         absent = set(answer.get("InvalidParameters", ()))
-        left = (name for name in names if name not in absent)
-        return {name: values[name] if name in values else _missing_from_response() for name in left}
+        present = (name for name in names if name not in absent)
+        return {name: values[name] if name in values else _missing_from_response() for name in present}
 
     async def _read_one(self, name: str) -> SecretBytes:
         answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)

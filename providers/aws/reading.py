@@ -52,13 +52,13 @@ Answers: TypeAlias = dict[str, SecretBytes | SyncError]
 async def read_by_name(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]]) -> Answers:
     """One call a name. Raises what would be the same for all: no answer, or too many calls."""
 
-    async def known(name: str) -> SecretBytes | None:
+    async def read_known(name: str) -> SecretBytes | None:
         try:
             return await one(name)
         except Absent:
             return None
 
-    return await read_each(names, known)
+    return await read_each(names, read_known)
 
 
 class BatchReader:

@@ -82,18 +82,18 @@ class ServiceApi:
 
 def session(credentials: AioCredentials | None = None) -> AioSession:
     """Somebody who calls AWS. Without credentials: the daemon, who finds its own as any AWS tool does."""
-    made = AioSession()
-    made.user_agent_name = "syncret"
-    made.register_component("data_loader", _loader())
+    aws_session = AioSession()
+    aws_session.user_agent_name = "syncret"
+    aws_session.register_component("data_loader", _loader())
     if credentials is not None:
-        made.register_component("credential_provider", _FixedCredentials(credentials))
-    return made
+        aws_session.register_component("credential_provider", _FixedCredentials(credentials))
+    return aws_session
 
 
-async def check_credentials(who: AioSession, region: str) -> AioCredentials:
+async def check_credentials(aws_session: AioSession, region: str) -> AioCredentials:
     """Make sure that there are credentials. Raises SyncError."""
     table, doing = _translations(region), "getting AWS credentials"
-    credentials = await call_translated(who.get_credentials(), table, doing=doing)
+    credentials = await call_translated(aws_session.get_credentials(), table, doing=doing)
     if credentials is None:
         raise Denied(errors.NO_CREDENTIALS, hint=errors.NO_CREDENTIALS_HINT)
     await call_translated(credentials.get_frozen_credentials(), table, doing=doing)
@@ -101,11 +101,11 @@ async def check_credentials(who: AioSession, region: str) -> AioCredentials:
 
 
 @asynccontextmanager
-async def open_client(service: str, region: str, who: AioSession) -> AsyncGenerator[ServiceApi, None]:
+async def open_client(service: str, region: str, aws_session: AioSession) -> AsyncGenerator[ServiceApi, None]:
     """A client of one service. Raises SyncError."""
     table = _translations(region)
     async with AsyncExitStack() as stack:
-        client = aioboto3.Session(botocore_session=who).client(
+        client = aioboto3.Session(botocore_session=aws_session).client(
             service,
             region_name=region,
             endpoint_url=os.environ.get(ENDPOINTS[service]) or None,
@@ -115,7 +115,7 @@ async def open_client(service: str, region: str, who: AioSession) -> AsyncGenera
         yield ServiceApi(
             await call_translated(opening, table, doing=f"opening a client of {service}"),
             table,
-            await who.get_credentials(),
+            await aws_session.get_credentials(),
         )
 
 

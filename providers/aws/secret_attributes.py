@@ -64,30 +64,30 @@ def replicas(regions: Sequence[str], key: str | None) -> list[dict[str, str]]:
     return [{"Region": region, **({"KmsKeyId": key} if key else {})} for region in regions]
 
 
-async def set_replicas(api: Api, name: str, there: Mapping[str, Any], options: SecretPush) -> None:
+async def set_replicas(api: Api, name: str, described: Mapping[str, Any], options: SecretPush) -> None:
     """Replicas in exactly these regions; where the push says nothing of them they stay as they are."""
     wanted = options.replication_locations
     if wanted is None:
         return
-    current = _regions(there)
+    current = _regions(described)
     unwanted = [region for region in current if region not in wanted]
     missing = [region for region in wanted if region not in current]
     if unwanted:
         await api.call("remove_regions_from_replication", SecretId=name, RemoveReplicaRegions=unwanted)
     if missing:
-        added = replicas(missing, there.get("KmsKeyId"))
+        added = replicas(missing, described.get("KmsKeyId"))
         await api.call("replicate_secret_to_regions", SecretId=name, AddReplicaRegions=added)
 
 
-async def drop_replicas(api: Api, name: str, there: Mapping[str, Any]) -> None:
+async def drop_replicas(api: Api, name: str, described: Mapping[str, Any]) -> None:
     """No replicas: a secret that has some cannot be deleted."""
-    regions = _regions(there)
+    regions = _regions(described)
     if regions:
         await api.call("remove_regions_from_replication", SecretId=name, RemoveReplicaRegions=regions)
 
 
-def _regions(there: Mapping[str, Any]) -> list[str]:
-    return [status["Region"] for status in there.get("ReplicationStatus") or ()]
+def _regions(described: Mapping[str, Any]) -> list[str]:
+    return [status["Region"] for status in described.get("ReplicationStatus") or ()]
 
 
 def _document(text: str) -> Json:

@@ -51,24 +51,26 @@ class SecretsManagerWriter:
         """Store a value and what its metadata says. Raises Malformed for a secret that is not ours."""
         name = item.remote_key
         options = push_specs.options(item.metadata, SecretPush)
-        there = await self._describe(name)
-        if there is None:
+        described = await self._describe(name)
+        if described is None:
             await self._create(item, options)
             return
-        if not is_ours(tag_map(there.get("Tags"))):
+        if not is_ours(tag_map(described.get("Tags"))):
             raise not_ours("secret not managed by external-secrets", name, "tag")
-        if there.get("DeletedDate"):
+        if described.get("DeletedDate"):
             raise Malformed(
                 "the secret is scheduled for deletion",
                 hint="restore it, or let the store delete with forceDeleteWithoutRecovery",
             )
-        stored = await self._stored(name) if there.get("VersionIdsToStages") else None
+        stored = await self._stored(name) if described.get("VersionIdsToStages") else None
         value = _new_value(item, stored)
         if options.tags:
-            await secret_attributes.set_tags(self._api, name, tag_map(there.get("Tags")), options.all_tags())
+            await secret_attributes.set_tags(
+                self._api, name, tag_map(described.get("Tags")), options.all_tags()
+            )
         policy = await secret_attributes.policy(self._credentials, item, options.resource_policy)
         await secret_attributes.set_policy(self._api, name, policy, options.resource_policy)
-        await secret_attributes.set_replicas(self._api, name, there, options)
+        await secret_attributes.set_replicas(self._api, name, described, options)
         if stored is None or stored.value.raw != value:
             token = _FIRST_VERSION if stored is None else str(uuid4())
             await self._put(name, token, options.value(value))
@@ -76,18 +78,18 @@ class SecretsManagerWriter:
     async def delete(self, target: RemoteTarget) -> None:
         """Delete a secret of ours as the store says, or one property. What is not ours stays."""
         name = target.remote_key
-        there = await self._describe(name)
-        if there is None or there.get("DeletedDate") or not is_ours(tag_map(there.get("Tags"))):
+        described = await self._describe(name)
+        if described is None or described.get("DeletedDate") or not is_ours(tag_map(described.get("Tags"))):
             return
         stored = await self._stored(name) if target.property else None
         if stored is not None:
-            left = sjson.remove(stored.value.raw, target.property)
-            if left is not None:
-                if left != stored.value.raw:
-                    await self._put(name, str(uuid4()), {stored.field: _as_field(stored.field, left)})
+            remaining = sjson.remove(stored.value.raw, target.property)
+            if remaining is not None:
+                if remaining != stored.value.raw:
+                    await self._put(name, str(uuid4()), {stored.field: _as_field(stored.field, remaining)})
                 return
-        await secret_attributes.drop_replicas(self._api, name, there)
-        await self._api.call("delete_secret", SecretId=there.get("ARN", name), **self._deletion_options())
+        await secret_attributes.drop_replicas(self._api, name, described)
+        await self._api.call("delete_secret", SecretId=described.get("ARN", name), **self._deletion_options())
 
     async def exists(self, target: RemoteTarget) -> bool:
         """Whether there is a value, or this property of it."""
@@ -215,8 +217,8 @@ class SecretsManagerClient(Service):
             if not answer.get("NextToken"):
                 break
             parameters["NextToken"] = answer["NextToken"]
-        left = (name for name in names if name not in absent)
-        return {name: values[name] if name in values else _missing_from_response() for name in left}
+        present = (name for name in names if name not in absent)
+        return {name: values[name] if name in values else _missing_from_response() for name in present}
 
     async def _read_one(self, name: str, version: str = "") -> SecretBytes:
         which = {}

@@ -42,22 +42,24 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
 
     caller = await identity.credentials_of_generator(spec.auth, spec.role, spec.region, context)
     await sdk.check_credentials(caller, spec.region)
-    wishes = spec.request_parameters or StsRequestParameters()
+    request = spec.request_parameters or StsRequestParameters()
     parameters: dict[str, object] = {
-        "DurationSeconds": wishes.session_duration,
-        "SerialNumber": wishes.serial_number or None,
-        "TokenCode": wishes.token_code or None,
+        "DurationSeconds": request.session_duration,
+        "SerialNumber": request.serial_number or None,
+        "TokenCode": request.token_code or None,
     }
-    said = {name: value for name, value in parameters.items() if value is not None}
+    present = {name: value for name, value in parameters.items() if value is not None}
     async with sdk.open_client("sts", spec.region, caller) as api:
-        given: dict[str, Any] | None = (await api.call("get_session_token", **said)).get("Credentials")
-    if not given:
+        credentials: dict[str, Any] | None = (await api.call("get_session_token", **present)).get(
+            "Credentials"
+        )
+    if not credentials:
         raise Malformed("no credentials found", hint="is there a proxy, or a wrong endpoint?")
     values = {
-        "access_key_id": given["AccessKeyId"],
-        "secret_access_key": given["SecretAccessKey"],
-        "session_token": given["SessionToken"],
-        "expiration": str(int(given["Expiration"].timestamp())),
+        "access_key_id": credentials["AccessKeyId"],
+        "secret_access_key": credentials["SecretAccessKey"],
+        "session_token": credentials["SessionToken"],
+        "expiration": str(int(credentials["Expiration"].timestamp())),
     }
     return Generated({key: SecretBytes(str(value).encode()) for key, value in values.items()})
 

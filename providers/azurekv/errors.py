@@ -48,15 +48,15 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     `allow` is what to grant where it says that the caller may not.
     """
     failure = answer.decode_if(_Failure)
-    told = failure.error if failure is not None else _Error()
-    inner = told.innererror.code if told.innererror else ""
+    error = failure.error if failure is not None else _Error()
+    inner = error.innererror.code if error.innererror else ""
     if answer.status == HTTPStatus.UNAUTHORIZED:
         return _unauthenticated_error(answer)
     if answer.status == HTTPStatus.FORBIDDEN:
         if inner.endswith("Disabled"):
             return Denied(f"{answer.doing}: it is disabled", hint="enable it, or name another version")
         return Denied(f"{answer.doing}: permission denied", hint=_DENIED.get(inner, allow))
-    if answer.status == HTTPStatus.NOT_FOUND and told.code.endswith("NotFound"):
+    if answer.status == HTTPStatus.NOT_FOUND and error.code.endswith("NotFound"):
         return None
     if answer.status == HTTPStatus.NOT_FOUND:
         return Malformed(f"{answer.doing}: HTTP 404, but not from Key Vault", hint="check vaultUrl")
@@ -71,10 +71,10 @@ def _unauthenticated_error(answer: "Answer") -> SyncError:
     from syncret.providers.kit.http import Unauthenticated  # see above
 
     found = _TENANT.search(answer.headers.get("www-authenticate", ""))
-    where = f" of tenant {found[1]}" if found else ""
+    tenant = f" of tenant {found[1]}" if found else ""
     return Unauthenticated(
         f"{answer.doing}: the vault does not accept the token",
-        hint=f"it takes tokens{where} only: check tenantId, environmentType and vaultUrl",
+        hint=f"it takes tokens{tenant} only: check tenantId, environmentType and vaultUrl",
     )
 
 

@@ -75,7 +75,7 @@ class Dates:
 
     def shown(self) -> dict[str, str]:
         """As they stand among the tags."""
-        named = {
+        moments = {
             "attribute.expires": self.expires,
             "attribute.created": self.created,
             "attribute.updated": self.updated,
@@ -83,7 +83,7 @@ class Dates:
         }
         return {
             name: f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%dT%H:%M:%SZ}"
-            for name, moment in named.items()
+            for name, moment in moments.items()
             if moment is not None
         }
 

@@ -35,8 +35,8 @@ def _tag(found: Found, name: str) -> SecretBytes:
     """A tag, a path into a tag that holds JSON, or all tags as JSON; moments count as tags."""
     tags = {**found.tags, **found.dates.shown()}
     if not name:
-        told: dict[str, Json] = {key: value for key, value in tags.items() if value is not None}
-        return SecretBytes(gojson.marshal(told).encode())
+        texts: dict[str, Json] = {key: value for key, value in tags.items() if value is not None}
+        return SecretBytes(gojson.marshal(texts).encode())
     if name in tags:
         return SecretBytes((tags[name] or "").encode())
     first, _, rest = name.partition(".")
@@ -49,16 +49,16 @@ def _tag(found: Found, name: str) -> SecretBytes:
 def _tags(found: Found) -> SecretMap:
     """All tags. One that holds a JSON object of strings becomes an entry for each of its members."""
     name = found.place.name
-    told = {f"{name}_{key}": text for key, text in found.dates.shown().items()}
+    members_by_key = {f"{name}_{key}": text for key, text in found.dates.shown().items()}
     for key, text in found.tags.items():
         if text is None:
             continue
         members = _strings(text)
         if members is None:
-            told[f"{name}_{key}"] = text
+            members_by_key[f"{name}_{key}"] = text
         else:
-            told |= {f"{name}_{key}_{member}": value for member, value in members.items()}
-    return {key: SecretBytes(text.encode()) for key, text in told.items()}
+            members_by_key |= {f"{name}_{key}_{member}": value for member, value in members.items()}
+    return {key: SecretBytes(text.encode()) for key, text in members_by_key.items()}
 
 
 def _strings(text: str) -> dict[str, str] | None:
@@ -68,8 +68,8 @@ def _strings(text: str) -> dict[str, str] | None:
     except Malformed:
         return None
     strings = {key: "" if value is None else value for key, value in members.items()}
-    told = {key: value for key, value in strings.items() if isinstance(value, str)}
-    return told if len(told) == len(strings) else None
+    only_strings = {key: value for key, value in strings.items() if isinstance(value, str)}
+    return only_strings if len(only_strings) == len(strings) else None
 
 
 def _property(document: bytes, path: str, key: str) -> bytes:

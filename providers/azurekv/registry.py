@@ -32,8 +32,8 @@ class _Access(msgspec.Struct):
 
 async def registry_token(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> SecretBytes:
     """A refresh token, or with a scope an access token. The base of `http` is the registry."""
-    lease = await (await _choose_login(spec, http, context))()
-    fields = {"tenant": spec.tenant_id, "access_token": lease.value.raw.decode("ascii", "replace")}
+    token = await (await _choose_login(spec, http, context))()
+    fields = {"tenant": spec.tenant_id, "access_token": token.value.raw.decode("ascii", "replace")}
     refresh = (await _request_token(http, "exchange", "access_token", spec, fields, _Refresh)).refresh_token
     if not spec.scope:
         return SecretBytes(refresh.encode())

@@ -52,11 +52,14 @@ class Whitelist:
         """Whether anything of this object may be read."""
         return not self._rules or any(rule.fits(name, namespace) for rule in self._rules)
 
-    def allows_property(self, name: str, namespace: str, asked: str) -> bool:
+    def allows_property(self, name: str, namespace: str, property_path: str) -> bool:
         """Whether this property of the object may be read or, where none is asked, all of it."""
         return not self._rules or any(
             rule.fits(name, namespace)
-            and (not rule.properties or any(matches(asked) for matches in rule.properties if asked))
+            and (
+                not rule.properties
+                or any(matches(property_path) for matches in rule.properties if property_path)
+            )
             for rule in self._rules
         )
 
@@ -125,10 +128,10 @@ class CrdClient:
         found: dict[str, SecretBytes] = {}
         doing = f"listing {self._served.kind}"
         async for document in self._kube.list(self._path(ObjectName(namespace, "")), doing=doing):
-            named = ObjectName(document["metadata"].get("namespace", ""), document["metadata"]["name"])
-            key = f"{named.namespace}/{named.name}" if self._full_names else named.name
+            target = ObjectName(document["metadata"].get("namespace", ""), document["metadata"]["name"])
+            key = f"{target.namespace}/{target.name}" if self._full_names else target.name
             if (matches is None or matches(key)) and self._allowed.allows_property(
-                named.name, named.namespace, ""
+                target.name, target.namespace, ""
             ):
                 whole = {"apiVersion": self._api_version, "kind": self._served.kind, **document}
                 found[key] = SecretBytes(_json(whole))
@@ -148,24 +151,24 @@ class CrdClient:
         return f"{group}/{version}" if group else version
 
     async def _object(self, key: RemoteKey) -> bytes | None:
-        named = self._parse_key(key.key)
-        if not self._allowed.allows_object(named.name, named.namespace if self._scope.cluster else ""):
+        target = self._parse_key(key.key)
+        if not self._allowed.allows_object(target.name, target.namespace if self._scope.cluster else ""):
             raise _denied(key.key)
         doing = f"reading {self._served.kind} {key.key}"
-        document = await self._kube.get(self._path(named), doing=doing)
+        document = await self._kube.get(self._path(target), doing=doing)
         return None if document is None else _json(document)
 
     def _extract(self, payload: bytes, ref: RemoteRef) -> bytes:
-        named = self._parse_key(ref.key)
-        asked = named.namespace if self._scope.cluster else ""
-        if not self._allowed.allows_property(named.name, asked, ref.property):
+        target = self._parse_key(ref.key)
+        namespace = target.namespace if self._scope.cluster else ""
+        if not self._allowed.allows_property(target.name, namespace, ref.property):
             raise _denied(ref.key)
         if not ref.property:
             return payload
         found = extract.value(payload, ref.property)
         if found is None:
             raise extract.missing_property(
-                f'crd: property "{ref.property}" not found in object "{named.name}"'
+                f'crd: property "{ref.property}" not found in object "{target.name}"'
             )
         return found
 
@@ -200,12 +203,12 @@ class CrdClient:
         own = self._scope.namespace if self._served.namespaced else ""
         return ObjectName(namespace, name) if slash else ObjectName(own, key)
 
-    def _path(self, named: ObjectName) -> str:
+    def _path(self, target: ObjectName) -> str:
         from syncret.providers.kit.kube.client import path_of
 
         served = self._served
         return path_of(
-            served.group, served.version, served.plural, namespace=named.namespace, name=named.name
+            served.group, served.version, served.plural, namespace=target.namespace, name=target.name
         )
 
 

@@ -35,7 +35,7 @@ class LoginContext:
 
 
 @asynccontextmanager
-async def login_context(context: OpenContext, location: str = "") -> AsyncGenerator[LoginContext, None]:
+async def open_login_context(context: OpenContext, location: str = "") -> AsyncGenerator[LoginContext, None]:
     """As this process has them. Raises Malformed for a location that is none: it is a part of a host."""
     if location and not _LOCATION.fullmatch(location):
         raise Malformed("location is not a location of Google", hint="write it as us-east1")
@@ -44,24 +44,26 @@ async def login_context(context: OpenContext, location: str = "") -> AsyncGenera
         yield LoginContext(http, context, endpoints, os.environ)
 
 
-async def choose_login(auth: GcpAuth, project: str, around: LoginContext) -> Login:
+async def choose_login(auth: GcpAuth, project: str, login_context: LoginContext) -> Login:
     """The first way that the spec names counts. `project` is the cluster's, where the spec names none."""
     if auth.secret_ref is not None:
-        return await _key_login(auth.secret_ref, around)
+        return await _key_login(auth.secret_ref, login_context)
     if auth.workload_identity is not None:
-        return partial(_workload_login, auth.workload_identity, project, around)
+        return partial(_workload_login, auth.workload_identity, project, login_context)
     if auth.workload_identity_federation is not None:
         return await federation(
             auth.workload_identity_federation,
-            around.http,
-            around.context,
-            around.endpoints,
-            around.environment,
+            login_context.http,
+            login_context.context,
+            login_context.endpoints,
+            login_context.environment,
         )
-    return ApplicationDefault(around.http, around.endpoints, around.environment, around.context.now)
+    return ApplicationDefault(
+        login_context.http, login_context.endpoints, login_context.environment, login_context.context.now
+    )
 
 
-async def project_of(written: str | None, auth: GcpAuth, around: LoginContext) -> str:
+async def project_of(written: str | None, auth: GcpAuth, login_context: LoginContext) -> str:
     """The project of a store: written, or the cluster's, or the machine's."""
     cluster = auth.workload_identity.cluster_project_id if auth.workload_identity else None
     if written or cluster:
@@ -69,18 +71,22 @@ async def project_of(written: str | None, auth: GcpAuth, around: LoginContext) -
     hint = "write projectID into the store"
     if auth.secret_ref is not None:
         raise Malformed("unable to find ProjectID in storeSpec", hint=hint)
-    return await machine.metadata_value(around.http, around.endpoints, "project/project-id", hint=hint)
+    return await machine.metadata_value(
+        login_context.http, login_context.endpoints, "project/project-id", hint=hint
+    )
 
 
-async def _key_login(ref: GcpSecretRef, around: LoginContext) -> Login:
+async def _key_login(ref: GcpSecretRef, login_context: LoginContext) -> Login:
     selector = ref.secret_access_key_secret_ref
-    document = await around.context.credentials.secret_key(selector.name, selector.key, selector.namespace)
+    document = await login_context.context.credentials.secret_key(
+        selector.name, selector.key, selector.namespace
+    )
     key = ServiceAccountKey(document, f'key "{selector.key}" of Secret "{selector.name}"')
-    return key_login(key, around.http, around.context.now)
+    return key_login(key, login_context.http, login_context.context.now)
 
 
 async def _workload_login(
-    identity: GcpWorkloadIdentity, project: str, around: LoginContext
+    identity: GcpWorkloadIdentity, project: str, login_context: LoginContext
 ) -> ExpiringValue[Access]:
     """As the service account that the ServiceAccount stands for; as itself, where it stands for none."""
     workload = Workload(
@@ -89,7 +95,9 @@ async def _workload_login(
         identity.cluster_location or "",
         identity.cluster_name or "",
     )
-    lease, email = await exchange_workload_token(workload, around.context, around.http, around.endpoints)
+    token, email = await exchange_workload_token(
+        workload, login_context.context, login_context.http, login_context.endpoints
+    )
     if not email:
-        return lease
-    return await impersonate(around.http, around.endpoints.impersonation(email), lease.value)
+        return token
+    return await impersonate(login_context.http, login_context.endpoints.impersonation(email), token.value)

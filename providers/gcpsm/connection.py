@@ -6,7 +6,7 @@ from typing import Final
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.gcpsm.api import Api
-from syncret.providers.gcpsm.auth import choose_login, login_context, project_of
+from syncret.providers.gcpsm.auth import choose_login, open_login_context, project_of
 from syncret.providers.gcpsm.client import GcpSmClient
 from syncret.providers.gcpsm.spec import GcpSmSpec
 from syncret.providers.kit.auth.logins import ExpiringLogin
@@ -18,9 +18,9 @@ _FALLS_BACK: Final = "LatestOrFetch"
 async def open_store(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[GcpSmClient, None]:
     """A client that is logged in. Raises SyncError."""
     location = spec.location or ""
-    async with login_context(context, location) as around:
-        project = await project_of(spec.project_id, spec.auth, around)
-        tokens = ExpiringLogin(await choose_login(spec.auth, project, around), now=context.now)
+    async with open_login_context(context, location) as login_context:
+        project = await project_of(spec.project_id, spec.auth, login_context)
+        tokens = ExpiringLogin(await choose_login(spec.auth, project, login_context), now=context.now)
         await tokens.get()
         falls_back = spec.secret_version_selection_policy == _FALLS_BACK
-        yield GcpSmClient(Api(around.http, tokens, project, location), location, falls_back=falls_back)
+        yield GcpSmClient(Api(login_context.http, tokens, project, location), location, falls_back=falls_back)

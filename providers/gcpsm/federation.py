@@ -53,8 +53,8 @@ async def federation(
     environment: Mapping[str, str],
 ) -> Login:
     """The login that the spec describes. Raises SyncError where it describes none that is allowed."""
-    ways = (spec.cred_config, spec.service_account_ref, spec.aws_security_credentials)
-    if sum(way is not None for way in ways) != 1:
+    sources = (spec.cred_config, spec.service_account_ref, spec.aws_security_credentials)
+    if sum(source is not None for source in sources) != 1:
         raise Malformed(
             "invalid workloadIdentityFederation config: exactly one of credConfig, awsSecurityCredentials or "
             "serviceAccountRef must be provided",

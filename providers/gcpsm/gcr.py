@@ -43,15 +43,15 @@ class GcrAccessTokenSpec(Model):
 
 async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:
     """A login for the registry. The token ends by itself; there is nothing to clean up."""
-    from syncret.providers.gcpsm.auth import choose_login, login_context  # brings in asyncio and TLS
+    from syncret.providers.gcpsm.auth import choose_login, open_login_context  # brings in asyncio and TLS
 
-    async with login_context(context) as around:
-        lease = await (await choose_login(_store_auth(spec.auth), spec.project_id, around))()
+    async with open_login_context(context) as login_context:
+        token = await (await choose_login(_store_auth(spec.auth), spec.project_id, login_context))()
     # A login that says no end has one all the same, in an hour at most.
-    expiry = int(lease.expires if lease.expires is not None else context.now() + _HOUR)
+    expiry = int(token.expires if token.expires is not None else context.now() + _HOUR)
     values = {
         "username": b"oauth2accesstoken",
-        "password": lease.value.token.raw,
+        "password": token.value.token.raw,
         "expiry": str(expiry).encode(),
     }
     return Generated({name: SecretBytes(value) for name, value in values.items()})

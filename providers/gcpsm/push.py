@@ -76,10 +76,10 @@ class Pusher:
             found = await self._api.access(target.remote_key, _LATEST)
             if found is None:
                 return
-            left = sjson.remove(found.raw, target.property)
-            if left is not None:
-                if left != found.raw:
-                    await self._api.add(target.remote_key, left)
+            remaining = sjson.remove(found.raw, target.property)
+            if remaining is not None:
+                if remaining != found.raw:
+                    await self._api.add(target.remote_key, remaining)
                 return
         await self._api.delete(secret)
 
@@ -93,8 +93,8 @@ class Pusher:
         return sjson.has(found.raw, target.property)
 
     async def _update_metadata(self, secret: "Secret", spec: PushSpec) -> None:
-        kept = secret.labels or {} if spec.merge_policy == "Merge" else {}
-        labels = {**spec.labels, **kept, **MARK}
+        existing = secret.labels or {} if spec.merge_policy == "Merge" else {}
+        labels = {**spec.labels, **existing, **MARK}
         wanted: dict[str, Any] = {}
         if labels != (secret.labels or {}):
             wanted["labels"] = labels

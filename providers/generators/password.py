@@ -57,28 +57,28 @@ def make_password(spec: PasswordSpec) -> str:
             hint=f"digits and symbols together are at most the length, and that is at most {MAX_LENGTH}",
         )
     letters = string.ascii_lowercase if spec.no_upper else string.ascii_letters
-    drawn: list[str] = []
+    password: list[str] = []
     for noun, characters, count in (
         ("letters", letters, length - digits - symbols),
         ("digits", string.digits, digits),
         ("symbols", spec.symbol_characters or SYMBOLS, symbols),
     ):
-        taken = () if spec.allow_repeat else drawn
-        drawn += _pick(noun, characters, count, repeat=spec.allow_repeat, taken=taken)
-    secrets.SystemRandom().shuffle(drawn)
-    return "".join(drawn)
+        used = () if spec.allow_repeat else password
+        password += _pick(noun, characters, count, repeat=spec.allow_repeat, used=used)
+    secrets.SystemRandom().shuffle(password)
+    return "".join(password)
 
 
-def _pick(noun: str, characters: str, count: int, *, repeat: bool, taken: Iterable[str]) -> list[str]:
+def _pick(noun: str, characters: str, count: int, *, repeat: bool, used: Iterable[str]) -> list[str]:
     if repeat:
         return [secrets.choice(characters) for _ in range(count)]
-    left = sorted(set(characters).difference(taken))
-    if count > len(left):
+    available = sorted(set(characters).difference(used))
+    if count > len(available):
         raise Malformed(
             f"number of {noun} exceeds available {noun} and repeats are not allowed",
-            hint=f"{count} are asked for, {len(left)} there are: set allowRepeat, or ask for fewer",
+            hint=f"{count} are asked for, {len(available)} there are: set allowRepeat, or ask for fewer",
         )
-    return secrets.SystemRandom().sample(left, count)
+    return secrets.SystemRandom().sample(available, count)
 
 
 def _encode(encoding: Encoding, password: str) -> bytes:

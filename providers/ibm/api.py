@@ -40,8 +40,10 @@ class Api:
         if place.is_id:
             path = f"/api/v2/secrets/{segments(place.name)}"
         else:
-            where = segments("secret_groups", place.group, "secret_types", place.type, "secrets", place.name)
-            path = f"/api/v2/{where}"
+            location = segments(
+                "secret_groups", place.group, "secret_types", place.type, "secrets", place.name
+            )
+            path = f"/api/v2/{location}"
         answer = await self._call(path, doing=f"reading {place.name}")
         if answer.status in _EXPECTED:
             raise _error_of(answer, place)

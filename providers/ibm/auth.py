@@ -125,7 +125,9 @@ async def _request_token(
 
 def _error_code(answer: Answer) -> str:
     """IAM's own code. What else it says could be anything."""
-    told = answer.decode_if(_Failure)
+    failure = answer.decode_if(_Failure)
     return (
-        told.error_code if told is not None and _CODE.fullmatch(told.error_code) else f"HTTP {answer.status}"
+        failure.error_code
+        if failure is not None and _CODE.fullmatch(failure.error_code)
+        else f"HTTP {answer.status}"
     )

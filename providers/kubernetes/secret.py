@@ -65,9 +65,9 @@ def value(secret: Secret, ref: RemoteRef) -> bytes:
         return whole(secret.data)
     found = _of_metadata(secret, ref.property) if ref.metadata else _of_data(secret, ref.property)
     if found is None:
-        where = "metadata" if ref.metadata else "data"
+        part = "metadata" if ref.metadata else "data"
         raise Malformed(
-            f'property {ref.property} does not exist in {where} of secret "{ref.key}"',
+            f'property {ref.property} does not exist in {part} of secret "{ref.key}"',
             hint=f"its keys are {', '.join(sorted(secret.data)) or 'none'}" if not ref.metadata else "",
         )
     return found
@@ -198,14 +198,14 @@ def has_same_content(one: Document, other: Document) -> bool:
     return _compared(one) == _compared(other)
 
 
-def _merged(there: dict[str, str], ours: dict[str, str], options: PushOptions) -> dict[str, str]:
+def _merged(existing: dict[str, str], ours: dict[str, str], options: PushOptions) -> dict[str, str]:
     match options.target_merge_policy:
         case "Ignore":
-            return there
+            return existing
         case "Replace":
             return ours
         case _:
-            return {**there, **ours}
+            return {**existing, **ours}
 
 
 def _compared(document: Document) -> tuple[object, ...]:

@@ -34,10 +34,10 @@ class VaultClient:
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", entries: "KeyValues", pen: "VaultPusher") -> None:
+    def __init__(self, vault: "Vault", entries: "KeyValues", pusher: "VaultPusher") -> None:
         self._vault = vault
         self._entries = entries
-        self._pusher = pen
+        self._pusher = pusher
 
     def __repr__(self) -> str:
         return f"<VaultClient {self._entries.engine}>"

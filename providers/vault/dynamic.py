@@ -42,8 +42,8 @@ async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Genera
     """One request, and the part of its answer that the spec wants."""
     async with open_vault(spec.provider, context) as vault:
         reply = await retried(lambda: _send(vault, spec), _retry(spec.retry_settings))
-        lease = None if reply is None else _state(reply, context.now())
-        return Generated({} if reply is None else _values(reply, spec.result_type), lease)
+        state = None if reply is None else _state(reply, context.now())
+        return Generated({} if reply is None else _values(reply, spec.result_type), state)
 
 
 async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenContext) -> None:

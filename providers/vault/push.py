@@ -80,8 +80,8 @@ class VaultPusher:
         path = self._engine.metadata_path(key)
         doing = f"writing metadata of {key}"
         found = await self._entries.vault.call("GET", path, doing=doing)
-        there = {} if isinstance(found, Absent) else found.data or {}
-        custom: Document = there.get(_METADATA) or {}
+        metadata = {} if isinstance(found, Absent) else found.data or {}
+        custom: Document = metadata.get(_METADATA) or {}
         await self._entries.vault.write(path, {_METADATA: {**custom, **MARK}}, doing=doing)
 
     async def _write(self, key: str, data: Document, entry: Entry) -> None:

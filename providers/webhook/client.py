@@ -47,8 +47,8 @@ class WebhookClient:
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Refs of one key share a request unless the server is told the property."""
-        asked = ref.property if self._by_property else ""
-        return RemoteKey(ref.key, ref.version, ref.metadata, asked)
+        property_name = ref.property if self._by_property else ""
+        return RemoteKey(ref.key, ref.version, ref.metadata, property_name)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, WebhookResponse | SyncError]:
         return await read_each(keys, self._one)
@@ -65,18 +65,18 @@ class WebhookClient:
         """Always a request: templates do not say how what stands there could be read and compared."""
         if not item.remote_key:
             raise Malformed("remote key must be defined", hint="write match.remoteRef.remoteKey")
-        told = {"remoteKey": item.remote_key}
+        data = {"remoteKey": item.remote_key}
         if item.secret_key:
-            told["secretKey"] = item.secret_key
-        told[item.remote_key] = item.value.raw.decode("utf-8", "surrogateescape")
+            data["secretKey"] = item.secret_key
+        data[item.remote_key] = item.value.raw.decode("utf-8", "surrogateescape")
         body = self._spec.body or item.value.raw
         doing = f"pushing key {item.remote_key}"
-        await self._api.send(self._spec.method or "POST", told, doing=doing, body=body)
+        await self._api.send(self._spec.method or "POST", data, doing=doing, body=body)
 
     async def delete(self, target: RemoteTarget) -> None:
-        told = {"remoteKey": target.remote_key}
+        data = {"remoteKey": target.remote_key}
         doing = f"deleting key {target.remote_key}"
-        await self._api.send("DELETE", told, doing=doing, accept=(NOT_FOUND,))
+        await self._api.send("DELETE", data, doing=doing, accept=(NOT_FOUND,))
 
     async def exists(self, target: RemoteTarget) -> bool:
         return await self._one(RemoteKey(target.remote_key)) is not None

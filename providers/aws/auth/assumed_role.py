@@ -31,18 +31,18 @@ class Role:
 def assumed_role(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
     """A session in that role. It is assumed when it is first needed, and again before the session ends."""
 
-    async def draw() -> ExpiringValue[ReadOnlyCredentials]:
-        said: dict[str, object] = {}
+    async def assume() -> ExpiringValue[ReadOnlyCredentials]:
+        optional: dict[str, object] = {}
         if role.external_id:
-            said["ExternalId"] = role.external_id
+            optional["ExternalId"] = role.external_id
         if role.tags:
-            said["Tags"] = tag_list(role.tags)
+            optional["Tags"] = tag_list(role.tags)
         if role.transitive:
-            said["TransitiveTagKeys"] = list(role.transitive)
+            optional["TransitiveTagKeys"] = list(role.transitive)
         name = session_name(context)
         async with sdk.open_client("sts", region, source) as sts:
             try:
-                answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **said)
+                answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **optional)
             except Denied as error:
                 raise Denied(
                     f"the role {role.arn} cannot be assumed: {error.message}",
@@ -50,7 +50,7 @@ def assumed_role(source: AioSession, role: Role, region: str, context: OpenConte
                 ) from None
         return expiring_keys(answer)
 
-    return sdk.session(RefreshableCredentials(draw, context.now))
+    return sdk.session(RefreshableCredentials(assume, context.now))
 
 
 def session_name(context: OpenContext) -> str:

@@ -30,7 +30,7 @@ def service_account_credentials(
 ) -> RefreshableCredentials:
     """Credentials of the account's role. Account and token are asked for at each draw."""
 
-    async def draw() -> ExpiringValue[ReadOnlyCredentials]:
+    async def assume() -> ExpiringValue[ReadOnlyCredentials]:
         role, token = await web_identity(account, context)
         async with sdk.open_client("sts", region, sdk.session(sdk.UNSIGNED)) as sts:
             try:
@@ -47,7 +47,7 @@ def service_account_credentials(
                 ) from None
         return expiring_keys(answer)
 
-    return RefreshableCredentials(draw, context.now)
+    return RefreshableCredentials(assume, context.now)
 
 
 async def static_credentials(ref: AwsSecretRef, credentials: Credentials) -> AioCredentials:
@@ -76,9 +76,9 @@ async def _secret_text(selector: SecretKeySelector, credentials: Credentials, fi
 
 async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSession:
     """Who a store is. Raises SyncError where the manifest or a Secret does not say it."""
-    who = await credentials_of(spec.auth, spec.region, context)
+    session = await credentials_of(spec.auth, spec.region, context)
     for role in spec.additional_roles:
-        who = assumed_role(who, Role(role), spec.region, context)
+        session = assumed_role(session, Role(role), spec.region, context)
     if spec.role:
         role_with_all = Role(
             spec.role,
@@ -86,16 +86,16 @@ async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSessio
             tags=_tags(spec, context),
             transitive=spec.transitive_tag_keys,
         )
-        who = assumed_role(who, role_with_all, spec.region, context)
-    return who
+        session = assumed_role(session, role_with_all, spec.region, context)
+    return session
 
 
 async def credentials_of_generator(
     auth: AwsAuth | None, role: str, region: str, context: OpenContext
 ) -> AioSession:
     """Who a generator is."""
-    who = await credentials_of(auth or AwsAuth(), region, context)
-    return assumed_role(who, Role(role), region, context) if role else who
+    session = await credentials_of(auth or AwsAuth(), region, context)
+    return assumed_role(session, Role(role), region, context) if role else session
 
 
 async def credentials_of(auth: AwsAuth, region: str, context: OpenContext) -> AioSession:
@@ -112,6 +112,6 @@ def _tags(spec: AwsSpec, context: OpenContext) -> dict[str, str]:
     if spec.session_tags_policy == "None":
         return {tag.key: tag.value for tag in spec.session_tags}
     custom = spec.custom_session_tags if spec.session_tags_policy == "Custom" else {}
-    given = {key: value for key, value in custom.items() if key and value}
-    facts = (context.scope.namespace, context.store.name, context.store.kind)
-    return given | dict(zip(RESERVED_TAGS, facts, strict=True))
+    tags = {key: value for key, value in custom.items() if key and value}
+    reserved = (context.scope.namespace, context.store.name, context.store.kind)
+    return tags | dict(zip(RESERVED_TAGS, reserved, strict=True))

@@ -14,10 +14,10 @@ class RefreshableCredentials(AioCredentials):
     """Credentials as the SDK takes them. Each call is signed with those that are good then."""
 
     def __init__(
-        self, draw: Callable[[], Awaitable[ExpiringValue[ReadOnlyCredentials]]], now: Callable[[], float]
+        self, fetch: Callable[[], Awaitable[ExpiringValue[ReadOnlyCredentials]]], now: Callable[[], float]
     ) -> None:
         super().__init__("", "")  # the SDK asks for frozen ones alone
-        self._expiring = ExpiringLogin(draw, now=now)
+        self._expiring = ExpiringLogin(fetch, now=now)
 
     async def get_frozen_credentials(self) -> ReadOnlyCredentials:
         """What to sign the next call with. Raises SyncError where none can be drawn."""
@@ -25,9 +25,9 @@ class RefreshableCredentials(AioCredentials):
 
     def forget(self) -> None:
         """AWS says that they have ended already: draw others for the next call."""
-        held = self._expiring.current
-        if held is not None:
-            self._expiring.drop(held)
+        current = self._expiring.current
+        if current is not None:
+            self._expiring.drop(current)
 
     def __repr__(self) -> str:
         return f"<Renewed {self._expiring!r}>"
@@ -35,7 +35,7 @@ class RefreshableCredentials(AioCredentials):
 
 def expiring_keys(answer: Mapping[str, Any]) -> ExpiringValue[ReadOnlyCredentials]:
     """The credentials in an answer of STS."""
-    given = answer["Credentials"]
-    expires: datetime = given["Expiration"]
-    keys = ReadOnlyCredentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
+    issued = answer["Credentials"]
+    expires: datetime = issued["Expiration"]
+    keys = ReadOnlyCredentials(issued["AccessKeyId"], issued["SecretAccessKey"], issued["SessionToken"])
     return ExpiringValue(keys, expires.timestamp())

@@ -90,11 +90,11 @@ class ExpiringLogin(Generic[T]):
     async def get(self) -> T:
         """A login that is good now. Raises what the login raised."""
         while True:
-            good = self._valid()
-            if good is not None and (self._pending is not None or self._now() < good.renew_at):
-                return good.lease.value
+            valid = self._valid()
+            if valid is not None and (self._pending is not None or self._now() < valid.renew_at):
+                return valid.lease.value
             if self._pending is None:
-                return await self._log_in(good)
+                return await self._log_in(valid)
             pending = self._pending
             await asyncio.wait([pending])  # not the future itself: one who gives up must not cancel it
             outcome = pending.result()
@@ -120,11 +120,11 @@ class ExpiringLogin(Generic[T]):
             if self._just_refused(value):
                 raise
             self.drop(value)
-        another = await self.get()
+        renewed = await self.get()
         try:
-            return await call(another)
+            return await call(renewed)
         except self._refused:
-            self._last_refused_new = another, self._now() + _REFUSED_PAUSE
+            self._last_refused_new = renewed, self._now() + _REFUSED_PAUSE
             raise
 
     def _just_refused(self, value: T) -> bool:
@@ -180,9 +180,9 @@ def is_daemon_credential(path: str, environment: Mapping[str, str]) -> bool:
     Where a manifest names a file and the server that its content is sent to, it must not be one of these.
     """
     real = Path(os.path.realpath(path))
-    named = (environment.get(name) for name in _OWN_FILES)
+    own_files = (environment.get(name) for name in _OWN_FILES)
     return real.is_relative_to(os.path.realpath(_OWN_TOKENS)) or any(
-        real == Path(os.path.realpath(own)) for own in named if own
+        real == Path(os.path.realpath(own)) for own in own_files if own
     )
 
 

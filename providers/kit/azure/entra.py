@@ -151,16 +151,16 @@ async def _request_token(
 
 def _error_of(answer: Answer) -> SyncError:
     """Only Entra's numbers and words of RFC 6749 are told: the text could hold anything."""
-    told = answer.decode_if(_Failure)
-    if told is None:
+    failure = answer.decode_if(_Failure)
+    if failure is None:
         return Denied(f"{answer.doing}: Microsoft Entra ID refuses (HTTP {answer.status})")
-    number = f"AADSTS{told.error_codes[0]}" if told.error_codes else f"HTTP {answer.status}"
-    if told.error == _DOWN or _DOWN_CODE in told.error_codes:
+    number = f"AADSTS{failure.error_codes[0]}" if failure.error_codes else f"HTTP {answer.status}"
+    if failure.error == _DOWN or _DOWN_CODE in failure.error_codes:
         return Unavailable(f"{answer.doing}: Microsoft Entra ID is down for the moment ({number})")
-    for code in told.error_codes:
+    for code in failure.error_codes:
         if code in _CODES:
             return Denied(f"{answer.doing}: Microsoft Entra ID refuses (AADSTS{code})", hint=_CODES[code])
     return Denied(
         f"{answer.doing}: Microsoft Entra ID refuses ({number})",
-        hint=_WORDS.get(told.error, "look the number up at https://login.microsoftonline.com/error"),
+        hint=_WORDS.get(failure.error, "look the number up at https://login.microsoftonline.com/error"),
     )

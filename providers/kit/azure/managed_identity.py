@@ -54,8 +54,8 @@ async def log_in_with_managed_identity(
     if answer.status == HTTPStatus.GONE:
         raise Unavailable(f"{doing}: the metadata server is being updated")
     if answer.status != HTTPStatus.OK:
-        known = f"is identityId {identity} assigned to the machine?" if identity else _HINT
-        raise Malformed(f"{doing}: there is no such identity here (HTTP {answer.status})", hint=known)
+        hint = f"is identityId {identity} assigned to the machine?" if identity else _HINT
+        raise Malformed(f"{doing}: there is no such identity here (HTTP {answer.status})", hint=hint)
     return token_of(answer, now())
 
 

@@ -159,6 +159,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
         return "error parsing regexp: invalid UTF-8"
     reason = error.args[0] if error.args else ""
-    told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-    code, _, part = told.partition(": ")
+    message = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+    code, _, part = message.partition(": ")
     return f"error parsing regexp: {_CODES.get(code, code)}: `{part}`"

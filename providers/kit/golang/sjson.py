@@ -51,8 +51,12 @@ def remove(document: bytes, path: str) -> bytes | None:
     parts = _parts(path)
     if _get(source, parts) is None:
         return document
-    left = _remove(source, parts)
-    return left.encode("utf-8", "surrogateescape") if gojson.unmarshal(left, keep_numbers=True) else None
+    remaining = _remove(source, parts)
+    return (
+        remaining.encode("utf-8", "surrogateescape")
+        if gojson.unmarshal(remaining, keep_numbers=True)
+        else None
+    )
 
 
 def has(document: bytes, path: str) -> bool:

@@ -56,15 +56,15 @@ class ApplicationDefault:
         self._now = now
 
     async def __call__(self) -> ExpiringValue[Access]:
-        named = self._environment.get("GOOGLE_APPLICATION_CREDENTIALS")
-        path = Path(named) if named else self._gcloud()
-        if not named and (path is None or not await asyncio.to_thread(path.is_file)):
-            lease = await metadata_server_login(self._http, self._endpoints, self._now)()
+        variable = self._environment.get("GOOGLE_APPLICATION_CREDENTIALS")
+        path = Path(variable) if variable else self._gcloud()
+        if not variable and (path is None or not await asyncio.to_thread(path.is_file)):
+            token = await metadata_server_login(self._http, self._endpoints, self._now)()
         else:
             document = token_file(path or "", what="credentials")
-            lease = await self._login(document, str(path))()
+            token = await self._login(document, str(path))()
         project = self._environment.get("GOOGLE_CLOUD_QUOTA_PROJECT")
-        return ExpiringValue(lease.value._replace(quota_project=project), lease.expires) if project else lease
+        return ExpiringValue(token.value._replace(quota_project=project), token.expires) if project else token
 
     def _gcloud(self) -> Path | None:
         folder, home = self._environment.get("CLOUDSDK_CONFIG"), self._environment.get("HOME")
@@ -117,14 +117,14 @@ class ApplicationDefault:
         }
 
         async def login() -> ExpiringValue[Access]:
-            lease = await request_token(
+            token = await request_token(
                 self._http,
                 user.token_uri,
                 fields,
                 doing="logging in with gcloud's credentials",
                 now=self._now(),
             )
-            return ExpiringValue(lease.value._replace(quota_project=user.quota_project_id), lease.expires)
+            return ExpiringValue(token.value._replace(quota_project=user.quota_project_id), token.expires)
 
         return login
 
@@ -134,7 +134,7 @@ class ApplicationDefault:
         async def login() -> ExpiringValue[Access]:
             access = (await source()).value
             url = self._endpoints.with_overrides(file.service_account_impersonation_url)
-            lease = await impersonate(self._http, url, access, delegates=file.delegates)
-            return ExpiringValue(lease.value._replace(quota_project=file.quota_project_id), lease.expires)
+            token = await impersonate(self._http, url, access, delegates=file.delegates)
+            return ExpiringValue(token.value._replace(quota_project=file.quota_project_id), token.expires)
 
         return login

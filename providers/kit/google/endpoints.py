@@ -67,7 +67,7 @@ class Endpoints:
             f"https://iamcredentials.{self.universe}/": f"{self.iam_credentials}/",
             "http://169.254.169.254/latest/": f"{self.aws_metadata}/latest/",
         }
-        for usual, ours in places.items():
+        for usual, override in places.items():
             if url.startswith(usual):
-                return ours + url.removeprefix(usual)
+                return override + url.removeprefix(usual)
         return url

@@ -67,11 +67,11 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     `allow` is what to grant where it says that the caller may not.
     """
     failure = answer.decode_if(_Failure)
-    told = failure.error if failure is not None else _Error()
+    error = failure.error if failure is not None else _Error()
     if answer.status == HTTPStatus.FORBIDDEN:
-        reasons = [_REASONS[each.reason] for each in told.details if each.reason in _REASONS]
+        reasons = [_REASONS[each.reason] for each in error.details if each.reason in _REASONS]
         return Denied(f"{answer.doing}: permission denied", hint=reasons[0] if reasons else allow)
-    if answer.status == HTTPStatus.NOT_FOUND and told.status == "NOT_FOUND":
+    if answer.status == HTTPStatus.NOT_FOUND and error.status == "NOT_FOUND":
         return None
     if answer.status == HTTPStatus.NOT_FOUND:
         return Malformed(
@@ -80,8 +80,8 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
         )
     if answer.status == HTTPStatus.CONFLICT:
         return Conflict(f"{answer.doing}: somebody else changed it at the same time")
-    if told.status == "FAILED_PRECONDITION":
-        if "DISABLED state" in told.message or "DESTROYED state" in told.message:
+    if error.status == "FAILED_PRECONDITION":
+        if "DISABLED state" in error.message or "DESTROYED state" in error.message:
             return Unusable(
                 f"{answer.doing}: the version is disabled or destroyed",
                 hint="enable it, add another, or set secretVersionSelectionPolicy to LatestOrFetch",
@@ -98,7 +98,9 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
 
 def login_error_of(answer: "Answer") -> SyncError:
     """The error of a token endpoint. Only words of RFC 6749 are told: the rest could be anything."""
-    told = answer.decode_if(_OAuthFailure)
-    if told is not None and told.error in _OAUTH:
-        return Denied(f"{answer.doing}: Google refuses the login ({told.error})", hint=_OAUTH[told.error])
+    failure = answer.decode_if(_OAuthFailure)
+    if failure is not None and failure.error in _OAUTH:
+        return Denied(
+            f"{answer.doing}: Google refuses the login ({failure.error})", hint=_OAUTH[failure.error]
+        )
     return Denied(f"{answer.doing}: Google refuses the login (HTTP {answer.status})")

@@ -262,12 +262,12 @@ class ExternalAccountLogin:
             _options(account),
         )
         doing = "exchanging a token of another issuer at Google"
-        lease = await exchange_token(self.http, url, wanted, doing=doing, now=self.now())
+        token = await exchange_token(self.http, url, wanted, doing=doing, now=self.now())
         if account.service_account_impersonation_url:
             seconds = account.service_account_impersonation.token_lifetime_seconds
             target = self.endpoints.with_overrides(account.service_account_impersonation_url)
-            lease = await impersonate(self.http, target, lease.value, seconds=seconds or 3600)
-        return ExpiringValue(lease.value._replace(quota_project=account.quota_project_id), lease.expires)
+            token = await impersonate(self.http, target, token.value, seconds=seconds or 3600)
+        return ExpiringValue(token.value._replace(quota_project=account.quota_project_id), token.expires)
 
 
 def _options(account: ExternalAccount) -> str:

@@ -115,12 +115,12 @@ async def exchange_workload_token(
     account, credentials = workload.account, context.credentials
     annotations = await credentials.account_annotations(account.name, account.namespace)
 
-    async def asked(path: str) -> str:
+    async def metadata(path: str) -> str:
         return await metadata_value(http, endpoints, path, hint=_NO_CLUSTER)
 
-    project = workload.project or await asked("project/project-id")
-    location = workload.location or await asked("instance/attributes/cluster-location")
-    name = workload.cluster or await asked("instance/attributes/cluster-name")
+    project = workload.project or await metadata("project/project-id")
+    location = workload.location or await metadata("instance/attributes/cluster-location")
+    name = workload.cluster or await metadata("instance/attributes/cluster-name")
     pool = f"{project}.svc.id.goog"
     cluster = f"https://container.googleapis.com/v1/projects/{project}/locations/{location}/clusters/{name}"
     issued = await credentials.account_token(

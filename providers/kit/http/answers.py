@@ -119,16 +119,16 @@ def error_of_status(
     doing: str, status: int, headers: Mapping[str, str], now: Callable[[], float]
 ) -> SyncError:
     """The error for a status that the caller did not expect. Only the status is told, never the body."""
-    told = f"{doing}: HTTP {status}{_phrase(status)}"
+    message = f"{doing}: HTTP {status}{_phrase(status)}"
     after = retry_after(headers.get("retry-after", ""), now)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         hint = "the server allows fewer calls: lower syncret.dev/requests-per-second of the store"
-        return Throttled(told, retry_after=after, hint=hint)
+        return Throttled(message, retry_after=after, hint=hint)
     if status == HTTPStatus.SERVICE_UNAVAILABLE and after is not None:
-        return Throttled(told, retry_after=after)
+        return Throttled(message, retry_after=after)
     broken = Unavailable if status >= HTTPStatus.INTERNAL_SERVER_ERROR else Malformed
     error, hint = _REFUSALS.get(status, (broken, ""))
-    return error(told, hint=hint)
+    return error(message, hint=hint)
 
 
 def retry_after(text: str, now: Callable[[], float]) -> float | None:

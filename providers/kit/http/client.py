@@ -200,21 +200,21 @@ class Http:
         return url
 
     def _redirected(self, answer: Answer, method: str, target: _Target, location: str) -> _Target:
-        there = _target(urljoin(target.url, location), answer.doing)
-        told = f"{answer.doing}: {target.server} redirects (HTTP {answer.status})"
-        if target.origin.startswith("https:") and not there.origin.startswith("https:"):
+        redirected = _target(urljoin(target.url, location), answer.doing)
+        message = f"{answer.doing}: {target.server} redirects (HTTP {answer.status})"
+        if target.origin.startswith("https:") and not redirected.origin.startswith("https:"):
             raise Malformed(
-                f"{told} to {there.server} without TLS, where anybody could read the credentials",
+                f"{message} to {redirected.server} without TLS, where anybody could read the credentials",
                 hint="have the server name itself with https://",
             )
-        if there.origin != target.origin and not self._trusts_redirects:
+        if redirected.origin != target.origin and not self._trusts_redirects:
             raise Malformed(
-                f"{told} to {there.server}, which would receive the credentials",
+                f"{message} to {redirected.server}, which would receive the credentials",
                 hint="write that server's URL into the store, if it is the right one",
             )
         if method not in {"GET", "HEAD"} and answer.status not in _SAME_METHOD:
-            raise Malformed(f"{told} a {method}, which would lose its body", hint="write the final URL")
-        return there
+            raise Malformed(f"{message} a {method}, which would lose its body", hint="write the final URL")
+        return redirected
 
     def is_own_server(self, url: str) -> bool:
         """Whether an absolute address is on the server of `base`, however host and port are written."""

@@ -34,16 +34,16 @@ _TABLE: Final[tuple[tuple[type[BaseException], type[SyncError], str, str], ...]]
 
 def failure(error: BaseException, doing: str, server: str) -> SyncError:
     """Our error for one of FAILURES. It names the server, and nothing of the original's text."""
-    told = f"{doing}: {server}"
+    prefix = f"{doing}: {server}"
     tls = _tls_error(error)
     if isinstance(tls, ssl.SSLCertVerificationError):
-        return _untrusted(tls, told)
+        return _untrusted(tls, prefix)
     if tls is not None:
-        return _handshake(tls, told)
+        return _handshake(tls, prefix)
     for kinds, error_type, problem, hint in _TABLE:
         if isinstance(error, kinds):
             return error_type(f"{doing}: {problem.format(server)}", hint=hint)
-    return Unavailable(f"{told} broke the connection: {type(error).__name__}")
+    return Unavailable(f"{prefix} broke the connection: {type(error).__name__}")
 
 
 def _tls_error(error: BaseException) -> ssl.SSLError | None:
@@ -58,25 +58,25 @@ def _tls_error(error: BaseException) -> ssl.SSLError | None:
     return found
 
 
-def _untrusted(error: ssl.SSLCertVerificationError, told: str) -> SyncError:
+def _untrusted(error: ssl.SSLCertVerificationError, prefix: str) -> SyncError:
     if error.verify_code in _EXPIRED:
-        return Unavailable(f"{told}: its certificate has expired", hint="renew the server's certificate")
+        return Unavailable(f"{prefix}: its certificate has expired", hint="renew the server's certificate")
     if error.verify_code in _OTHER_NAME:
         return Malformed(
-            f"{told}: its certificate is for another name", hint="write the URL with the certificate's name"
+            f"{prefix}: its certificate is for another name", hint="write the URL with the certificate's name"
         )
     return Malformed(
-        f"{told}: its certificate is not trusted",
+        f"{prefix}: its certificate is not trusted",
         hint="set caBundle or caProvider to the authority that signed it; without these, SSL_CERT_FILE",
     )
 
 
-def _handshake(error: ssl.SSLError, told: str) -> SyncError:
+def _handshake(error: ssl.SSLError, prefix: str) -> SyncError:
     reason = error.reason or ""
     if reason in _PLAIN:
-        return Malformed(f"{told} does not speak TLS", hint="write http:// or another port")
+        return Malformed(f"{prefix} does not speak TLS", hint="write http:// or another port")
     if reason.endswith(_WANTS_CLIENT):
         return Denied(
-            f"{told} does not accept our client certificate", hint="does the store give the right one?"
+            f"{prefix} does not accept our client certificate", hint="does the store give the right one?"
         )
-    return Unavailable(f"{told}: TLS failed")
+    return Unavailable(f"{prefix}: TLS failed")

@@ -73,8 +73,8 @@ def authenticate(challenge: Challenge, user: str, password: str, *, nonce: bytes
 
 def response_key(name: str, domain: str, password: str) -> bytes:
     """What the password is worth to this user of this domain (NTOWFv2)."""
-    who = (name.upper() + domain).encode("utf-16-le")
-    return hmac.digest(md4(password.encode("utf-16-le")), who, "md5")
+    identity = (name.upper() + domain).encode("utf-16-le")
+    return hmac.digest(md4(password.encode("utf-16-le")), identity, "md5")
 
 
 def answer(key: bytes, challenge: Challenge, nonce: bytes, moment: bytes) -> bytes:

@@ -223,8 +223,8 @@ class Vault:
         async with self._lookup_lock:  # one who asks, for all who were refused together
             if self._tokens.current is not token:
                 return self._invalid_token(doing)
-            sure, moment = self._looked_up or (None, 0.0)
-            if sure is token and self._now() - moment <= _LOOKUP_LIFETIME:
+            token_seen, moment = self._looked_up or (None, 0.0)
+            if token_seen is token and self._now() - moment <= _LOOKUP_LIFETIME:
                 if self._suspected:
                     # A new token fares no better. If it may not look itself up, nothing can be learned so.
                     self._suspected = False

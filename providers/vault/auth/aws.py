@@ -79,7 +79,7 @@ async def credentials_of(method: VaultIam, region: str, context: OpenContext) ->
 
 
 def signed(
-    who: AwsKeys, region: str, body: str, *, now: float, headers: Mapping[str, str] | None = None
+    keys: AwsKeys, region: str, body: str, *, now: float, headers: Mapping[str, str] | None = None
 ) -> Signed:
     """A request to the region's STS."""
     url = sts_url(region)
@@ -87,9 +87,9 @@ def signed(
         url,
         body,
         {"Content-Type": _FORM, **(headers or {})},
-        access_key=who.access_key,
-        secret_key=who.secret_key,
-        session_token=who.session_token,
+        access_key=keys.access_key,
+        secret_key=keys.secret_key,
+        session_token=keys.session_token,
         region=region,
         now=now,
     )

@@ -42,13 +42,13 @@ async def signed(
     workload = Workload(
         account, identity.cluster_project_id or project, identity.cluster_location, identity.cluster_name
     )
-    lease, email = await exchange_workload_token(workload, context, http, endpoints)
+    token, email = await exchange_workload_token(workload, context, http, endpoints)
     if not email:
         raise Malformed(
             f"ServiceAccount {account.name} stands for no service account of Google",
             hint=f"annotate it: {ACCOUNT}",
         )
-    access = (await impersonate(http, endpoints.impersonation(email), lease.value)).value
+    access = (await impersonate(http, endpoints.impersonation(email), token.value)).value
     answer = await http.request(
         "POST",
         endpoints.signing(email),

@@ -126,11 +126,11 @@ def _string(sign: str, value: str, wanted: str) -> bool:
 
 
 def _bool(sign: str, wanted: str, *, truth: bool) -> bool:
-    own, other, strict, wide = ("true", "false", ">", ">=") if truth else ("false", "true", "<", "<=")
+    own, other, strict, or_equal = ("true", "false", ">", ">=") if truth else ("false", "true", "<", "<=")
     match sign:
         case "=":
             return wanted == own
         case "!=":
             return wanted != own
         case _:
-            return sign == wide or (sign == strict and wanted == other)
+            return sign == or_equal or (sign == strict and wanted == other)

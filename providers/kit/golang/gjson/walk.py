@@ -69,13 +69,13 @@ class Walk:
 
     def _get(self, document: str, path: str) -> Result:
         if len(path) > 1 and path[0] in "@!":
-            made = modifiers.apply(document, path, self.get) if path[0] == "@" else modifiers.literal(path)
-            if made is not None:
-                self._work_left -= len(made.document)
+            applied = modifiers.apply(document, path, self.get) if path[0] == "@" else modifiers.literal(path)
+            if applied is not None:
+                self._work_left -= len(applied.document)
                 return (
-                    self.get(made.document, made.rest[1:])
-                    if made.rest[:1] in {".", "|"}
-                    else parse(made.document)
+                    self.get(applied.document, applied.rest[1:])
+                    if applied.rest[:1] in {".", "|"}
+                    else parse(applied.document)
                 )
         opening = path[:1]
         if len(path) > 1 and opening in "[{":
@@ -122,8 +122,8 @@ class Walk:
             if not closed or place < 0:
                 return len(text), False
             if fits and component.more and text[place] in "{[":
-                place, over = self._descend(found, text, place, component.rest)
-                if over:
+                place, done = self._descend(found, text, place, component.rest)
+                if done:
                     return place, True
                 continue
             value, place, closed = value_at(text, place)
@@ -159,8 +159,8 @@ class Walk:
             wanted = count == index
             count += 1
             if wanted and component.more and text[place] in "{[":
-                place, over = self._descend(found, text, place, component.rest)
-                if over:
+                place, done = self._descend(found, text, place, component.rest)
+                if done:
                     return place, True
                 continue
             value, place, closed = value_at(text, place)
@@ -188,12 +188,12 @@ class Walk:
         self, found: _Found, component: Component, query: Query, value: Result, elements: list[Result]
     ) -> bool:
         if value.kind is Kind.JSON:
-            judged = self.get(value.raw, query.path)
+            tested = self.get(value.raw, query.path)
         elif query.path:
             return False
         else:
-            judged = value
-        if not matches(query, judged):
+            tested = value
+        if not matches(query, tested):
             return False
         if component.more:
             rest, pipe = paths.split_pipe(component.rest)

@@ -178,8 +178,8 @@ class _Parser:
         self._expect("]")
         if separator == ":":
             return [self._range(keys)], True
-        known = [key for key in keys if key is not None]
-        return ([steps.union(known)], True) if separator else ([steps.child(known[0])], False)
+        present = [key for key in keys if key is not None]
+        return ([steps.union(present)], True) if separator else ([steps.child(present[0])], False)
 
     def _range(self, keys: list[Expression | None]) -> Step:
         if len(keys) > len(("low", "high", "stride")):
