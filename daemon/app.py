@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from syncret.config.resources.kinds import KINDS
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
 from syncret.daemon.engine.clock import Clock
@@ -136,8 +137,7 @@ async def run_engine(
 def reconcilers(context: ReconcilerContext) -> tuple[Reconciler, ...]:
     """One reconciler for each kind that has one."""
     return (
-        SecretStoreReconciler(context, "SecretStore"),
-        SecretStoreReconciler(context, "ClusterSecretStore"),
+        *(SecretStoreReconciler(context, kind.kind) for kind in KINDS if kind.role == "store"),
         ExternalSecretReconciler(context),
         PushSecretReconciler(context),
         GeneratorStateReconciler(context),

@@ -8,9 +8,9 @@ import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.base import GROUP
+from syncret.config.resources.kinds import NAMESPACE, is_shown, role_of
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
-from syncret.daemon.core import generator_states
 from syncret.daemon.core.ownership import MANAGED, controller_of
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
@@ -20,7 +20,6 @@ from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.daemon.homes.opening import host_home
-from syncret.daemon.ops.object_view import KINDS
 from syncret.daemon.recorded_writes import RecordedWrite, RecordingWriter
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.registry import Registry
@@ -146,7 +145,7 @@ async def _collect(
     include_all: bool,
 ) -> None:
     for kind in sorted(home.kinds()):
-        reconciled = kind in KINDS or kind == generator_states.KIND
+        reconciled = is_shown(kind) or role_of(kind) == "record"
         if not (include_all or reconciled):
             continue
         for stored in await home.list(kind):
@@ -179,6 +178,6 @@ def is_output(document: Document) -> bool:
 def _is_implied(kind: GroupKind, document: Document) -> bool:
     """Whether it is a namespace without a manifest, which exists because an object is in it."""
     labels = member(document, "metadata", "labels")
-    return kind.kind == "Namespace" and labels == {
+    return kind == NAMESPACE.group_kind and labels == {
         "kubernetes.io/metadata.name": document["metadata"]["name"]
     }

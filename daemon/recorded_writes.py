@@ -7,10 +7,10 @@ import msgspec
 
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef, ref_of
+from syncret.config.resources.kinds import role_of
 from syncret.daemon.homes.contract import StoredObject, Target
 
 BOOKKEEPING = ("finalizers", "resourceVersion", "managedFields")
-BOOKS = GroupKind("generators.external-secrets.io", "GeneratorState")
 
 
 class RecordedWrite(NamedTuple):
@@ -78,7 +78,7 @@ class RecordingWriter:
             self._note(RecordedWrite("delete", ref, before.data, None))
 
     def _note(self, written: RecordedWrite) -> None:
-        if written.ref.group_kind != BOOKS:
+        if role_of(written.ref.group_kind) != "record":
             self.written.append(written)
 
 

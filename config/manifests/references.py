@@ -8,7 +8,17 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_object, ref_of
 from syncret.config.paths import join
-from syncret.config.resources.base import GENERATORS_GROUP, GROUP
+from syncret.config.resources.kinds import (
+    CONFIG_MAP,
+    SECRET,
+    SECRET_STORE,
+    Role,
+    generator_ref,
+    kind_named,
+    kind_of,
+    role_of,
+    store_ref,
+)
 from syncret.config.spelling import by_similarity
 
 _COMPARED: Final = 200
@@ -38,22 +48,26 @@ def missing_references(documents: Iterable[Document]) -> Mapping[ObjectRef, tupl
 def references(document: Document) -> Iterator[Reference]:
     """Every object that a document refers to, if its namespace is known."""
     ref = ref_of(document)
-    spec = _at(document, "spec")
-    if ref.group != GROUP or spec is None:
+    spec, kind = _at(document, "spec"), kind_of(ref.group_kind)
+    if spec is None or kind is None:
         return
-    match ref.kind:
-        case "ExternalSecret":
-            yield from _external_secret(spec, ref.namespace, "spec")
-        case "ClusterExternalSecret":
-            inner = _at(spec, "externalSecretSpec") or {}
-            yield from _cluster_scoped(_external_secret(inner, "", "spec.externalSecretSpec"))
-        case "PushSecret":
-            yield from _push_secret(spec, ref.namespace, "spec")
-        case "ClusterPushSecret":
-            inner = _at(spec, "pushSecretSpec") or {}
-            yield from _cluster_scoped(_push_secret(inner, "", "spec.pushSecretSpec"))
-        case "SecretStore" | "ClusterSecretStore":
-            yield from _selectors(spec.get("provider"), ref.namespace, "spec.provider")
+    if kind.child is not None:
+        field = f"{kind.child.field}Spec"
+        inner = _by_role(kind.child.role, _at(spec, field) or {}, "", f"spec.{field}")
+        # Files do not tell which objects exist in the namespaces that a cluster-wide kind selects.
+        yield from (one for one in inner if _is_cluster_scoped(one.target))
+    else:
+        yield from _by_role(kind.role, spec, ref.namespace, "spec")
+
+
+def _by_role(role: Role, spec: Document, namespace: str, path: str) -> Iterator[Reference]:
+    match role:
+        case "sync":
+            yield from _external_secret(spec, namespace, path)
+        case "push":
+            yield from _push_secret(spec, namespace, path)
+        case "store":
+            yield from _selectors(spec.get("provider"), namespace, f"{path}.provider")
         case _:
             pass
 
@@ -77,33 +91,29 @@ def _push_secret(spec: Document, namespace: str, path: str) -> Iterator[Referenc
         yield from _store(entry.get("storeRef"), namespace, f"{path}.dataTo[{place}].storeRef")
     name = _text(_at(spec, "selector", "secret"), "name")
     if name:
-        yield Reference(f"{path}.selector.secret.name", ObjectRef("", "Secret", namespace, name))
+        yield Reference(f"{path}.selector.secret.name", SECRET.ref(namespace, name))
     yield from _generator(_at(spec, "selector", "generatorRef"), namespace, f"{path}.selector.generatorRef")
     yield from _template(_at(spec, "template"), namespace, f"{path}.template")
 
 
 def _store(store: Json, namespace: str, path: str) -> Iterator[Reference]:
-    name, kind = _text(store, "name"), _text(store, "kind") or "SecretStore"
+    name, kind = _text(store, "name"), _text(store, "kind") or SECRET_STORE.kind
     if name:
-        where = "" if kind == "ClusterSecretStore" else namespace
-        yield Reference(f"{path}.name", ObjectRef(GROUP, kind, where, name))
+        yield Reference(f"{path}.name", store_ref(kind, name, namespace))
 
 
 def _generator(generator: Json, namespace: str, path: str) -> Iterator[Reference]:
     name, kind = _text(generator, "name"), _text(generator, "kind")
     if name and kind:
-        where = "" if kind == "ClusterGenerator" else namespace
-        yield Reference(f"{path}.name", ObjectRef(GENERATORS_GROUP, kind, where, name))
+        yield Reference(f"{path}.name", generator_ref(kind, name, namespace))
 
 
 def _template(template: Document | None, namespace: str, path: str) -> Iterator[Reference]:
     for place, entry in _entries((template or {}).get("templateFrom")):
-        for field, kind in (("configMap", "ConfigMap"), ("secret", "Secret")):
-            name = _text(entry.get(field), "name")
+        for kind in (CONFIG_MAP, SECRET):
+            name = _text(entry.get(kind.field), "name")
             if name:
-                yield Reference(
-                    f"{path}.templateFrom[{place}].{field}.name", ObjectRef("", kind, namespace, name)
-                )
+                yield Reference(f"{path}.templateFrom[{place}].{kind.field}.name", kind.ref(namespace, name))
 
 
 def _selectors(value: Json, namespace: str, path: str) -> Iterator[Reference]:
@@ -111,27 +121,27 @@ def _selectors(value: Json, namespace: str, path: str) -> Iterator[Reference]:
     if not is_object(value):
         return
     name, where = _text(value, "name"), _text(value, "namespace") or namespace
-    kind = _text(value, "type") if "type" in value else "Secret"
-    if name and where and kind in {"Secret", "ConfigMap"} and "key" in value:
+    kind = kind_named(_text(value, "type")) if "type" in value else SECRET
+    if name and where and kind in (SECRET, CONFIG_MAP) and "key" in value:
         if value.keys() <= _SELECTOR | {"type"}:
-            yield Reference(f"{path}.name", ObjectRef("", kind, where, name))
+            yield Reference(f"{path}.name", kind.ref(where, name))
         return
     for field, inner in value.items():
         yield from _selectors(inner, namespace, join(path, field))
 
 
-def _cluster_scoped(found: Iterable[Reference]) -> Iterator[Reference]:
-    """Only cluster-scoped references: files do not show what exists in the selected namespaces."""
-    return (one for one in found if one.target.kind in {"ClusterSecretStore", "ClusterGenerator"})
+def _is_cluster_scoped(ref: ObjectRef) -> bool:
+    kind = kind_of(ref.group_kind)
+    return kind is not None and not kind.namespaced
 
 
 def _outputs(named: Iterable[tuple[ObjectRef, Document]]) -> Iterator[ObjectRef]:
     """The target Secrets of ExternalSecrets."""
     for ref, document in named:
-        if ref.group_kind == (GROUP, "ExternalSecret"):
+        if role_of(ref.group_kind) == "sync":
             target = _at(document, "spec", "target") or {}
             if "manifest" not in target:
-                yield ObjectRef("", "Secret", ref.namespace, _text(target, "name") or ref.name)
+                yield SECRET.ref(ref.namespace, _text(target, "name") or ref.name)
 
 
 def _dangling(found: Iterable[Reference], given: Mapping[ObjectRef, Mapping[str, None]]) -> Iterator[Problem]:

@@ -9,33 +9,12 @@ from syncret.config.meta import GroupKind, Metadata, ObjectRef, shared
 
 GROUP = "external-secrets.io"
 GENERATORS_GROUP = "generators.external-secrets.io"
-GENERATORS_API = "generators.external-secrets.io/v1alpha1"
+GENERATORS_API = f"{GENERATORS_GROUP}/v1alpha1"
 SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
 
 ConversionStrategy: TypeAlias = Literal["Default", "Unicode"]
 DecodingStrategy: TypeAlias = Literal["Auto", "Base64", "Base64URL", "None"]
-StoreKind: TypeAlias = Literal["SecretStore", "ClusterSecretStore"]
-NamespacedGenerator: TypeAlias = Literal[
-    "ACRAccessToken",
-    "BeyondtrustWorkloadCredentialsDynamicSecret",
-    "CloudsmithAccessToken",
-    "ECRAuthorizationToken",
-    "Fake",
-    "GCRAccessToken",
-    "GithubAccessToken",
-    "GitlabDeployToken",
-    "QuayAccessToken",
-    "Password",
-    "SSHKey",
-    "STSSessionToken",
-    "UUID",
-    "VaultDynamicSecret",
-    "Webhook",
-    "Grafana",
-    "MFA",
-]
-GeneratorKind: TypeAlias = Literal[NamespacedGenerator, "ClusterGenerator"]
 
 
 class Resource(Model):

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.fields import Bytes, Json, Model, SecretKey
 from syncret.config.meta import Document, NullIsEmpty
@@ -84,7 +85,7 @@ def stored_data(document: Document) -> dict[str, str]:
     return {**(document.get("data") or {}), **encoded}
 
 
-def check_secret(secret: Secret) -> Iterator[Problem]:
+def check_secret(secret: Secret, _catalog: Catalog) -> Iterator[Problem]:
     """What the API server demands of a Secret: safe keys, a bounded size, the keys that its type needs."""
     yield from _keys(("data", secret.data), ("stringData", secret.string_data))
     data = {key: b64decode(value) for key, value in secret.data.items()}
@@ -109,7 +110,7 @@ def check_secret(secret: Secret) -> Iterator[Problem]:
         yield Problem(path="data", message=f"username or password is required by type {secret.type}")
 
 
-def check_config_map(config_map: ConfigMap) -> Iterator[Problem]:
+def check_config_map(config_map: ConfigMap, _catalog: Catalog) -> Iterator[Problem]:
     """What the API server demands of a ConfigMap: safe keys, each once, and a bounded size."""
     yield from _keys(("data", config_map.data), ("binaryData", config_map.binary_data))
     size = sum(len(text.encode(errors="surrogatepass")) for text in config_map.data.values())

@@ -6,14 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from syncret.config.fields import Defaulted, Duration, Model, Name, Nullable, SecretKey, Timestamp
-from syncret.config.resources.base import (
-    GENERATORS_API,
-    ConversionStrategy,
-    DecodingStrategy,
-    GeneratorKind,
-    Resource,
-    StoreKind,
-)
+from syncret.config.resources.base import GENERATORS_API, ConversionStrategy, DecodingStrategy, Resource
+from syncret.config.resources.kinds import GeneratorKind, StoreKind
 from syncret.config.resources.templates import Template
 
 SCHEDULE: Final = (

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.resources.base import SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNT_TOKEN
 from syncret.config.resources.external_secret import Data, DataFrom, ExternalSecret, ManifestRef, Target
@@ -11,7 +12,7 @@ from syncret.config.resources.templates import Template
 BOOTSTRAP_TOKEN: Final = "bootstrap.kubernetes.io/token"
 
 
-def check(resource: ExternalSecret) -> Iterator[Problem]:
+def check(resource: ExternalSecret, _catalog: Catalog) -> Iterator[Problem]:
     """The rules of the admission webhook beyond the schema."""
     spec = resource.spec
     yield from _policies(spec.target)

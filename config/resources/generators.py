@@ -9,7 +9,8 @@ from syncret.config.catalog import Catalog, Scope, SpecType, generator_key
 from syncret.config.errors import Problem
 from syncret.config.fields import GeneratorChoice, Json, Model, Timestamp
 from syncret.config.paths import join
-from syncret.config.resources.base import ConditionStatus, NamespacedGenerator, Resource
+from syncret.config.resources.base import ConditionStatus, Resource
+from syncret.config.resources.kinds import NamespacedGenerator
 
 M = TypeVar("M", bound=Model)
 

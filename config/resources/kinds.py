@@ -1,167 +1,313 @@
-"""The table of kinds: the model of each, its scope, its versions, and its rules beyond the schema."""
+"""The table of kinds: the names of each, its role, its scope and versions, its model and the rules beyond it.
+
+Everything that depends on the kind of an object is read from here: a new kind is one row and one model. A
+model is imported when its first document is read.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, Final, TypeVar, get_origin
+from importlib import import_module
+from typing import Any, Final, Literal, Self, TypeAlias, cast, get_origin
 
 from msgspec import Struct
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
-from syncret.config.fields import Model
-from syncret.config.meta import Document, GroupKind
-from syncret.config.resources import (
-    cluster,
-    core,
-    external_secret,
-    external_secret_rules,
-    generators,
-    push_secret,
-    secret_store,
-)
+from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
 
-R = TypeVar("R", bound=Resource)
-Check = Callable[[Any, Catalog], Iterator[Problem]]
+Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core"]
+"""What a kind is for: `sync` reads values from stores and `push` writes them there, `fan_out` creates objects
+in many namespaces, `record` keeps what a generator made, `core` is one of Kubernetes' own kinds."""
+
+Values: TypeAlias = Literal["none", "data", "embedded"]
+"""Where secret values can be in an object: nowhere, in its data, or somewhere in its spec."""
+
+StoreKind: TypeAlias = Literal["SecretStore", "ClusterSecretStore"]
+NamespacedGenerator: TypeAlias = Literal[
+    "ACRAccessToken",
+    "BeyondtrustWorkloadCredentialsDynamicSecret",
+    "CloudsmithAccessToken",
+    "ECRAuthorizationToken",
+    "Fake",
+    "GCRAccessToken",
+    "GithubAccessToken",
+    "GitlabDeployToken",
+    "QuayAccessToken",
+    "Password",
+    "SSHKey",
+    "STSSessionToken",
+    "UUID",
+    "VaultDynamicSecret",
+    "Webhook",
+    "Grafana",
+    "MFA",
+]
+GeneratorKind: TypeAlias = Literal[NamespacedGenerator, "ClusterGenerator"]
+
+Check: TypeAlias = Callable[[Any, Catalog], Iterator[Problem]]
+UpdateCheck: TypeAlias = Callable[[Document, Document], Iterator[Problem]]
 
 
-class Kind(Struct, frozen=True):
-    """One kind. `versions` are those that are accepted; the first is the storage version."""
+class Kind(Struct, frozen=True, kw_only=True):
+    """One kind. `versions` are those that are accepted; the first is the storage version.
+
+    A field that ends with `_at` names a definition as `module:name`.
+    """
 
     group: str
     kind: str
+    role: Role
     versions: tuple[str, ...]
-    plural: str
-    namespaced: bool
-    model: type[Model]
-    check: Check | None = None
-    update: Callable[[Document, Document], Iterator[Problem]] | None = None
-    """The rules between the previous version and the new one: which fields are immutable."""
+    model_at: str = ""
+    check_at: str = ""
+    update_check_at: str = ""
+    namespaced: bool = True
+    short_names: tuple[str, ...] = ()
+    child: Self | None = None
+    """The kind that it creates in each namespace that it selects."""
+    values: Values = "none"
+    has_generation: bool = True
+    """Whether an API server counts the changes of its spec in `metadata.generation`."""
+    metrics_prefix: str = ""
+    """The first part of the names of its metrics. A kind with metrics is shown by `status` and `explain`."""
     webhook: bool = False
     """Whether ESO's admission webhook checks it: only then is a malformed duration refused at admission."""
+    generator: type[Resource] | None = None
+    """The model of a generator, made at run time from its spec in the catalog."""
 
     @property
     def group_kind(self) -> GroupKind:
         return GroupKind(self.group, self.kind)
 
-    @property
-    def has_status(self) -> bool:
-        """Whether the kind has a status subresource: a status in a manifest is ignored."""
-        return _has_status(self.model)
+    def ref(self, namespace: str, name: str) -> ObjectRef:
+        """One object of this kind."""
+        return ObjectRef(self.group, self.kind, namespace, name)
 
     @property
     def api_version(self) -> str:
         """The storage version."""
         return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
 
+    @property
+    def plural(self) -> str:
+        """The name in the path of an API request."""
+        return f"{self.kind.lower()}s"
+
+    @property
+    def field(self) -> str:
+        """The name in lower camel case, as fields begin with it: `externalSecret`."""
+        return f"{self.kind[0].lower()}{self.kind[1:]}"
+
+    @property
+    def model(self) -> type[Resource]:
+        """The model that reads a document of this kind."""
+        return self.generator or cast("type[Resource]", _imported(self.model_at))
+
+    @property
+    def check(self) -> Check | None:
+        """The rules beyond the schema."""
+        return cast("Check", _imported(self.check_at)) if self.check_at else None
+
+    @property
+    def update_check(self) -> UpdateCheck | None:
+        """The rules between the previous version and the new one: which fields are immutable."""
+        return cast("UpdateCheck", _imported(self.update_check_at)) if self.update_check_at else None
+
+    @property
+    def has_status(self) -> bool:
+        """Whether the kind has a status subresource: a status in a manifest is ignored."""
+        return _has_status(self.model)
+
 
 @lru_cache
-def _has_status(model: type[Model]) -> bool:
+def _imported(address: str) -> object:
+    module, _, name = address.partition(":")
+    return getattr(import_module(module), name)
+
+
+@lru_cache
+def _has_status(model: type[Resource]) -> bool:
     plain: Any = get_origin(model) or model
     return "status" in plain.__struct_fields__
 
 
-def _without_catalog(check: Callable[[R], Iterator[Problem]]) -> Check:
-    """A check that needs no catalog."""
+_V1: Final = ("v1",)
+_V1ALPHA1: Final = ("v1alpha1",)
+_V1_V1BETA1: Final = ("v1", "v1beta1")
 
-    def with_catalog(resource: R, _catalog: Catalog) -> Iterator[Problem]:
-        return check(resource)
-
-    return with_catalog
-
-
-V1: Final = ("v1",)
-V1ALPHA1: Final = ("v1alpha1",)
-STORE_VERSIONS: Final = ("v1", "v1beta1")
+EXTERNAL_SECRET: Final = Kind(
+    group=GROUP,
+    kind="ExternalSecret",
+    role="sync",
+    versions=_V1_V1BETA1,
+    model_at="syncret.config.resources.external_secret:ExternalSecret",
+    check_at="syncret.config.resources.external_secret_rules:check",
+    short_names=("es",),
+    metrics_prefix="externalsecret",
+    webhook=True,
+)
+PUSH_SECRET: Final = Kind(
+    group=GROUP,
+    kind="PushSecret",
+    role="push",
+    versions=_V1ALPHA1,
+    model_at="syncret.config.resources.push_secret:PushSecret",
+    short_names=("ps",),
+    metrics_prefix="pushsecret",
+)
+SECRET_STORE: Final = Kind(
+    group=GROUP,
+    kind="SecretStore",
+    role="store",
+    versions=_V1_V1BETA1,
+    model_at="syncret.config.resources.secret_store:SecretStore",
+    check_at="syncret.config.resources.secret_store:check",
+    short_names=("ss",),
+    values="embedded",
+    metrics_prefix="secretstore",
+    webhook=True,
+)
+CLUSTER_SECRET_STORE: Final = Kind(
+    group=GROUP,
+    kind="ClusterSecretStore",
+    role="store",
+    versions=_V1_V1BETA1,
+    model_at="syncret.config.resources.secret_store:ClusterSecretStore",
+    check_at="syncret.config.resources.secret_store:check",
+    namespaced=False,
+    short_names=("css",),
+    values="embedded",
+    metrics_prefix="clustersecretstore",
+    webhook=True,
+)
+CLUSTER_EXTERNAL_SECRET: Final = Kind(
+    group=GROUP,
+    kind="ClusterExternalSecret",
+    role="fan_out",
+    versions=_V1_V1BETA1,
+    model_at="syncret.config.resources.cluster:ClusterExternalSecret",
+    namespaced=False,
+    short_names=("ces",),
+    child=EXTERNAL_SECRET,
+    metrics_prefix="clusterexternalsecret",
+)
+CLUSTER_PUSH_SECRET: Final = Kind(
+    group=GROUP,
+    kind="ClusterPushSecret",
+    role="fan_out",
+    versions=_V1ALPHA1,
+    model_at="syncret.config.resources.cluster:ClusterPushSecret",
+    namespaced=False,
+    short_names=("cps",),
+    child=PUSH_SECRET,
+    metrics_prefix="clusterpushsecret",
+)
+CLUSTER_GENERATOR: Final = Kind(
+    group=GENERATORS_GROUP,
+    kind="ClusterGenerator",
+    role="generator",
+    versions=_V1ALPHA1,
+    model_at="syncret.config.resources.generators:ClusterGenerator",
+    check_at="syncret.config.resources.generators:check_cluster",
+    namespaced=False,
+    values="embedded",
+)
+GENERATOR_STATE: Final = Kind(
+    group=GENERATORS_GROUP,
+    kind="GeneratorState",
+    role="record",
+    versions=_V1ALPHA1,
+    model_at="syncret.config.resources.generators:GeneratorState",
+)
+SECRET: Final = Kind(
+    group="",
+    kind="Secret",
+    role="core",
+    versions=_V1,
+    model_at="syncret.config.resources.core:Secret",
+    check_at="syncret.config.resources.core:check_secret",
+    update_check_at="syncret.config.resources.core:check_update",
+    values="data",
+    has_generation=False,
+)
+CONFIG_MAP: Final = Kind(
+    group="",
+    kind="ConfigMap",
+    role="core",
+    versions=_V1,
+    model_at="syncret.config.resources.core:ConfigMap",
+    check_at="syncret.config.resources.core:check_config_map",
+    update_check_at="syncret.config.resources.core:check_update",
+    values="data",
+    has_generation=False,
+)
+NAMESPACE: Final = Kind(
+    group="",
+    kind="Namespace",
+    role="core",
+    versions=_V1,
+    model_at="syncret.config.resources.core:Namespace",
+    namespaced=False,
+    has_generation=False,
+)
+SERVICE_ACCOUNT: Final = Kind(
+    group="",
+    kind="ServiceAccount",
+    role="core",
+    versions=_V1,
+    model_at="syncret.config.resources.core:ServiceAccount",
+    has_generation=False,
+)
 
 KINDS: Final = (
-    Kind(
-        GROUP,
-        "ExternalSecret",
-        STORE_VERSIONS,
-        "externalsecrets",
-        namespaced=True,
-        model=external_secret.ExternalSecret,
-        check=_without_catalog(external_secret_rules.check),
-        webhook=True,
-    ),
-    Kind(
-        GROUP,
-        "SecretStore",
-        STORE_VERSIONS,
-        "secretstores",
-        namespaced=True,
-        model=secret_store.SecretStore,
-        check=secret_store.check,
-        webhook=True,
-    ),
-    Kind(
-        GROUP,
-        "ClusterSecretStore",
-        STORE_VERSIONS,
-        "clustersecretstores",
-        namespaced=False,
-        model=secret_store.ClusterSecretStore,
-        check=secret_store.check,
-        webhook=True,
-    ),
-    Kind(
-        GROUP,
-        "ClusterExternalSecret",
-        STORE_VERSIONS,
-        "clusterexternalsecrets",
-        namespaced=False,
-        model=cluster.ClusterExternalSecret,
-    ),
-    Kind(GROUP, "PushSecret", V1ALPHA1, "pushsecrets", namespaced=True, model=push_secret.PushSecret),
-    Kind(
-        GROUP,
-        "ClusterPushSecret",
-        V1ALPHA1,
-        "clusterpushsecrets",
-        namespaced=False,
-        model=cluster.ClusterPushSecret,
-    ),
-    Kind(
-        GENERATORS_GROUP,
-        "ClusterGenerator",
-        V1ALPHA1,
-        "clustergenerators",
-        namespaced=False,
-        model=generators.ClusterGenerator,
-        check=generators.check_cluster,
-    ),
-    Kind(
-        GENERATORS_GROUP,
-        "GeneratorState",
-        V1ALPHA1,
-        "generatorstates",
-        namespaced=True,
-        model=generators.GeneratorState,
-    ),
-    Kind(
-        "",
-        "Secret",
-        V1,
-        "secrets",
-        namespaced=True,
-        model=core.Secret,
-        check=_without_catalog(core.check_secret),
-        update=core.check_update,
-    ),
-    Kind(
-        "",
-        "ConfigMap",
-        V1,
-        "configmaps",
-        namespaced=True,
-        model=core.ConfigMap,
-        check=_without_catalog(core.check_config_map),
-        update=core.check_update,
-    ),
-    Kind("", "Namespace", V1, "namespaces", namespaced=False, model=core.Namespace),
-    Kind("", "ServiceAccount", V1, "serviceaccounts", namespaced=True, model=core.ServiceAccount),
+    *(EXTERNAL_SECRET, PUSH_SECRET, SECRET_STORE, CLUSTER_SECRET_STORE),
+    *(CLUSTER_EXTERNAL_SECRET, CLUSTER_PUSH_SECRET, CLUSTER_GENERATOR, GENERATOR_STATE),
+    *(SECRET, CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT),
 )
+"""All kinds except the generators, which are in the catalog."""
+
+SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
+"""The kinds that `status`, `explain` and the metrics show."""
+
+OUR_GROUPS: Final = frozenset(kind.group for kind in KINDS if kind.role != "core")
+
+_SHOWN: Final = frozenset(kind.group_kind for kind in SHOWN)
+_BY_NAME: Final = {kind.kind: kind for kind in KINDS}
+_BY_GROUP_KIND: Final = {kind.group_kind: kind for kind in KINDS}
+
+
+def kind_named(name: str) -> Kind | None:
+    """The kind of that name in any group; None for a generator of the catalog."""
+    return _BY_NAME.get(name)
+
+
+def kind_of(group_kind: GroupKind) -> Kind | None:
+    """The row of a kind; None for a generator of the catalog."""
+    return _BY_GROUP_KIND.get(group_kind)
+
+
+def role_of(group_kind: GroupKind) -> Role | None:
+    """The role of a kind; None if it is not one of ours."""
+    kind = _BY_GROUP_KIND.get(group_kind)
+    if kind is not None:
+        return kind.role
+    return "generator" if group_kind.group == GENERATORS_GROUP else None
+
+
+def is_shown(group_kind: GroupKind) -> bool:
+    """Whether `status`, `explain` and the metrics show objects of that kind."""
+    return group_kind in _SHOWN
+
+
+def store_ref(kind: str, name: str, namespace: str) -> ObjectRef:
+    """The store of that name, as an object of that namespace refers to it."""
+    return ObjectRef(GROUP, kind, "" if kind == CLUSTER_SECRET_STORE.kind else namespace, name)
+
+
+def generator_ref(kind: str, name: str, namespace: str) -> ObjectRef:
+    """The generator of that name, as an object of that namespace refers to it."""
+    return ObjectRef(GENERATORS_GROUP, kind, "" if kind == CLUSTER_GENERATOR.kind else namespace, name)
 
 
 class Kinds:
@@ -169,7 +315,7 @@ class Kinds:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._known = {kind.group_kind: kind for kind in KINDS}
+        self._known = dict(_BY_GROUP_KIND)
 
     def find(self, group_kind: GroupKind) -> Kind | None:
         """The kind of that name, whatever the version."""
@@ -181,15 +327,20 @@ class Kinds:
     def names(self) -> list[GroupKind]:
         """The names of all kinds; imports nothing."""
         own = [GroupKind(GENERATORS_GROUP, kind) for kind in self._catalog.generator_kinds()]
-        return [*dict.fromkeys([*(kind.group_kind for kind in KINDS), *own])]
+        return [*dict.fromkeys([*_BY_GROUP_KIND, *own])]
 
     def _generator(self, name: str) -> Kind | None:
         if name not in self._catalog.generator_kinds():
             return None
-        model: Any = generators.GeneratorObject[self._catalog.generator(name).model]  # type: ignore[misc]  # a type made at run time
-        plural = f"{name.lower()}s"
+        of_spec: Any = _imported("syncret.config.resources.generators:GeneratorObject")
         kind = Kind(
-            GENERATORS_GROUP, name, V1ALPHA1, plural, namespaced=True, model=model, check=generators.check
+            group=GENERATORS_GROUP,
+            kind=name,
+            role="generator",
+            versions=_V1ALPHA1,
+            check_at="syncret.config.resources.generators:check",
+            values="embedded",
+            generator=of_spec[self._catalog.generator(name).model],
         )
         self._known[kind.group_kind] = kind
         return kind

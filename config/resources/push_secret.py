@@ -4,8 +4,9 @@ from typing import ClassVar, Literal, TypeAlias
 
 from syncret.config.fields import Duration, Json, LabelSelector, Model, Name, Nullable, Rule, Timestamp
 from syncret.config.meta import Document
-from syncret.config.resources.base import ConditionStatus, Resource, StoreKind
+from syncret.config.resources.base import ConditionStatus, Resource
 from syncret.config.resources.external_secret import GeneratorRef, RewriteRegexp, RewriteTransform
+from syncret.config.resources.kinds import StoreKind
 from syncret.config.resources.templates import Template
 
 PushConversion: TypeAlias = Literal["None", "ReverseUnicode"]

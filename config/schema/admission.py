@@ -10,14 +10,13 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, GroupKind, is_object
-from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
-from syncret.config.resources.kinds import Kind, Kinds
+from syncret.config.resources.base import Resource
+from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, OUR_GROUPS, Kind, Kinds
 from syncret.config.schema.metadata_rules import check_metadata, check_server_fields, drop_server_fields
 from syncret.config.schema.structural import Schema
 from syncret.config.spelling import did_you_mean
 
 DEFAULT_NAMESPACE: Final = "default"
-_OURS: Final = (GROUP, GENERATORS_GROUP)
 _SCENARIO: Final = "Scenario"
 
 
@@ -101,14 +100,14 @@ class Admission:
         problems += found
         wrong = [problem.path for problem in found if problem.fatal]
         if not any(path.startswith("metadata") for path in wrong):
-            problems += check_metadata(stored["metadata"], name_is_label=kind.kind == "Namespace")
+            problems += check_metadata(stored["metadata"], name_is_label=kind == NAMESPACE)
         if wrong:
             return AdmissionResult(document=stored, kind=kind, problems=tuple(problems))
         resource: Any = msgspec.convert(stored, kind.model)
         if kind.check is not None:
             problems += kind.check(resource, self._catalog)
-        if kind.update is not None and previous is not None:
-            problems += kind.update(previous, stored)
+        if kind.update_check is not None and previous is not None:
+            problems += kind.update_check(previous, stored)
         return AdmissionResult(document=stored, kind=kind, resource=resource, problems=tuple(problems))
 
     def _schema(self, kind: Kind) -> Schema:
@@ -131,7 +130,7 @@ class Admission:
             path, message = "kind", f'unknown kind "{name.kind}"'
             hint = did_you_mean(name.kind, [one.kind for one in known])
         problem = Problem(path=path, message=message, hint=hint)
-        if name.group in _OURS:
+        if name.group in OUR_GROUPS:
             return AdmissionResult(document=document, problems=(problem,))
         return AdmissionResult(document=document, unknown_kind=problem)
 
@@ -148,7 +147,7 @@ def _is_text(value: Json) -> bool:
 def _head_problems(document: Document) -> Iterator[Problem]:
     for field in ("apiVersion", "kind"):
         if not _is_text(document.get(field)):
-            example = "external-secrets.io/v1" if field == "apiVersion" else "ExternalSecret"
+            example = EXTERNAL_SECRET.api_version if field == "apiVersion" else EXTERNAL_SECRET.kind
             yield Problem(path=field, message="is required", hint=f"write {field}: {example}, for example")
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
+from syncret.config.resources.kinds import is_shown, role_of
 from syncret.daemon.cli.terminal import print_columns
 from syncret.daemon.one_pass import SyncResult
-from syncret.daemon.ops.object_view import KINDS
 
 HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
 
@@ -29,7 +29,7 @@ def rows_of(result: SyncResult, output_dir: str) -> list[Row]:
     return sorted(
         row_of(document, failure=result.failures.get(ref, ""), due=result.due.get(ref), output_dir=output_dir)
         for ref, document in objects
-        if ref.group_kind in KINDS
+        if is_shown(ref.group_kind)
     )
 
 
@@ -49,11 +49,12 @@ def row_of(document: Document, *, failure: str, due: float | None, output_dir: s
 
 def _where(document: Document, ref: ObjectRef, output_dir: str) -> str:
     status = member(document, "status")
-    if ref.kind == "ExternalSecret":
+    role = role_of(ref.group_kind)
+    if role == "sync":
         bound = member(status, "binding").get("name")
         place = f"{output_dir.rstrip('/')}/{ref.namespace}/{bound}/" if output_dir else f"Secret {bound}"
         return place if bound else "-"
-    if ref.kind == "PushSecret":
+    if role == "push":
         return ", ".join(sorted(status.get("syncedPushSecrets") or ())) or "-"
     return ", ".join(status.get("provisionedNamespaces") or ()) or "-"
 

@@ -8,12 +8,13 @@ that follows, and the grace period, to take the new one.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from syncret.config.meta import Document, GroupKind
-from syncret.config.resources.base import GENERATORS_API, GENERATORS_GROUP, Resource
+from syncret.config.meta import Document
+from syncret.config.resources.base import Resource
 from syncret.config.resources.generators import GeneratorState
+from syncret.config.resources.kinds import GENERATOR_STATE
 from syncret.daemon.core.digest import text_hash
 
-KIND: Final = GroupKind(GENERATORS_GROUP, "GeneratorState")
+KIND: Final = GENERATOR_STATE.group_kind
 FINALIZER: Final = "generatorstate.externalsecrets.io/finalizer"
 OWNER_KEY: Final = "generators.external-secrets.io/owner-key"
 _LONGEST_BASE: Final = 58
@@ -37,7 +38,7 @@ def state_document(
         "uid": owner.metadata.uid,
     }
     return {
-        "apiVersion": GENERATORS_API,
+        "apiVersion": GENERATOR_STATE.api_version,
         "kind": KIND.kind,
         "metadata": {
             "name": base + suffix,

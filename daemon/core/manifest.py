@@ -7,6 +7,7 @@ from typing import Any, Final
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_object, member
 from syncret.config.resources.external_secret import ExternalSecret
+from syncret.config.resources.kinds import kind_named
 from syncret.daemon.core import rendering as object_paths
 from syncret.daemon.core.digest import value_hash
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED, claim
@@ -15,8 +16,6 @@ from syncret.daemon.core.secret import KEEPS_FOREIGN_KEYS, target_name
 from syncret.providers.errors import Malformed
 
 _IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "ownerReferences")
-DATA_KINDS: Final = ("ConfigMap", "Secret")
-"""Kinds whose content is `data`; that of all others is `spec`."""
 
 
 def manifest_ref(resource: ExternalSecret) -> ObjectRef:
@@ -121,7 +120,8 @@ def _blank(resource: ExternalSecret, observed: Document | None) -> Document:
             for key in ("uid", "resourceVersion")
             if key in observed["metadata"]
         }
-    content = "data" if ref.kind in DATA_KINDS else "spec"
+    known = kind_named(ref.kind)
+    content = "data" if known is not None and known.values == "data" else "spec"
     api_version = kind.api_version if kind else ""
     return {"apiVersion": api_version, "kind": ref.kind, "metadata": metadata, content: {}}
 

@@ -15,6 +15,7 @@ from syncret.config.resources.external_secret import (
     RemoteReference,
     StoreRef,
 )
+from syncret.config.resources.kinds import SECRET_STORE
 from syncret.providers.contract import FindQuery, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import SyncError
 
@@ -68,7 +69,7 @@ Answer: TypeAlias = SecretBytes | SecretMap | SyncError | None
 def store_name(spec: ExternalSecretSpec, override: StoreRef | None = None) -> StoreName:
     """The store an entry reads from: its own, or the one of the whole spec."""
     ref = override or spec.secret_store_ref
-    return _store(ref.kind or "SecretStore", ref.name)
+    return _store(ref.kind or SECRET_STORE.kind, ref.name)
 
 
 _store = lru_cache(maxsize=1024)(StoreName)
@@ -82,7 +83,7 @@ def store_of(spec: ExternalSecretSpec, item: Data) -> StoreName:
     """
     source = item.source_ref
     if source is not None and source.store_ref is None:
-        return _store("SecretStore", "")
+        return _store(SECRET_STORE.kind, "")
     return store_name(spec, source.store_ref if source else None)
 
 

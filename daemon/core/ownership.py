@@ -8,6 +8,7 @@ from typing import Final
 
 from syncret.config.meta import Document, Metadata, OwnerReference
 from syncret.config.resources.base import GROUP
+from syncret.config.resources.kinds import EXTERNAL_SECRET
 from syncret.daemon.core.digest import text_hash
 
 MANAGED: Final = "reconcile.external-secrets.io/managed"
@@ -37,10 +38,6 @@ def controller_of(document: Document) -> OwnerReference | None:
     return None
 
 
-API_VERSION: Final = f"{GROUP}/v1"
-KIND: Final = "ExternalSecret"
-
-
 class Refusal(Exception):  # a decision, not a fault
     """The target must not be written; `message` is the condition's, `detail` says more in the event."""
 
@@ -60,21 +57,23 @@ def claim(target: Document, owner: Metadata, *, own: bool) -> None:
     current = controller_of(target)
     ours = (
         current is not None
-        and _same_kind(current.api_version, current.kind, KIND)
+        and _same_kind(current.api_version, current.kind, EXTERNAL_SECRET.kind)
         and current.name == owner.name
     )
     if current is not None and not ours:
         detail = f"its owner is {current.kind} {current.name}"
-        if _same_kind(current.api_version, current.kind, KIND):
+        if _same_kind(current.api_version, current.kind, EXTERNAL_SECRET.kind):
             raise Refusal("target is owned by another ExternalSecret", detail)
         if own:
             raise Refusal("failed to take ownership of target secret", detail)
     if own:
-        put_controller(metadata, API_VERSION, KIND, owner)
+        put_controller(metadata, EXTERNAL_SECRET.api_version, EXTERNAL_SECRET.kind, owner)
         metadata.setdefault("labels", {})[CREATED_BY] = created_by(owner.namespace, owner.name)
         return
     if ours:
-        metadata["ownerReferences"] = [r for r in metadata["ownerReferences"] if not _is(r, KIND, owner.name)]
+        metadata["ownerReferences"] = [
+            each for each in metadata["ownerReferences"] if not _is(each, EXTERNAL_SECRET.kind, owner.name)
+        ]
     metadata.setdefault("labels", {}).pop(CREATED_BY, None)
 
 

@@ -1,16 +1,16 @@
 """Documents fit to be shown: the same shape, without a single secret value."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object, member
+from syncret.config.resources.kinds import SECRET, Role, kind_named
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED
 
 REDACTED: Final = "<redacted>"
 PLAIN_OF_SECRET: Final = ("apiVersion", "kind", "type")
 WRITTEN_BY_NONE: Final = ("apiVersion", "kind", "metadata", "status")
-STORES: Final = ("SecretStore", "ClusterSecretStore")
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 REVEALING_ANNOTATIONS: Final = (LAST_APPLIED, DATA_HASH)
 """Annotations: the former repeats the values, from the latter a short one can be guessed."""
@@ -19,18 +19,15 @@ REVEALING_ANNOTATIONS: Final = (LAST_APPLIED, DATA_HASH)
 def redacted(document: Document) -> Document:
     """The document with every value of a Secret, of an embedded store and of a managed object taken out."""
     shown = dict(document)
-    kind = document.get("kind")
-    if kind == "Secret":
+    name: Json = document.get("kind")
+    kind = kind_named(name) if isinstance(name, str) else None  # whatever the group: rather too much hidden
+    if kind == SECRET:
         shown = _only(document, PLAIN_OF_SECRET, "data", "stringData")
-    elif kind in STORES:
-        _replace(shown, "spec", _store_spec)
-    elif kind == "Fake":
+    elif kind is not None and kind.role in _SPECS:
+        _replace(shown, "spec", _SPECS[kind.role])
+    elif name == "Fake":
         _replace(shown, "spec", _fake_generator)
-    elif kind == "ClusterGenerator":
-        _replace(shown, "spec", _cluster_generator)
-    elif kind == "GeneratorState":
-        _replace(shown, "spec", _generator_state)
-    if kind != "Secret" and member(document, "metadata", "labels").get(MANAGED) == "true":
+    if kind != SECRET and member(document, "metadata", "labels").get(MANAGED) == "true":
         # a template may have written a value anywhere
         shown = {
             name: value if name in WRITTEN_BY_NONE else _all_values(value) for name, value in shown.items()
@@ -115,6 +112,13 @@ def _generator_state(spec: Document) -> Document:
     if "state" in shown:
         shown["state"] = _all_values(shown["state"])
     return shown
+
+
+_SPECS: Final[Mapping[Role, Callable[[Document], Document]]] = {
+    "store": _store_spec,
+    "generator": _cluster_generator,
+    "record": _generator_state,
+}
 
 
 def _all_values(value: Json) -> Json:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_list, is_object
+from syncret.config.resources.kinds import CONFIG_MAP, SECRET
 from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
 from syncret.config.text.yaml_nodes import float_text
 from syncret.daemon.core import conversion
@@ -116,9 +117,9 @@ def sources_of(template: Template | None, namespace: str) -> list[ObjectRef]:
     refs: list[ObjectRef] = []
     for each in template.template_from if template is not None else ():
         if each.config_map is not None:
-            refs.append(ObjectRef("", "ConfigMap", namespace, each.config_map.name))
+            refs.append(CONFIG_MAP.ref(namespace, each.config_map.name))
         if each.secret is not None:
-            refs.append(ObjectRef("", "Secret", namespace, each.secret.name))
+            refs.append(SECRET.ref(namespace, each.secret.name))
     return list(dict.fromkeys(refs))
 
 
@@ -152,10 +153,10 @@ class Rendering(Struct, frozen=True):
     def _apply_from(self, each: TemplateFrom, sink: Sink, data: Mapping[str, bytes]) -> None:
         strategy = each.values_decoding_strategy or "None"
         target = each.target or "Data"
-        for kind, source in (("ConfigMap", each.config_map), ("Secret", each.secret)):
+        for kind, source in ((CONFIG_MAP, each.config_map), (SECRET, each.secret)):
             if source is None:
                 continue
-            for key, text, scope in _items(kind, source, self.sources, self.namespace):
+            for key, text, scope in _items(kind.ref(self.namespace, source.name), source, self.sources):
                 rendered = self.render(key, text, data)
                 if scope == "Values":
                     _put_value(sink, target, key, conversion.decode(strategy, rendered))
@@ -165,18 +166,18 @@ class Rendering(Struct, frozen=True):
             _put_map(sink, target, self.render("literal", each.literal, data), strategy)
 
 
-def _items(kind: str, source: TemplateSource, sources: Sources, namespace: str) -> list[tuple[str, str, str]]:
-    held = sources.get(ObjectRef("", kind, namespace, source.name))
+def _items(ref: ObjectRef, source: TemplateSource, sources: Sources) -> list[tuple[str, str, str]]:
+    held = sources.get(ref)
     if held is None:
-        raise Malformed(f'{kind} "{source.name}" not found', hint=f"create it in {namespace}")
+        raise Malformed(f'{ref.kind} "{ref.name}" not found', hint=f"create it in {ref.namespace}")
     found: list[tuple[str, str, str]] = []
     for item in source.items:
         if item.key not in held:
-            raise Malformed(f"error in {kind.lower()} {source.name}: missing key {item.key}")
+            raise Malformed(f"error in {ref.kind.lower()} {ref.name}: missing key {item.key}")
         try:
             text = held[item.key].decode()
         except UnicodeDecodeError:
-            raise Malformed(f"error in {kind.lower()} {source.name}: key {item.key} is not text") from None
+            raise Malformed(f"error in {ref.kind.lower()} {ref.name}: key {item.key} is not text") from None
         found.append((item.key, text, item.template_as))
     return found
 

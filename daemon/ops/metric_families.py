@@ -8,6 +8,8 @@ objects for each sample, which takes a second for ten thousand resources.
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from syncret.config.resources.kinds import SHOWN
+
 PIECE: Final = 1000
 """Lines in one piece of output."""
 
@@ -40,31 +42,23 @@ API_CALLS: Final = Family(
     "Calls to secret managers.",
     ("provider", "call", "status"),
 )
-SUBSYSTEMS: Final = {
-    "ExternalSecret": "externalsecret",
-    "PushSecret": "pushsecret",
-    "SecretStore": "secretstore",
-    "ClusterSecretStore": "clustersecretstore",
-    "ClusterExternalSecret": "clusterexternalsecret",
-    "ClusterPushSecret": "clusterpushsecret",
-}
 CONDITIONS: Final = {
-    kind: Family(
-        f"{subsystem}_status_condition",
+    kind.kind: Family(
+        f"{kind.metrics_prefix}_status_condition",
         "gauge",
-        f"1 for the current status of a {kind}'s condition.",
+        f"1 for the current status of a {kind.kind}'s condition.",
         CONDITION,
     )
-    for kind, subsystem in SUBSYSTEMS.items()
+    for kind in SHOWN
 }
 DURATIONS: Final = {
-    kind: Family(
-        f"{subsystem}_reconcile_duration",
+    kind.kind: Family(
+        f"{kind.metrics_prefix}_reconcile_duration",
         "gauge",
-        f"Duration of the last run for a {kind}, in nanoseconds.",
+        f"Duration of the last run for a {kind.kind}, in nanoseconds.",
         NAMED,
     )
-    for kind, subsystem in SUBSYSTEMS.items()
+    for kind in SHOWN
 }
 
 VALUE_AGE: Final = Family(

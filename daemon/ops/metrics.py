@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import SHOWN, role_of
 from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.ops import metric_families as f
-from syncret.daemon.ops.object_view import KINDS, VALUED, ObjectView, view_of
+from syncret.daemon.ops.object_view import ObjectView, view_of
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import Objects
 from syncret.providers.errors import SyncError
@@ -128,10 +129,10 @@ class Metrics(NullObserver):
     async def _add_objects(self, samples: f.Samples, inventory: Objects) -> None:
         exported = 0
         left_out = max(0, len(self._stores) - self._limit)
-        for group_kind in KINDS:
-            objects = list(inventory.list(group_kind))
-            kind = f.labelled(f.OBJECTS.labels, (group_kind.kind,))
-            samples.add(f.OBJECTS, len(objects), kind)
+        for kind in SHOWN:
+            objects = list(inventory.list(kind.group_kind))
+            label = f.labelled(f.OBJECTS.labels, (kind.kind,))
+            samples.add(f.OBJECTS, len(objects), label)
             not_ready = 0
             for number, stored in enumerate(objects, 1):
                 newest = view_of(stored)
@@ -143,7 +144,7 @@ class Metrics(NullObserver):
                     left_out += 1
                 if number % OBJECTS_PER_TURN == 0:
                     await asyncio.sleep(0)
-            samples.add(f.NOT_READY, not_ready, kind)
+            samples.add(f.NOT_READY, not_ready, label)
         samples.add(f.OBJECTS_WITHOUT_SERIES, left_out)
 
     def _add_object(self, samples: f.Samples, ref: ObjectRef, newest: ObjectView) -> None:
@@ -156,7 +157,8 @@ class Metrics(NullObserver):
             if condition.type == "Ready" and condition.status in OPPOSITE:
                 samples.add(family, 0, f'{label}"{OPPOSITE[condition.status]}"')
         ours = f'kind="{ref.kind}",{named}'
-        if ref.kind in VALUED:
+        role = role_of(ref.group_kind)
+        if role in ("sync", "push"):
             since, interval = newest.good_since, newest.interval
             if since is not None:
                 samples.add(f.VALUE_AGE, max(0.0, self._now() - since), ours)
@@ -164,7 +166,7 @@ class Metrics(NullObserver):
                 samples.add(f.INTERVAL, interval, ours)
         if record is None:
             return
-        if ref.kind == "ExternalSecret":
+        if role == "sync":
             samples.add(f.SYNC_CALLS, record.runs, named)
             samples.add(f.SYNC_ERRORS, record.errors, named)
         samples.add(f.DURATIONS[ref.kind], record.seconds * 1e9, named)

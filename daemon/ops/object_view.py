@@ -1,32 +1,10 @@
 """The fields of an object that operators see: its conditions, the age of its value, its refresh interval."""
 
-from typing import Final
-
 import msgspec
 
 from syncret.config.durations import DurationError, parse_duration
-from syncret.config.meta import GroupKind
-from syncret.config.resources.base import GROUP
 from syncret.daemon.core.conditions import seconds
 from syncret.daemon.homes.contract import StoredObject
-
-KINDS: Final = tuple(
-    GroupKind(GROUP, kind)
-    for kind in (
-        "ExternalSecret",
-        "PushSecret",
-        "SecretStore",
-        "ClusterSecretStore",
-        "ClusterExternalSecret",
-        "ClusterPushSecret",
-    )
-)
-"""The kinds that are reconciled, except GeneratorState."""
-
-VALUED: Final = ("ExternalSecret", "PushSecret")
-"""Kinds that deliver values; the others have no age."""
-
-STORES: Final = ("SecretStore", "ClusterSecretStore")
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False):

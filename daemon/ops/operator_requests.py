@@ -12,23 +12,19 @@ from typing import Final
 import msgspec
 
 from syncret.config.durations import DurationError, parse_duration
-from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.meta import ObjectRef
 from syncret.config.resources.base import GROUP
 from syncret.config.resources.external_secret import ExternalSecret
+from syncret.config.resources.kinds import SHOWN, Kind, kind_of, role_of
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.core.ownership import controller_of
 from syncret.daemon.homes.contract import StoredObject
-from syncret.daemon.ops.object_view import KINDS, STORES
 from syncret.daemon.ops.view import Objects, Running
 
-SHORT: Final = {
-    "es": "ExternalSecret",
-    "ps": "PushSecret",
-    "ss": "SecretStore",
-    "css": "ClusterSecretStore",
-    "ces": "ClusterExternalSecret",
-    "cps": "ClusterPushSecret",
+_BY_WORD: Final = {
+    word: kind for kind in SHOWN for word in (kind.kind.lower(), kind.plural, *kind.short_names)
 }
+"""The kinds by what an operator may call them."""
 
 
 class UnknownObject(Exception):
@@ -41,31 +37,22 @@ class UnknownObject(Exception):
 
 def find(objects: Objects, kind: str, namespace: str, name: str) -> StoredObject:
     """The object of a kind (any case, plural or short, with its group or without). Raises UnknownObject."""
-    spelled = {each.kind.lower(): each for each in KINDS}
-    word = kind.lower().removesuffix(f".{GROUP}")
-    wanted = SHORT.get(word, word).lower()
-    group_kind = spelled.get(wanted) or spelled.get(wanted.removesuffix("s"))
-    if group_kind is None:
-        hint = did_you_mean(kind, [each.kind for each in KINDS])
+    wanted = _BY_WORD.get(kind.lower().removesuffix(f".{GROUP}"))
+    if wanted is None:
+        hint = did_you_mean(kind, [each.kind for each in SHOWN])
         raise UnknownObject(f"there is no kind {kind} to ask about", hint=hint)
-    place = "" if group_kind.kind.startswith("Cluster") else namespace
-    ref = ObjectRef(*group_kind, place, name)
+    place = namespace if wanted.namespaced else ""
+    ref = wanted.ref(place, name)
     stored = objects.get(ref)
     if stored is not None:
         return stored
-    refs = [stored.ref for stored in objects.list(group_kind)]
+    refs = [stored.ref for stored in objects.list(wanted.group_kind)]
     elsewhere = sorted(each.namespace for each in refs if each.name == name)
     if elsewhere:
         hint = f"there is one in namespace {', '.join(elsewhere)}: add -n"
         raise UnknownObject(f"there is no {ref}", hint=hint)
     near = did_you_mean(name, [each.name for each in refs if each.namespace == place])
-    raise UnknownObject(f"there is no {ref}", hint=near or f"the daemon knows no {group_kind.kind} there")
-
-
-CHILDREN: Final = {
-    "ClusterExternalSecret": GroupKind(GROUP, "ExternalSecret"),
-    "ClusterPushSecret": GroupKind(GROUP, "PushSecret"),
-}
+    raise UnknownObject(f"there is no {ref}", hint=near or f"the daemon knows no {wanted.kind} there")
 
 
 class Refused(Exception):
@@ -87,18 +74,19 @@ def refresh(running: Running, stored: StoredObject) -> Refreshed:
     """Make an object, or all children of a cluster-wide one, due now. Raises Refused."""
     ref = stored.ref
     _check(running, stored)
-    if ref.kind in STORES:
+    kind = kind_of(ref.group_kind)
+    if kind is not None and kind.role == "store":
         running.engine.refresh(ref)
         return Refreshed(str(ref), "is looked at now; it is probed unless it was found healthy not long ago")
-    if ref.kind not in CHILDREN:
+    if kind is None or kind.child is None:
         _request_refresh(running, ref)
         return Refreshed(str(ref), "is refreshed now")
-    children = list(_children(running.inventory, stored))
+    children = list(_children(running.inventory, stored, kind.child))
     running.engine.refresh(ref)
     for child in children:
         _request_refresh(running, child)
-    kind = CHILDREN[ref.kind].kind
-    return Refreshed(str(ref), f"{len(children)} {kind}{'' if len(children) == 1 else 's'} refreshed now")
+    plural = "" if len(children) == 1 else "s"
+    return Refreshed(str(ref), f"{len(children)} {kind.child.kind}{plural} refreshed now")
 
 
 def _request_refresh(running: Running, ref: ObjectRef) -> None:
@@ -106,8 +94,8 @@ def _request_refresh(running: Running, ref: ObjectRef) -> None:
     running.engine.refresh(ref)
 
 
-def _children(objects: Objects, owner: StoredObject) -> Iterator[ObjectRef]:
-    for stored in objects.list(CHILDREN[owner.ref.kind]):
+def _children(objects: Objects, owner: StoredObject, kind: Kind) -> Iterator[ObjectRef]:
+    for stored in objects.list(kind.group_kind):
         controller = controller_of(stored.document)
         if controller is not None and controller.uid == owner.uid:
             yield stored.ref
@@ -120,7 +108,7 @@ def _check(running: Running, stored: StoredObject) -> None:
         raise Refused("it is being deleted")
     if not running.context.handles(spec.get("controller")):
         raise Refused("another controller class looks after it", hint="see spec.controller")
-    if stored.ref.kind == "ExternalSecret":
+    if role_of(stored.ref.group_kind) == "sync":
         _check_policy(stored.as_type(ExternalSecret))
 
 

@@ -6,9 +6,10 @@ from typing import Final
 
 import msgspec
 
-from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import SHOWN, Kind
 from syncret.daemon.core.conditions import stamp
-from syncret.daemon.ops.object_view import KINDS, STORES, ObjectView, view_of
+from syncret.daemon.ops.object_view import ObjectView, view_of
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, Running, View
 
@@ -126,20 +127,20 @@ def object_status(
 async def pieces(view: View) -> AsyncGenerator[bytes, None]:
     """The document as JSON, in pieces: ten thousand objects must not block the event loop."""
     yield msgspec.json.encode(summary(view))[:-1] + b',"stores":['
-    async for piece in _rows(view.running, [kind for kind in KINDS if kind.kind in STORES]):
+    async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role == "store"]):
         yield piece
     yield b'],"objects":['
-    async for piece in _rows(view.running, [kind for kind in KINDS if kind.kind not in STORES]):
+    async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role != "store"]):
         yield piece
     yield b"]}\n"
 
 
-async def _rows(running: Running, kinds: list[GroupKind]) -> AsyncGenerator[bytes, None]:
+async def _rows(running: Running, kinds: list[Kind]) -> AsyncGenerator[bytes, None]:
     engine, memory = running.engine, running.context.memory
     rows: list[bytes] = []
     comma = b""
     for kind in kinds:
-        for stored in list(running.inventory.list(kind)):
+        for stored in list(running.inventory.list(kind.group_kind)):
             ref = stored.ref
             row = object_status(
                 ref,

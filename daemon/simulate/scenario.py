@@ -11,6 +11,7 @@ from syncret.config.durations import DurationError, parse_duration
 from syncret.config.errors import Problem, UnknownField
 from syncret.config.fields import Duration, Json, Model
 from syncret.config.meta import Document, Metadata, ObjectRef, is_object, member
+from syncret.config.resources.kinds import kind_named
 from syncret.config.schema.structural import Schema
 from syncret.daemon.core.conditions import seconds
 
@@ -162,10 +163,14 @@ def _names_itself(item: Json) -> bool:
 
 def store_ref(text: str) -> ObjectRef | None:
     """`SecretStore/default/vault` or `ClusterSecretStore/vault` as a reference; None for anything else."""
-    match text.split("/"):
-        case ["SecretStore", namespace, name] if namespace and name:
-            return ObjectRef("external-secrets.io", "SecretStore", namespace, name)
-        case ["ClusterSecretStore", name] if name:
-            return ObjectRef("external-secrets.io", "ClusterSecretStore", "", name)
+    word, *names = text.split("/")
+    kind = kind_named(word)
+    if kind is None or kind.role != "store" or not all(names):
+        return None
+    match names:
+        case [namespace, name] if kind.namespaced:
+            return kind.ref(namespace, name)
+        case [name] if not kind.namespaced:
+            return kind.ref("", name)
         case _:
             return None

@@ -7,10 +7,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from syncret.config.fields import LabelSelector
-from syncret.config.meta import GroupKind
-from syncret.config.resources.kinds import Kind, Kinds
+from syncret.config.resources.kinds import Kind, Kinds, is_shown
 from syncret.config.schema.shape import Field, Shape, shape_of
-from syncret.daemon.ops.object_view import KINDS
 from syncret.providers.registry import Registry
 
 PAGE: Final = Path(__file__).parents[1] / "reference" / "resources.md"
@@ -67,8 +65,9 @@ def _kind(kind: Kind) -> Iterator[str]:
     first, *others = (f"`{kind.group}/{one}`" if kind.group else f"`{one}`" for one in kind.versions)
     read = f", also accepted as {', '.join(others)}" if others else ""
     where = "namespaced" if kind.namespaced else "cluster-scoped"
-    acted = ", reconciled" if GroupKind(kind.group, kind.kind) in KINDS else ""
-    yield f"\n## {kind.kind}\n\n{_first_line(kind.model)} {first}{read}; {where}{acted}.\n\n"
+    acted = ", reconciled" if is_shown(kind.group_kind) else ""
+    short = f"; short: `{'`, `'.join(kind.short_names)}`" if kind.short_names else ""
+    yield f"\n## {kind.kind}\n\n{_first_line(kind.model)} {first}{read}; {where}{acted}{short}.\n\n"
     shape = shape_of(kind.model)
     own = [field for field in shape.fields if field.name not in {"apiVersion", "kind", "metadata"}]
     yield from _table(row for field in own for row in _field(field, ""))

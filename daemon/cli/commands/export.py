@@ -85,13 +85,15 @@ def crd(kind: Kind, catalog: Catalog) -> Document:
     """The CustomResourceDefinition of one kind, in its stored version."""
     from syncret.config.schema.openapi import openapi
 
-    names = {
+    names: Document = {
         "kind": kind.kind,
         "listKind": f"{kind.kind}List",
         "plural": kind.plural,
         "singular": kind.kind.lower(),
         "categories": [kind.group.partition(".")[0]],
     }
+    if kind.short_names:
+        names["shortNames"] = [*kind.short_names]
     version: Document = {
         "name": kind.versions[0],
         "served": True,

@@ -6,13 +6,13 @@ import sys
 from argparse import Namespace
 from functools import partial
 
+from syncret.config.resources.kinds import SHOWN
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.cli.table import Row, print_table, row_of
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
-from syncret.daemon.ops.object_view import KINDS
 from syncret.daemon.ops.view import View
 from syncret.daemon.process import raise_file_limit
 from syncret.daemon.supervisor import Supervisor
@@ -45,8 +45,8 @@ def _announce(view: View) -> None:
         return
     controllers = view.running
     rows: list[Row] = []
-    for kind in KINDS:
-        for stored in controllers.inventory.list(kind):
+    for kind in SHOWN:
+        for stored in controllers.inventory.list(kind.group_kind):
             failure = controllers.context.memory.failure(stored.ref)
             rows.append(
                 row_of(

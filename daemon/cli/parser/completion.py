@@ -4,16 +4,11 @@ from argparse import Action, ArgumentParser
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, cast
 
+from syncret.config.resources.kinds import SHOWN
+
 PATHS: Final = {"PATH", "FILE"}
 FOLDERS: Final = {"DIR"}
-KINDS: Final = (
-    "ExternalSecret/",
-    "PushSecret/",
-    "SecretStore/",
-    "ClusterSecretStore/",
-    "ClusterExternalSecret/",
-    "ClusterPushSecret/",
-)
+KINDS: Final = tuple(f"{kind.kind}/" for kind in SHOWN)
 
 
 class Word(NamedTuple):

@@ -1,7 +1,7 @@
 """Explains one object: where its keys come from, how old its value is, what is wrong, what happens next."""
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -10,21 +10,15 @@ from syncret.config.meta import Document
 from syncret.config.resources.base import Resource
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
 from syncret.config.resources.external_secret import ExternalSecret
+from syncret.config.resources.kinds import Role, is_shown, kind_named, role_of
 from syncret.config.resources.push_secret import PushSecret
-from syncret.config.resources.secret_store import ClusterSecretStore, SecretStore
+from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.core.conditions import find, seconds, stamp
 from syncret.daemon.core.explain import key_origins
 from syncret.daemon.core.explain.key_origins import KeyOrigin
 
-MODELS: Final[Mapping[str, type[Resource]]] = {
-    "ExternalSecret": ExternalSecret,
-    "PushSecret": PushSecret,
-    "SecretStore": SecretStore,
-    "ClusterSecretStore": ClusterSecretStore,
-    "ClusterExternalSecret": ClusterExternalSecret,
-    "ClusterPushSecret": ClusterPushSecret,
-}
-"""The kinds that can be explained."""
+_PERIODIC: Final[Collection[Role]] = ("sync", "push")
+"""Kinds that an interval of their own makes due."""
 
 
 class ExplainInput(NamedTuple):
@@ -79,13 +73,16 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def explain(document: Document, around: ExplainInput) -> Explanation:
     """What there is to say of one object.
 
-    Raises KeyError for a kind that is not in MODELS, msgspec.ValidationError for a malformed object.
+    Raises KeyError for a kind that is not shown to operators, msgspec.ValidationError for a malformed object.
     """
-    resource = msgspec.convert(document, MODELS[document["kind"]])
+    kind = kind_named(document["kind"])
+    if kind is None or not is_shown(kind.group_kind):
+        raise KeyError(document["kind"])
+    resource: Resource = msgspec.convert(document, kind.model)
     status = getattr(resource, "status", None)
     verdict = find(getattr(status, "conditions", ()))
     refreshed = seconds(getattr(status, "refresh_time", None) or "")
-    target, keys, notes = _describe(resource, around)
+    target, keys, notes = _DESCRIPTIONS[kind.role](resource, around)
     error = around.error
     due = None if around.running else around.due
     return Explanation(
@@ -109,33 +106,16 @@ def explain(document: Document, around: ExplainInput) -> Explanation:
     )
 
 
-def _describe(resource: Resource, around: ExplainInput) -> tuple[str, tuple[KeyOrigin, ...], tuple[str, ...]]:
-    """Its target, the story of its keys, and notes."""
-    match resource:
-        case ExternalSecret():
-            return _external_secret(resource, around.origins)
-        case PushSecret():
-            pushed = resource.status.synced_push_secrets
-            notes = tuple(f"pushed to {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items())
-            return _source(resource), key_origins.of_push_secret(resource.spec), notes
-        case SecretStore():
-            provider = next(iter(resource.spec.provider), "")
-            can = (f"capabilities: {resource.status.capabilities}",) if resource.status.capabilities else ()
-            return f"provider {provider}", (), can
-        case ClusterExternalSecret() | ClusterPushSecret():
-            status = resource.status
-            made = ", ".join(status.provisioned_namespaces)
-            notes = (f"made in: {made}",) if made else ()
-            notes += tuple(f"failed in {each.namespace}: {each.reason}" for each in status.failed_namespaces)
-            return "one object in each namespace that it selects", (), notes
-        case _:
-            return "", (), ()
+class _Description(NamedTuple):
+    """What is particular to a kind: its target, where its keys come from, and notes."""
+
+    target: str
+    keys: tuple[KeyOrigin, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def _external_secret(
-    resource: ExternalSecret, origins: Mapping[str, str]
-) -> tuple[str, tuple[KeyOrigin, ...], tuple[str, ...]]:
-    spec = resource.spec
+def _external_secret(resource: ExternalSecret, around: ExplainInput) -> _Description:
+    spec, origins = resource.spec, around.origins
     notes: list[str] = []
     kind = spec.target.manifest.kind if spec.target.manifest is not None else "Secret"
     if spec.data_from and not origins:
@@ -143,7 +123,35 @@ def _external_secret(
     if spec.target.template is not None:
         notes.append("spec.target.template makes the final keys of these")
     target = f"{kind}/{spec.target.name or resource.metadata.name} ({spec.target.creation_policy})"
-    return target, key_origins.of_external_secret(spec, origins), tuple(notes)
+    return _Description(target, key_origins.of_external_secret(spec, origins), tuple(notes))
+
+
+def _push_secret(resource: PushSecret, _around: ExplainInput) -> _Description:
+    pushed = resource.status.synced_push_secrets
+    notes = tuple(f"pushed to {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items())
+    return _Description(_source(resource), key_origins.of_push_secret(resource.spec), notes)
+
+
+def _store(resource: SecretStore, _around: ExplainInput) -> _Description:
+    provider = next(iter(resource.spec.provider), "")
+    can = (f"capabilities: {resource.status.capabilities}",) if resource.status.capabilities else ()
+    return _Description(f"provider {provider}", notes=can)
+
+
+def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _around: ExplainInput) -> _Description:
+    status = resource.status
+    made = ", ".join(status.provisioned_namespaces)
+    notes = [f"made in: {made}"] if made else []
+    notes += [f"failed in {each.namespace}: {each.reason}" for each in status.failed_namespaces]
+    return _Description("one object in each namespace that it selects", notes=tuple(notes))
+
+
+_DESCRIPTIONS: Final[Mapping[Role, Callable[[Any, ExplainInput], _Description]]] = {
+    "sync": _external_secret,
+    "push": _push_secret,
+    "store": _store,
+    "fan_out": _fan_out,
+}
 
 
 def _source(resource: PushSecret) -> str:
@@ -182,7 +190,7 @@ def _only_on_change(resource: Resource, around: ExplainInput) -> str:
             return "when its spec, labels or annotations change: refreshPolicy is OnChange"
         if not resource.status.conditions:
             return "when its store is ready"
-    if isinstance(resource, ExternalSecret | PushSecret) and _interval(resource) == 0:
+    if role_of(resource.group_kind) in _PERIODIC and _interval(resource) == 0:
         return "never by time: refreshInterval is 0"
     return "when it, or something it refers to, changes"
 
@@ -191,7 +199,7 @@ def _by_time(resource: Resource, around: ExplainInput, due: float, refreshed: fl
     interval = _interval(resource)
     if interval is None:
         return "planned by its last run"
-    if isinstance(resource, ExternalSecret | PushSecret):
+    if role_of(resource.group_kind) in _PERIODIC:
         every = f"refreshInterval {format_duration(interval)}"
         latest = (refreshed if refreshed is not None else around.now) + interval
         if isinstance(resource, ExternalSecret) and resource.spec.sync_windows and due > latest + 1:
@@ -202,13 +210,10 @@ def _by_time(resource: Resource, around: ExplainInput, due: float, refreshed: fl
 
 def _interval(resource: Resource) -> float | None:
     """The interval of a resource in seconds; None if it has none, or a malformed one."""
+    role, spec = role_of(resource.group_kind), cast("Any", getattr(resource, "spec", None))
     try:
-        match resource:
-            case ExternalSecret() | PushSecret():
-                return parse_duration(resource.spec.refresh_interval)
-            case SecretStore():
-                return resource.spec.refresh_seconds()
-            case _:
-                return None
+        if role in _PERIODIC:
+            return parse_duration(spec.refresh_interval)
+        return float(spec.refresh_seconds()) if role == "store" else None
     except DurationError:
         return None

@@ -8,6 +8,13 @@ import msgspec
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, Metadata, member
 from syncret.config.resources.base import GROUP
+from syncret.config.resources.kinds import (
+    CLUSTER_EXTERNAL_SECRET,
+    CLUSTER_PUSH_SECRET,
+    EXTERNAL_SECRET,
+    PUSH_SECRET,
+    Kind,
+)
 from syncret.daemon.core import selectors
 from syncret.daemon.core.ownership import FORCE_SYNC, controller_of, put_controller
 
@@ -15,39 +22,44 @@ from syncret.daemon.core.ownership import FORCE_SYNC, controller_of, put_control
 class FanOutKind(NamedTuple):
     """The names in which ClusterExternalSecret and ClusterPushSecret differ."""
 
-    kind: str
-    api_version: str
-    child: str
-    child_api_version: str
-    spec_field: str
-    name_field: str
-    metadata_field: str
+    parent: Kind
+    child_kind: Kind
     finalizer: str
     name_taken: str
     namespace_finalizer: str
     """Begins the finalizer that keeps a namespace with a child of this resource."""
 
+    @property
+    def kind(self) -> str:
+        return self.parent.kind
+
+    @property
+    def child(self) -> str:
+        return self.child_kind.kind
+
+    @property
+    def spec_field(self) -> str:
+        return f"{self.child_kind.field}Spec"
+
+    @property
+    def name_field(self) -> str:
+        return f"{self.child_kind.field}Name"
+
+    @property
+    def metadata_field(self) -> str:
+        return f"{self.child_kind.field}Metadata"
+
 
 EXTERNAL: Final = FanOutKind(
-    kind="ClusterExternalSecret",
-    api_version="external-secrets.io/v1",
-    child="ExternalSecret",
-    child_api_version="external-secrets.io/v1",
-    spec_field="externalSecretSpec",
-    name_field="externalSecretName",
-    metadata_field="externalSecretMetadata",
+    parent=CLUSTER_EXTERNAL_SECRET,
+    child_kind=EXTERNAL_SECRET,
     finalizer="externalsecrets.external-secrets.io/clusterexternalsecret-cleanup",
     name_taken="external secret already exists in namespace",
     namespace_finalizer="externalsecrets.external-secrets.io/ces-",
 )
 PUSH: Final = FanOutKind(
-    kind="ClusterPushSecret",
-    api_version="external-secrets.io/v1alpha1",
-    child="PushSecret",
-    child_api_version="external-secrets.io/v1alpha1",
-    spec_field="pushSecretSpec",
-    name_field="pushSecretName",
-    metadata_field="pushSecretMetadata",
+    parent=CLUSTER_PUSH_SECRET,
+    child_kind=PUSH_SECRET,
     finalizer="",
     name_taken="push secret already exists in namespace",
     namespace_finalizer="",
@@ -102,8 +114,8 @@ def desired_child(fan: FanOutKind, resource: Document, namespace: str, observed:
         if entries:
             metadata[field] = entries
     owner = msgspec.convert(resource["metadata"], Metadata)
-    put_controller(metadata, fan.api_version, fan.kind, owner)
-    child |= {"apiVersion": fan.child_api_version, "kind": fan.child, "metadata": metadata}
+    put_controller(metadata, fan.parent.api_version, fan.kind, owner)
+    child |= {"apiVersion": fan.child_kind.api_version, "kind": fan.child, "metadata": metadata}
     child["spec"] = resource["spec"][fan.spec_field]
     return child
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.config.resources.base import GROUP
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
+from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
 from syncret.daemon.core.assemble import Assembled, assemble
 from syncret.daemon.core.needs import Answer, Need
@@ -15,14 +15,8 @@ from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.reconcilers.apply import TargetWriter, drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.fetch import fetch
-from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, generator_ref, generator_spec
-from syncret.daemon.engine.reconcilers.stores import (
-    CLUSTER,
-    NAMESPACED,
-    PendingDependency,
-    belongs_to_another_controller,
-    store_ref,
-)
+from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, generator_spec
+from syncret.daemon.engine.reconcilers.stores import PendingDependency, belongs_to_another_controller
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
 from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
 from syncret.providers.errors import SyncError
@@ -33,7 +27,7 @@ FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 class ExternalSecretReconciler:
     """One ExternalSecret at a time, from what is wanted to what is told."""
 
-    group_kind = GroupKind(GROUP, "ExternalSecret")
+    group_kind = EXTERNAL_SECRET.group_kind
 
     def __init__(self, context: ReconcilerContext) -> None:
         self._context = context
@@ -46,17 +40,18 @@ class ExternalSecretReconciler:
         namespace = resource.metadata.namespace
         named = needs.stores(resource.spec)
         yield form_of(resource).ref(resource)
-        yield from (store_ref(name, namespace) for name in named)
+        stores = [store_ref(*name, namespace) for name in named]
+        yield from stores
         yield from sources_of(resource.spec.target.template, namespace)
         for generator in needs.generators(resource.spec):
             yield generator_ref(generator.kind, generator.name, namespace)
-        if any(name.kind == "ClusterSecretStore" for name in named):
-            yield ObjectRef("", "Namespace", "", namespace)
+        if not all(store.namespace for store in stores):
+            yield NAMESPACE.ref("", namespace)
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its first store: a store that hangs holds up only those who read from it."""
         del ref
-        return next((str(each) for each in dependencies if each.kind in (NAMESPACED, CLUSTER)), "")
+        return next((str(each) for each in dependencies if role_of(each.group_kind) == "store"), "")
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Bring the target and the status in line with the spec, if it is due."""
@@ -68,7 +63,7 @@ class ExternalSecretReconciler:
         outcome = await self._reconcile(stored, resource)
         if not outcome.pending and self._context.memory.mark_first_run(ref):
             for dependent in self._context.inventory.dependents(form_of(resource).ref(resource)):
-                if dependent.kind == "PushSecret":
+                if role_of(dependent.group_kind) == "push":
                     self._context.wake(dependent)  # the Secret it waits for may have come to nothing
         return outcome
 

@@ -7,12 +7,13 @@ import msgspec
 from syncret.config.meta import ObjectRef, is_object
 from syncret.config.resources.base import ConditionStatus
 from syncret.config.resources.generators import GeneratorState
+from syncret.config.resources.kinds import generator_ref
 from syncret.daemon.core import conditions, generator_states
 from syncret.daemon.core.conditions import seconds
 from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
-from syncret.daemon.engine.reconcilers.generators import clean_up, generator_ref
+from syncret.daemon.engine.reconcilers.generators import clean_up
 from syncret.daemon.homes.contract import NotFound, StoredObject
 from syncret.providers.errors import Malformed, SyncError
 

@@ -12,9 +12,10 @@ import msgspec
 
 from syncret.config.catalog import generator_key
 from syncret.config.meta import Document, ObjectRef, is_object, member, ref_of
-from syncret.config.resources.base import GENERATORS_API, GENERATORS_GROUP, Resource
+from syncret.config.resources.base import GENERATORS_API, Resource
 from syncret.config.resources.external_secret import GeneratorRef
 from syncret.config.resources.generators import GeneratorState
+from syncret.config.resources.kinds import CLUSTER_GENERATOR, generator_ref
 from syncret.daemon.core import generator_states
 from syncret.daemon.core.conditions import stamp
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
@@ -24,19 +25,12 @@ from syncret.providers.contract import Generated, Generator, OpenContext, Secret
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.registry import UnknownName
 
-CLUSTER_GENERATOR: Final = "ClusterGenerator"
-
 
 class GeneratedValues(NamedTuple):
     """What was drawn, and the generator it came from as it was then."""
 
     generated: Generated
     resource: Document
-
-
-def generator_ref(kind: str, name: str, namespace: str) -> ObjectRef:
-    """The reference of a generator as a resource of that namespace means it."""
-    return ObjectRef(GENERATORS_GROUP, kind, "" if kind == CLUSTER_GENERATOR else namespace, name)
 
 
 def generator_spec(
@@ -47,7 +41,7 @@ def generator_spec(
     if stored is None:
         return None
     spec = member(stored.document, "spec")
-    if kind != CLUSTER_GENERATOR:
+    if kind != CLUSTER_GENERATOR.kind:
         return kind, spec
     inner = str(spec.get("kind", ""))
     chosen = member(spec, "generator").get(generator_key(inner))
@@ -125,7 +119,7 @@ def _generator(context: ReconcilerContext, kind: str) -> Generator[Any]:
 
 def _origin(context: ReconcilerContext, generator: ObjectRef) -> ObjectRef:
     """The object behind a generator of a record, which does not say whether that was a ClusterGenerator."""
-    cluster_wide = generator_ref(CLUSTER_GENERATOR, generator.name, "")
+    cluster_wide = generator_ref(CLUSTER_GENERATOR.kind, generator.name, "")
     found = context.inventory.get(cluster_wide)
     if found is None or context.inventory.get(generator) is not None:
         return generator

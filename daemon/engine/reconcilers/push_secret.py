@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from syncret.config.durations import DurationError, parse_duration
-from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.base import GROUP
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import PUSH_SECRET, SECRET, generator_ref, store_ref
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.core import push_entries
 from syncret.daemon.core.rendering import sources_of
@@ -33,7 +33,7 @@ FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
 class PushSecretReconciler:
     """One PushSecret at a time."""
 
-    group_kind = GroupKind(GROUP, "PushSecret")
+    group_kind = PUSH_SECRET.group_kind
 
     def __init__(self, context: ReconcilerContext) -> None:
         self._context = context
@@ -44,17 +44,14 @@ class PushSecretReconciler:
         """Its stores, and its source; any store or Secret of the namespace where it selects by labels."""
         spec, namespace = stored.as_type(PushSecret).spec, stored.ref.namespace
         for ref in spec.secret_store_refs:
-            cluster = ref.kind == "ClusterSecretStore"
             name = ANY if ref.label_selector is not None else ref.name
-            yield ObjectRef(GROUP, ref.kind, "" if cluster else namespace, name)
+            yield store_ref(ref.kind, name, namespace)
         if spec.selector.secret is not None:
-            yield ObjectRef("", "Secret", namespace, spec.selector.secret.name or ANY)
+            yield SECRET.ref(namespace, spec.selector.secret.name or ANY)
         yield from sources_of(spec.template, namespace)
         if spec.selector.generator_ref is not None:
             generator = spec.selector.generator_ref
-            cluster = generator.kind == "ClusterGenerator"
-            group = "generators.external-secrets.io"
-            yield ObjectRef(group, generator.kind, "" if cluster else namespace, generator.name)
+            yield generator_ref(generator.kind, generator.name, namespace)
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its first store."""

@@ -8,6 +8,7 @@ import msgspec
 from syncret.config.durations import DurationError
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import GROUP, ConditionStatus
+from syncret.config.resources.kinds import PUSH_SECRET
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.core import conditions
@@ -19,7 +20,6 @@ from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Malformed, SyncError
 
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
-PUSH_SECRET: Final = GroupKind(GROUP, "PushSecret")
 
 
 class _Probed(NamedTuple):
@@ -40,7 +40,7 @@ class SecretStoreReconciler:
 
     def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
         """Its credentials, and the PushSecrets that may still have something to delete here."""
-        yield ObjectRef(GROUP, "PushSecret", stored.ref.namespace or ANY, ANY)
+        yield PUSH_SECRET.ref(stored.ref.namespace or ANY, ANY)
         yield from self._context.sessions.credentials(stored)
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
@@ -71,7 +71,7 @@ class SecretStoreReconciler:
 
     def _is_needed(self, store: SecretStore, ref: ObjectRef) -> bool:
         """Whether a PushSecret that cleans up after itself pushes to this store, or once did."""
-        pushes = self._context.inventory.list(PUSH_SECRET, ref.namespace or None)
+        pushes = self._context.inventory.list(PUSH_SECRET.group_kind, ref.namespace or None)
         return any(_needs(push, store, ref) for push in (stored.as_type(PushSecret) for stored in pushes))
 
     def _interval(self, store: SecretStore) -> float:

@@ -5,7 +5,9 @@ Which stores a PushSecret pushes to: named, or selected by labels; only those th
 
 from collections.abc import Iterable
 
-from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.base import GROUP
+from syncret.config.resources.kinds import NAMESPACE, store_ref
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.daemon.core import conditions, selectors
 from syncret.daemon.core.needs import StoreName
@@ -14,18 +16,9 @@ from syncret.daemon.engine.reconcilers.context import ReconcilerContext, StoreSu
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Denied, Malformed, SyncError
 
-GROUP = "external-secrets.io"
-CLUSTER = "ClusterSecretStore"
-NAMESPACED = "SecretStore"
-
 
 class PendingDependency(SyncError):
     """What is asked for is being made or judged right now; once it is, whoever waits is woken."""
-
-
-def store_ref(name: StoreName, namespace: str) -> ObjectRef:
-    """The reference of a store as a resource of that namespace means it."""
-    return ObjectRef(GROUP, name.kind, "" if name.kind == CLUSTER else namespace, name.name)
 
 
 def not_found_message(kind: str, name: str) -> str:
@@ -38,15 +31,15 @@ def usable_store(context: ReconcilerContext, name: StoreName, namespace: str, *,
 
     Raises Malformed, Denied or NotReadyYet with the words of the External Secrets operator.
     """
-    stored = context.inventory.get(store_ref(name, namespace))
+    stored = context.inventory.get(store_ref(*name, namespace))
     if stored is None:
         hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
         raise Malformed(not_found_message(name.kind, name.name), hint=hint)
     store = context.store_summaries.of(stored)
     if not context.handles(store.spec.controller):
         raise Denied("can not reference unmanaged store", hint="its spec.controller names another class")
-    if name.kind == CLUSTER:
-        labels = context.inventory.labels(ObjectRef("", "Namespace", "", namespace))
+    if not stored.ref.namespace:
+        labels = context.inventory.labels(NAMESPACE.ref("", namespace))
         if not selectors.admits(store.spec.conditions, namespace, labels):
             raise Denied(
                 f'using cluster store "{name.name}" is not allowed from namespace "{namespace}": '
@@ -74,7 +67,7 @@ def belongs_to_another_controller(
 ) -> bool:
     """Whether any of these stores belongs to another controller: the resource is then left alone entirely."""
     for name in names:
-        stored = context.inventory.get(store_ref(name, namespace))
+        stored = context.inventory.get(store_ref(*name, namespace))
         if stored is not None and not context.handles(context.store_summaries.of(stored).spec.controller):
             return True
     return False
@@ -97,7 +90,8 @@ def select_stores(context: ReconcilerContext, resource: PushSecret) -> dict[Stor
 def _of(context: ReconcilerContext, ref: PushStoreRef, namespace: str) -> list[StoredObject]:
     kind = ref.kind
     if ref.label_selector is not None:
-        listed = context.inventory.list(GroupKind(GROUP, kind), None if kind == CLUSTER else namespace)
+        every = store_ref(kind, "", namespace)
+        listed = context.inventory.list(every.group_kind, every.namespace or None)
         return [
             s
             for s in listed
@@ -107,7 +101,7 @@ def _of(context: ReconcilerContext, ref: PushStoreRef, namespace: str) -> list[S
         raise Malformed(
             "refStore Name must be provided", hint="name the store in secretStoreRefs, or select it by labels"
         )
-    stored = context.inventory.get(store_ref(StoreName(kind, ref.name), namespace))
+    stored = context.inventory.get(store_ref(kind, ref.name, namespace))
     if stored is None:
         raise Malformed(not_found_message(kind, ref.name), hint="create it, or mend the name")
     return [stored]

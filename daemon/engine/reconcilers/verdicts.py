@@ -9,6 +9,7 @@ from syncret.config.resources.external_secret import (
     ExternalSecretCondition,
     ExternalSecretStatus,
 )
+from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
 from syncret.daemon.core import conditions, needs
 from syncret.daemon.core.assemble import Assembled
 from syncret.daemon.core.conditions import seconds, stamp
@@ -72,7 +73,7 @@ def _slot_name(resource: ExternalSecret) -> str:
 
 def _whole_name(store: needs.StoreName, namespace: str) -> str:
     """A store's name among all: a ClusterSecretStore is the same one for every namespace."""
-    return str(store) if store.kind == "ClusterSecretStore" else f"{namespace}/{store}"
+    return str(store) if store.kind == CLUSTER_SECRET_STORE.kind else f"{namespace}/{store}"
 
 
 class Verdicts:

@@ -8,33 +8,37 @@ from typing import Final
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
+from syncret.config.resources import kinds as table
 from syncret.config.resources.core import check_update, stored_data
 
-NAMESPACE: Final = GroupKind("", "Namespace")
-SECRET: Final = GroupKind("", "Secret")
-CONFIG_MAP: Final = GroupKind("", "ConfigMap")
+NAMESPACE: Final = table.NAMESPACE.group_kind
+SECRET: Final = table.SECRET.group_kind
 
-_OURS: Final = frozenset({"external-secrets.io", "generators.external-secrets.io", "syncret.dev"})
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 def has_status_apart(kind: GroupKind) -> bool:
     """Whether writing the object leaves its status alone, and `report` is the only way to it."""
-    return kind.group in _OURS or kind == NAMESPACE
+    return kind.group in table.OUR_GROUPS or kind == NAMESPACE
 
 
 def has_generation(kind: GroupKind) -> bool:
     """Whether the object counts the changes of its content. Kinds of the core group do not."""
-    return kind.group != ""
+    known = table.kind_of(kind)
+    return bool(kind.group) if known is None else known.has_generation
 
 
 def namespace_ref(name: str) -> ObjectRef:
-    return ObjectRef("", "Namespace", "", name)
+    return table.NAMESPACE.ref("", name)
 
 
 def namespace_document(name: str) -> Document:
     """The manifest of a namespace that is used but was never given."""
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    return {
+        "apiVersion": table.NAMESPACE.api_version,
+        "kind": table.NAMESPACE.kind,
+        "metadata": {"name": name},
+    }
 
 
 def complete_namespace(document: Document, phase: str) -> None:
@@ -45,7 +49,7 @@ def complete_namespace(document: Document, phase: str) -> None:
     document["status"] = {"phase": phase}
 
 
-_VALUES: Final = {SECRET: ("data", "stringData"), CONFIG_MAP: ("data", "binaryData")}
+_VALUES: Final = {SECRET: ("data", "stringData"), table.CONFIG_MAP.group_kind: ("data", "binaryData")}
 
 
 def problems_of(document: Document, kind: GroupKind) -> Iterator[Problem]:

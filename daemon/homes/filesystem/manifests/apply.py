@@ -20,6 +20,7 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
+from syncret.config.resources.kinds import kind_of
 from syncret.daemon.homes.contract import HomeError, Invalid, NotFound, StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, RememberedFile, Snapshot
 from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, Manifest
@@ -222,8 +223,8 @@ class ManifestApplier:
     async def _put(
         self, ref: ObjectRef, manifest: Manifest, given: Document, before: AppliedManifest | None
     ) -> None:
-        draft = self._cluster.prepare_apply(given)
-        keys = tuple(draft.document.get("data", ())) if ref.kind in ("Secret", "ConfigMap") else ()
+        draft, kind = self._cluster.prepare_apply(given), kind_of(ref.group_kind)
+        keys = tuple(draft.document.get("data", ())) if kind is not None and kind.values == "data" else ()
         now = AppliedManifest(file=manifest.file, digest=manifest.digest, keys=keys)
         if ref in self._outputs:
             merged = await self._merged(ref, draft.document, before.keys if before else ())

@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.resources.kinds import SECRET
 from syncret.daemon.core.secret import is_intact
 from syncret.daemon.homes.contract import HomeError, Invalid, StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.drift import Drift, Fingerprint, Written
@@ -24,7 +25,7 @@ from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from syncret.daemon.homes.filesystem.output.yaml_file import ManifestTarget
 from syncret.daemon.homes.filesystem.state.rows import is_ours, without_content
 
-_SECRET: Final = GroupKind("", "Secret")
+_SECRET: Final = SECRET.group_kind
 _SHOWN: Final = ("name", "namespace", "labels", "annotations")
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 

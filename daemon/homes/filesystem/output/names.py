@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import SECRET
 from syncret.daemon.homes.contract import Invalid
 
 TEMPORARY = "..syncret-"
@@ -72,7 +73,7 @@ def manifest_name(ref: ObjectRef) -> str:
 
 def path_of(ref: ObjectRef) -> str:
     """Where the folder or the file of an object is, below the output folder. Raises Invalid."""
-    name = secret_name(ref) if (ref.group, ref.kind) == ("", "Secret") else manifest_name(ref)
+    name = secret_name(ref) if ref.group_kind == SECRET.group_kind else manifest_name(ref)
     return f"{folder_of(ref)}/{name}"
 
 

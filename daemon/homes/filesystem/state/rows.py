@@ -12,25 +12,12 @@ import msgspec
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
-from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, STORES, redacted
+from syncret.config.resources.kinds import NAMESPACE, OUR_GROUPS, kind_of, role_of
+from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, redacted
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.filesystem.output.drift import Fingerprint
 
-OUR_GROUPS: Final = ("external-secrets.io", "generators.external-secrets.io", "syncret.dev")
-
-_PLAIN_KINDS: Final = frozenset(
-    {
-        "ExternalSecret",
-        "ClusterExternalSecret",
-        "PushSecret",
-        "ClusterPushSecret",
-        "GeneratorState",
-    }
-)
-"""Kinds that only refer to values: ten thousand of them need not be searched for any."""
-
 _FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
-_NAMESPACE: Final = GroupKind("", "Namespace")
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
@@ -79,12 +66,16 @@ class _Face(msgspec.Struct):
 
 def is_ours(kind: GroupKind) -> bool:
     """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
-    return kind.group in OUR_GROUPS or kind == _NAMESPACE
+    return kind.group in OUR_GROUPS or kind == NAMESPACE.group_kind
 
 
 def holds_no_value(kind: GroupKind) -> bool:
-    """Whether it is one of our kinds that only refer to values: all of an object may be remembered."""
-    return kind.kind in _PLAIN_KINDS and kind.group in OUR_GROUPS
+    """Whether it is one of our kinds that only refer to values: all of an object may be remembered.
+
+    Ten thousand of them need not be searched for any.
+    """
+    known = kind_of(kind)
+    return known is not None and known.values == "none" and known.role != "core"
 
 
 def file_ref(file: str) -> ObjectRef:
@@ -154,7 +145,7 @@ def _emptied(stored: StoredObject) -> tuple[bytes, bool]:
     document = stored.document
     if is_ours(kind):
         emptied = redacted(document)
-        if kind.kind in STORES and "spec" in emptied:
+        if role_of(kind) == "store" and "spec" in emptied:
             emptied = {**emptied, "spec": _without_values(emptied["spec"])}
     else:
         emptied = _without_last_applied(without_content(document))

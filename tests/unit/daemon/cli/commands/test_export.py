@@ -56,6 +56,8 @@ def test_crds_of_all_our_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     spec = documents["clustersecretstores.external-secrets.io"]["spec"]
     assert (spec["scope"], spec["versions"][0]["name"]) == ("Cluster", "v1")
     assert spec["versions"][0]["schema"]["openAPIV3Schema"]["type"] == "object"
+    assert spec["names"]["shortNames"] == ["css"]
+    assert "shortNames" not in documents["uuids.generators.external-secrets.io"]["spec"]["names"]
 
 
 @pytest.mark.parametrize(
