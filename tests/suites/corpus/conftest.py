@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Generator, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 import pytest
@@ -19,7 +18,6 @@ ALL: Final = "SYNCRET_CONFORMANCE_ALL"
 _TOLD: Final = pytest.StashKey[list[table.Entry]]()
 
 
-@lru_cache(maxsize=1)
 def _corpus() -> Corpus:
     try:
         return corpus(os.environ.get("SYNCRET_CORPUS"))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -77,6 +78,7 @@ class Corpus(NamedTuple):
     not_run: Sequence[str]
 
 
+@cache
 def corpus(configured: str | None) -> Corpus:
     """The cases of the folder that is configured, or those of the repository; then our own."""
     folder = Path(configured) if configured else CASES
