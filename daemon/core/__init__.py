@@ -1,1 +1,1 @@
-"""Pure decisions. No clock, no chance, no I/O: all three are arguments."""
+"""The pure core: decisions without I/O, clock or randomness; the caller passes what they need."""

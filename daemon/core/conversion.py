@@ -1,9 +1,4 @@
-"""Decodes fetched values, and applies the policy for null bytes.
-
-Converts key names for a Secret, converts them back for a secret manager, and validates them.
-
-Values are not looked at, so the functions take maps of anything.
-"""
+"""`conversionStrategy` for key names, `decodingStrategy` and `nullBytePolicy` for values."""
 
 import base64
 import re
@@ -14,15 +9,19 @@ from typing import Final, TypeVar
 from syncret.providers.errors import Malformed
 
 V = TypeVar("V")
-
 MAX_LENGTH: Final = 253
 """Bytes, not characters."""
 
 _REVERSIBLE: Final = re.compile("_U([0-9a-fA-F]{4,5})_")
+_STANDARD: Final = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
+_URL_SAFE: Final = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
+_STRAY: Final = re.compile("[\udc80-\udcff]")
+_GROUP: Final = 4
+_NO_LINE_BREAKS: Final = b"\r\n"
 
 
 def convert(strategy: str, key: str) -> str:
-    """The key with what a Secret cannot hold replaced: by `_` (Default) or `_U<hex>_` (Unicode)."""
+    """Replace characters that a Secret's key cannot have, by `_` (Default) or `_U<hex>_` (Unicode)."""
     match strategy:
         case "Default" | "":
             return "".join(char if _allowed(char) else "_" for char in key)
@@ -33,22 +32,22 @@ def convert(strategy: str, key: str) -> str:
 
 
 def convert_keys(strategy: str, values: Mapping[str, V]) -> dict[str, V]:
-    """All keys converted. Raises Malformed where two become one."""
+    """Convert all keys. Raises Malformed if two keys become equal."""
     return _renamed(values, lambda key: convert(strategy, key))
 
 
 def reverse(strategy: str, key: str) -> str:
-    """The key as it was before the Unicode conversion, under the strategy ReverseUnicode; else unchanged."""
+    """The key before the Unicode conversion, with the strategy ReverseUnicode; otherwise unchanged."""
     return _REVERSIBLE.sub(_character, key) if strategy == "ReverseUnicode" else key
 
 
 def reverse_keys(strategy: str, values: Mapping[str, V]) -> dict[str, V]:
-    """All keys converted back. Raises Malformed where two become one."""
+    """Convert all keys back. Raises Malformed if two keys become equal."""
     return _renamed(values, lambda key: reverse(strategy, key))
 
 
 def validate_keys(values: Mapping[str, V]) -> dict[str, V]:
-    """The values whose key is not empty. Raises Malformed for a key that a Secret cannot hold."""
+    """The values whose key is not empty. Raises Malformed for a key that a Secret cannot have."""
     for key in sorted(values):
         length = len(key.encode("utf-8", "surrogatepass"))
         if length > MAX_LENGTH:
@@ -80,15 +79,8 @@ def _renamed(values: Mapping[str, V], rename: Callable[[str], str]) -> dict[str,
     return renamed
 
 
-_STANDARD: Final = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
-_URL_SAFE: Final = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
-_STRAY: Final = re.compile("[\udc80-\udcff]")
-_GROUP: Final = 4
-_NO_LINE_BREAKS: Final = b"\r\n"
-
-
 def decode(strategy: str, value: bytes) -> bytes:
-    """The value decoded by None (or an empty name), Base64, Base64URL or Auto. Raises Malformed."""
+    """Decode a value by the strategy None (or empty), Base64, Base64URL or Auto. Raises Malformed."""
     match strategy:
         case "None" | "":
             return value
@@ -107,7 +99,7 @@ def decode(strategy: str, value: bytes) -> bytes:
 
 
 def decode_map(strategy: str, values: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Every value decoded; keys never are. Raises Malformed with the key of the first that fails."""
+    """Decode every value. Raises Malformed with the key of the first that fails."""
     decoded: dict[str, bytes] = {}
     for key in sorted(values):
         try:
@@ -118,7 +110,7 @@ def decode_map(strategy: str, values: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def check_null_bytes(policy: str, values: Mapping[str, bytes]) -> None:
-    """Under the policy Fail, raise Malformed with the key of the first value that holds a null byte."""
+    """With the policy Fail, raise Malformed with the key of the first value that contains a null byte."""
     if policy != "Fail":
         return
     for key in sorted(values):
@@ -130,7 +122,7 @@ def check_null_bytes(policy: str, values: Mapping[str, bytes]) -> None:
 
 
 def as_text(value: bytes) -> str:
-    """The value where only text fits: a replacement character for each byte that is no UTF-8."""
+    """The value as text, with a replacement character for each byte that is not UTF-8."""
     return _STRAY.sub("\ufffd", value.decode(errors="surrogateescape"))
 
 
@@ -143,7 +135,7 @@ def _auto(value: bytes) -> bytes:
 
 
 def _base64(value: bytes, pattern: "re.Pattern[bytes]", last_two: bytes) -> bytes | None:
-    """As Go decodes: line breaks are skipped, padding is required, spare bits may be anything."""
+    """Decode as Go does: line breaks are skipped, padding is required, unused bits are ignored."""
     packed = value.translate(None, _NO_LINE_BREAKS)
     if len(packed) % _GROUP or not pattern.fullmatch(packed):
         return None

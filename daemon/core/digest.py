@@ -1,7 +1,7 @@
-"""Fingerprints of secret data, as the annotation `reconcile.external-secrets.io/data-hash` holds them.
+"""Digests of secret data for the annotation `reconcile.external-secrets.io/data-hash`.
 
-The text that Go prints for the data is hashed, so that a Secret written by the operator counts as unchanged.
-A digest of a short secret can be guessed: it stays beside the secret and out of logs.
+The hash is that of Go's text for the data, so that a Secret written by the operator counts as unchanged. From
+a digest a short secret can be guessed: it is stored only with the secret, and never logged.
 """
 
 import hashlib
@@ -13,33 +13,33 @@ from syncret.providers.kit.golang import fmt as goprint
 
 
 def text_hash(text: str) -> str:
-    """The fingerprint of a string."""
+    """The digest of a string."""
     return hashlib.sha3_224(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def data_hash(data: Mapping[str, bytes]) -> str:
-    """The fingerprint of a Secret's data."""
+    """The digest of a Secret's data."""
     entries = (f"{key}:{_numbers(data[key])}" for key in sorted(data))
     return text_hash(f"map[{' '.join(entries)}]")
 
 
 def _numbers(value: bytes) -> str:
-    """Bytes as `[118 97]`: Python prints a list with commas, and faster than anything else makes one."""
+    """Bytes as `[118 97]`; replacing the commas of Python's list is the fastest way."""
     return str(list(value)).replace(",", "")
 
 
 def metadata_hash(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
-    """The fingerprint of an object's labels and annotations."""
+    """The digest of an object's labels and annotations."""
     return text_hash(f"{{annotations:{_strings(annotations)} labels:{_strings(labels)}}}")
 
 
 def value_hash(value: Json) -> str:
-    """The fingerprint of any JSON value."""
+    """The digest of any JSON value."""
     return text_hash(_shown(value))
 
 
 def _shown(value: Json) -> str:
-    """The value as Go's `%+v` prints it."""
+    """The value in the format of Go's `%+v`."""
     if value is None:
         return "<nil>"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Targets of kinds other than Secret: the data as `data` of a ConfigMap, as `spec.data` of anything else."""
+"""Builds targets of other kinds than Secret: data goes to `data` of a ConfigMap, `spec.data` of others."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -19,7 +19,7 @@ _IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "ownerReferen
 
 
 def manifest_ref(resource: ExternalSecret) -> ObjectRef:
-    """The name of the object, which is in the namespace of the ExternalSecret."""
+    """The reference of the target, which is in the namespace of the ExternalSecret."""
     kind = resource.spec.target.manifest
     if kind is None:
         raise Malformed("spec.target.manifest names no kind")
@@ -28,7 +28,7 @@ def manifest_ref(resource: ExternalSecret) -> ObjectRef:
 
 
 def is_valid(resource: ExternalSecret, observed: Document | None) -> bool:
-    """Whether the object still is what was written last."""
+    """Whether the object is still as it was written."""
     if resource.spec.target.creation_policy == "Orphan":
         return True
     if observed is None:
@@ -46,7 +46,7 @@ def desired_manifest(
     data: Mapping[str, bytes],
     rendering: Rendering | None = None,
 ) -> Document:
-    """The whole object to write: on top of what is there for the merging policies, otherwise from nothing."""
+    """The complete object to write: merged into the existing one by the merge policies, otherwise new."""
     merging = resource.spec.target.creation_policy in KEEPS_FOREIGN_KEYS
     target = deepcopy(observed) if observed is not None and merging else _blank(resource, observed)
     metadata = target["metadata"]
@@ -66,13 +66,13 @@ def desired_manifest(
 
 
 class ManifestSink:
-    """Takes what a template renders for an object of any kind: as text, or at a path as YAML."""
+    """Puts rendered values into an object of any kind: as text, or at a path as YAML."""
 
     def __init__(self, target: Document) -> None:
         self._target = target
 
     def put(self, target: str, key: str, value: bytes) -> None:
-        """One rendered value."""
+        """Set one rendered value."""
         place: Json = self._target["metadata"] if target in ("labels", "annotations") else self._target
         members = place.setdefault(target, {}) if is_object(place) else None
         if not is_object(members):
@@ -80,17 +80,17 @@ class ManifestSink:
         members[key] = _text(key, value)
 
     def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
-        """A change at any place."""
-        object_paths.put(self._target, path, make)
+        """Change the value at a path."""
+        object_paths.put_at_path(self._target, path, make)
 
 
 def _identity(target: Document) -> tuple[Json, ...]:
-    """Which object it is, and whose."""
+    """The fields that identify the object and its owners."""
     return (target["apiVersion"], target["kind"], *(target["metadata"].get(field) for field in _IDENTITY))
 
 
 def _check_written(target: Document, identity: tuple[Json, ...]) -> None:
-    """Refuse what a path wrote over the object itself: it could stand elsewhere, or be of another kind."""
+    """Refuse a template that changed the identity, the kind or the owners of the object by a path."""
     if not is_object(target["metadata"]) or _identity(target) != identity:
         raise Malformed(
             "the template changes which object the target is, or whose",

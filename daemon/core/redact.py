@@ -1,4 +1,4 @@
-"""Documents fit to be shown: the same shape, without a single secret value."""
+"""Redacts documents for output: the same structure without secret values."""
 
 from collections.abc import Callable, Container, Mapping
 from typing import Final
@@ -9,28 +9,28 @@ from syncret.config.resources.kinds import SECRET, Role, kind_named
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED
 
 REDACTED: Final = "<redacted>"
-PLAIN_OF_SECRET: Final = ("apiVersion", "kind", "type")
-WRITTEN_BY_NONE: Final = ("apiVersion", "kind", "metadata", "status")
+SHOWN_OF_SECRET: Final = ("apiVersion", "kind", "type")
+NEVER_RENDERED: Final = ("apiVersion", "kind", "metadata", "status")
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 REVEALING_ANNOTATIONS: Final = (LAST_APPLIED, DATA_HASH)
-"""Annotations: the former repeats the values, from the latter a short one can be guessed."""
+"""Annotations that reveal values: the first contains them, from the second a short one can be guessed."""
 
 
 def redacted(document: Document) -> Document:
-    """The document with every value of a Secret, of an embedded store and of a managed object taken out."""
+    """The document without the values of a Secret, a `fake` store or generator, or a managed object."""
     shown = dict(document)
     name: Json = document.get("kind")
-    kind = kind_named(name) if isinstance(name, str) else None  # whatever the group: rather too much hidden
+    kind = kind_named(name) if isinstance(name, str) else None  # in any group: better to hide too much
     if kind == SECRET:
-        shown = _only(document, PLAIN_OF_SECRET, "data", "stringData")
+        shown = _only(document, SHOWN_OF_SECRET, "data", "stringData")
     elif kind is not None and kind.role in _SPECS:
         _replace(shown, "spec", _SPECS[kind.role])
     elif name == "Fake":
         _replace(shown, "spec", _fake_generator)
     if kind != SECRET and member(document, "metadata", "labels").get(MANAGED) == "true":
-        # a template may have written a value anywhere
+        # a template may have put a value anywhere
         shown = {
-            name: value if name in WRITTEN_BY_NONE else _all_values(value) for name, value in shown.items()
+            name: value if name in NEVER_RENDERED else _all_values(value) for name, value in shown.items()
         }
     annotations = member(document, "metadata", "annotations")
     hidden = dict.fromkeys((name for name in REVEALING_ANNOTATIONS if name in annotations), REDACTED)
@@ -39,16 +39,16 @@ def redacted(document: Document) -> Document:
     return shown
 
 
-# Malformed documents are shown, too: what does not have the expected shape is hidden as a whole.
+# Malformed documents are redacted, too: a member without the expected structure is hidden completely.
 def _replace(shown: Document, name: str, redact: Callable[[Document], Document]) -> None:
-    """Redact one member, if it is there."""
+    """Redact one member, if it exists."""
     if name in shown:
         value: Json = shown[name]
         shown[name] = redact(value) if is_object(value) else _hidden(value)
 
 
 def _only(document: Document, plain: Container[str], *maps: str) -> Document:
-    """Every member without its value: as it is, if it is plain; of maps, the keys; of others, the name."""
+    """Keep the members in `plain`, the keys of the members in `maps`, and the names of all others."""
     shown: Document = {}
     for name in document:
         value: Json = document[name]
@@ -62,12 +62,12 @@ def _only(document: Document, plain: Container[str], *maps: str) -> Document:
 
 
 def _hidden(value: Json) -> Json:
-    """In the place of what may be a value, or hold one."""
+    """The placeholder of what may be or contain a value."""
     return value if value is None or isinstance(value, bool) else REDACTED
 
 
 def _store_spec(spec: Document) -> Document:
-    """A `fake` provider carries its values in its spec; all other specs refer to them."""
+    """The spec of a `fake` store contains its values; those of all other providers refer to them."""
     shown = dict(spec)
     _replace(shown, "provider", _provider)
     return shown
@@ -106,7 +106,7 @@ def _with_fake(generator: Document) -> Document:
 
 
 def _generator_state(spec: Document) -> Document:
-    """The generator as it was is a manifest of its own; its notes name what it made, for nobody else."""
+    """The copy of the generator is redacted as a manifest; its state may contain credentials."""
     shown = dict(spec)
     _replace(shown, "resource", redacted)
     if "state" in shown:
@@ -122,7 +122,7 @@ _SPECS: Final[Mapping[Role, Callable[[Document], Document]]] = {
 
 
 def _all_values(value: Json) -> Json:
-    """Every text below, hidden; the keys stay, they say what was written."""
+    """Hide every text in the value, and keep the keys."""
     if is_object(value):
         return {key: _all_values(inner) for key, inner in value.items()}
     if is_list(value):

@@ -1,9 +1,8 @@
-"""Applies a template to an output: what is rendered, in which order, and where in the output it goes.
+"""Renders the template of an ExternalSecret or PushSecret into an output object.
 
 The order is the operator's: first the templates of `templateFrom`, then `data`, then labels and annotations.
-A scope of Values renders each value for its key; KeysAndValues renders one text, YAML that gives both.
-
-Writes to a place inside an object, such as `spec.rules[0].to`, and creates what is missing on the way.
+With `templateAs: Values` a template renders the value of one key; with KeysAndValues it renders YAML with
+keys and values.
 """
 
 import math
@@ -22,73 +21,13 @@ from syncret.daemon.core import conversion
 from syncret.providers.errors import Malformed
 
 LARGEST_INDEX: Final = 10_000
-"""A path must not be able to create a list of any length."""
+"""The limit of an index in a path, because writing to an index extends the list."""
 
 MOST_STEPS: Final = 100
-
-Step: TypeAlias = str | int
+WELL_KNOWN: Final = ("data", "labels", "annotations")
+_INT64: Final = 1 << 63
 _SEGMENT: Final = re.compile(r"([^\[]*)((?:\[[^\]]*\])*)")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
-
-
-def parse_path(path: str) -> list[Step]:
-    """Keys and indexes of a path. Raises Malformed."""
-    steps: list[Step] = []
-    for segment in path.split("."):
-        found = _SEGMENT.fullmatch(segment)
-        if found is None:
-            raise Malformed(f'invalid path "{path}": brackets do not match', hint="write spec.list[0].field")
-        name, brackets = found.groups()
-        if not segment:
-            raise Malformed(f'invalid path "{path}": empty segment', hint="write spec.list[0].field")
-        if name:
-            steps.append(name)
-        steps += [_index(path, text) for text in re.findall(r"\[([^\]]*)\]", brackets)]
-    if not isinstance(steps[0], str):
-        raise Malformed(f'invalid path "{path}": path must start with a key', hint="write spec.list[0].field")
-    if len(steps) > MOST_STEPS:
-        raise Malformed(f"invalid path: it has {len(steps)} steps, and may have {MOST_STEPS}")
-    return steps
-
-
-def put(target: Document, path: str, make: Callable[[Json], Json]) -> None:
-    """Replace the value at a path by what `make` returns for it (None if missing). Raises Malformed."""
-    steps = parse_path(path)
-    _put(target, path, steps, make)
-
-
-def _put(node: Json, path: str, steps: Sequence[Step], make: Callable[[Json], Json]) -> Json:
-    """The node, created if it is missing, with the change made below it."""
-    step = steps[0]
-    if isinstance(step, int):
-        if node is not None and not is_list(node):
-            raise Malformed(
-                f"failed to set path {path}: index {step} needs a list, and there is something else"
-            )
-        items: list[Json] = [] if node is None else node
-        items.extend([None] * (step + 1 - len(items)))
-        items[step] = make(items[step]) if len(steps) == 1 else _put(items[step], path, steps[1:], make)
-        return items
-    if node is not None and not is_object(node):
-        raise Malformed(
-            f'failed to set path {path}: key "{step}" needs an object, and there is something else'
-        )
-    members: Document = {} if node is None else node
-    present = members.get(step)
-    members[step] = make(present) if len(steps) == 1 else _put(present, path, steps[1:], make)
-    return members
-
-
-def _index(path: str, text: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise Malformed(f'invalid path "{path}": bad index "{text}"', hint="write a number")
-    index = int(text)
-    if index < 0:
-        raise Malformed(f'invalid path "{path}": negative index {index}', hint="count from 0")
-    if index > LARGEST_INDEX:
-        raise Malformed(f'invalid path "{path}": index {index} exceeds maximum ({LARGEST_INDEX})')
-    return index
-
 
 Render: TypeAlias = Callable[[str, str, Mapping[str, bytes]], bytes]
 """Renders one template: its name, its text, the data. Raises Malformed with line and column."""
@@ -96,24 +35,23 @@ Render: TypeAlias = Callable[[str, str, Mapping[str, bytes]], bytes]
 Sources: TypeAlias = Mapping[ObjectRef, Mapping[str, bytes]]
 """The data of the Secrets and ConfigMaps that hold templates."""
 
-WELL_KNOWN: Final = ("data", "labels", "annotations")
-_INT64: Final = 1 << 63
+Step: TypeAlias = str | int
 
 
 class Sink(Protocol):
-    """An output under construction."""
+    """An output object that takes rendered values."""
 
     def put(self, target: str, key: str, value: bytes) -> None:
-        """One rendered value at a well-known place, or below `spec`."""
+        """Set one rendered value in `data`, labels, annotations or `spec`."""
         ...
 
     def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
-        """A change at any other place. Raises Malformed where the output has none."""
+        """Change the value at a path. Raises Malformed if the output does not allow that."""
         ...
 
 
 def sources_of(template: Template | None, namespace: str) -> list[ObjectRef]:
-    """Which objects hold templates that this one needs."""
+    """The Secrets and ConfigMaps whose templates `templateFrom` refers to."""
     refs: list[ObjectRef] = []
     for each in template.template_from if template is not None else ():
         if each.config_map is not None:
@@ -124,7 +62,7 @@ def sources_of(template: Template | None, namespace: str) -> list[ObjectRef]:
 
 
 class Rendering(Struct, frozen=True):
-    """What a template needs besides the data: how a text is rendered, and the texts held by other objects."""
+    """What a template needs besides the data: the renderer, and the texts in Secrets and ConfigMaps."""
 
     render: Render
     sources: Sources
@@ -133,7 +71,7 @@ class Rendering(Struct, frozen=True):
     def apply(
         self, template: Template, sink: Sink, data: Mapping[str, bytes], *, metadata: bool = True
     ) -> None:
-        """Render everything and put it into the sink. Raises Malformed with the place of what is wrong."""
+        """Render everything into the sink. Raises Malformed with the field path of the error."""
         for index, each in enumerate(template.template_from):
             try:
                 self._apply_from(each, sink, data)
@@ -183,24 +121,24 @@ def _items(ref: ObjectRef, source: TemplateSource, sources: Sources) -> list[tup
 
 
 def _put_value(sink: Sink, target: str, key: str, value: bytes) -> None:
-    """One rendered value; at a path it is read as YAML, or else taken as text."""
+    """Put one rendered value; at a path it is parsed as YAML, or is text if it is not YAML."""
     if target.lower() in (*WELL_KNOWN, "spec"):
         sink.put(target.lower(), key, value)
         return
     try:
-        parsed = _in_json(_parsed(value))
+        parsed = _as_json(_parsed(value))
     except Malformed:
         parsed = conversion.as_text(value)
     sink.put_at(target, lambda _existing: parsed)
 
 
 def _put_map(sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
-    """One rendered text that gives keys and values."""
+    """Put the keys and values of one rendered text."""
     parsed = _parsed(rendered)
     if target.lower() not in WELL_KNOWN:
-        parsed = _in_json(parsed)
+        parsed = _as_json(parsed)
         whole = len(parse_path(target)) == 1
-        sink.put_at(target, lambda existing: parsed if whole else _joined(existing, parsed))
+        sink.put_at(target, lambda existing: parsed if whole else _merged(existing, parsed))
         return
     if parsed is not None and not is_object(parsed):
         raise Malformed(
@@ -211,13 +149,13 @@ def _put_map(sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
         sink.put(target.lower(), key, conversion.decode(strategy, _text(key, value).encode()))
 
 
-def _joined(existing: Json, parsed: Json) -> Json:
+def _merged(existing: Json, parsed: Json) -> Json:
     return {**existing, **parsed} if is_object(existing) and is_object(parsed) else parsed
 
 
 def _parsed(rendered: bytes) -> Json:
-    """The first document. Raises Malformed where it is no YAML, or more than a rendering may make."""
-    # The engine costs 50 ms, and has been imported by now: something was rendered.
+    """The first YAML document. Raises Malformed if it is not YAML, or larger than a rendering may be."""
+    # Importing the template engine takes 50 ms; here it is imported already, because something was rendered.
     from syncret.daemon.core.templating.functions.data.yaml_read import YamlError, load
     from syncret.daemon.core.templating.golang.budget import Budget
     from syncret.daemon.core.templating.golang.errors import FunctionError
@@ -233,12 +171,12 @@ def _parsed(rendered: bytes) -> Json:
         raise Malformed(f"the rendered text is too large: {error}") from None
 
 
-def _in_json(value: Json) -> Json:
-    """The value as an object holds it: a float without a fraction is an integer. Raises Malformed."""
+def _as_json(value: Json) -> Json:
+    """The value as JSON: a float without a fraction becomes an integer. Raises Malformed."""
     if is_object(value):
-        return {key: _in_json(member) for key, member in value.items()}
+        return {key: _as_json(member) for key, member in value.items()}
     if is_list(value):
-        return [_in_json(member) for member in value]
+        return [_as_json(member) for member in value]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     if not math.isfinite(value):
@@ -248,7 +186,7 @@ def _in_json(value: Json) -> Json:
 
 
 def _text(key: str, value: Json) -> str:
-    """A scalar as the operator turns it into text: booleans and numbers are written anew."""
+    """A scalar as text, as the operator converts it: booleans and numbers are formatted again."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -260,3 +198,65 @@ def _text(key: str, value: Json) -> str:
     raise Malformed(
         f"the value of key {key!r} is not a scalar", hint="quote it, or write it as a block (`|`)"
     )
+
+
+def put_at_path(target: Document, path: str, make: Callable[[Json], Json]) -> None:
+    """Replace the value at a path by the result of `make` for it (None if it is missing). Raises Malformed.
+
+    Missing objects and lists on the way are created.
+    """
+    steps = parse_path(path)
+    _put_at(target, path, steps, make)
+
+
+def _put_at(node: Json, path: str, steps: Sequence[Step], make: Callable[[Json], Json]) -> Json:
+    """Change the node, or create it, and return it."""
+    step = steps[0]
+    if isinstance(step, int):
+        if node is not None and not is_list(node):
+            raise Malformed(
+                f"failed to set path {path}: index {step} needs a list, and there is something else"
+            )
+        items: list[Json] = [] if node is None else node
+        items.extend([None] * (step + 1 - len(items)))
+        items[step] = make(items[step]) if len(steps) == 1 else _put_at(items[step], path, steps[1:], make)
+        return items
+    if node is not None and not is_object(node):
+        raise Malformed(
+            f'failed to set path {path}: key "{step}" needs an object, and there is something else'
+        )
+    members: Document = {} if node is None else node
+    present = members.get(step)
+    members[step] = make(present) if len(steps) == 1 else _put_at(present, path, steps[1:], make)
+    return members
+
+
+def parse_path(path: str) -> list[Step]:
+    """The keys and indexes of a path such as `spec.rules[0].to`. Raises Malformed."""
+    steps: list[Step] = []
+    for segment in path.split("."):
+        found = _SEGMENT.fullmatch(segment)
+        if found is None:
+            raise Malformed(f'invalid path "{path}": brackets do not match', hint="write spec.list[0].field")
+        name, brackets = found.groups()
+        if not segment:
+            raise Malformed(f'invalid path "{path}": empty segment', hint="write spec.list[0].field")
+        if name:
+            steps.append(name)
+        steps += [_index(path, text) for text in re.findall(r"\[([^\]]*)\]", brackets)]
+    if not isinstance(steps[0], str):
+        raise Malformed(f'invalid path "{path}": path must start with a key', hint="write spec.list[0].field")
+    if len(steps) > MOST_STEPS:
+        raise Malformed(f"invalid path: it has {len(steps)} steps, and may have {MOST_STEPS}")
+    return steps
+
+
+def _index(path: str, text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise Malformed(f'invalid path "{path}": bad index "{text}"', hint="write a number")
+    index = int(text)
+    if index < 0:
+        raise Malformed(f'invalid path "{path}": negative index {index}', hint="count from 0")
+    if index > LARGEST_INDEX:
+        raise Malformed(f'invalid path "{path}": index {index} exceeds maximum ({LARGEST_INDEX})')
+    return index

@@ -1,7 +1,4 @@
-"""The Secret that an ExternalSecret wants, made from the existing one and the data that was fetched.
-
-Which keys of an object a field manager wrote, according to Kubernetes' managedFields.
-"""
+"""Builds the Secret of an ExternalSecret from the existing Secret, the fetched data and the template."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -19,16 +16,27 @@ from syncret.providers.errors import Malformed
 
 LONGEST_NAME = 63
 PREFIX = "externalsecrets.external-secrets.io/"
+KEEPS_FOREIGN_KEYS = ("Merge", "CreateOrMerge")
+
+
+def target_name(resource: ExternalSecret) -> str:
+    """The name of the output: that of the target, or else of the ExternalSecret."""
+    return resource.spec.target.name or resource.metadata.name
+
+
+def field_manager(resource: ExternalSecret) -> str:
+    """The field manager with which this ExternalSecret writes."""
+    return manager_of(resource.metadata.name)
 
 
 def manager_of(name: str) -> str:
-    """The field manager of the ExternalSecret of that name; a digest stands in for a long name."""
+    """The field manager for an ExternalSecret's name; a long name is replaced by its digest."""
     plain = PREFIX + name
     return plain if len(plain) <= LONGEST_NAME else f"{PREFIX}sha3/{text_hash(name)}"
 
 
 def managed_keys(document: Document, manager: str, *path: str) -> frozenset[str]:
-    """The keys below `path` (such as `metadata`, `labels`) that `manager` owns."""
+    """The keys below `path` (such as `metadata`, `labels`) that `manager` owns, by `managedFields`."""
     found: set[str] = set()
     entries: Sequence[Document] = member(document, "metadata").get("managedFields") or ()
     for entry in entries:
@@ -39,26 +47,13 @@ def managed_keys(document: Document, manager: str, *path: str) -> frozenset[str]
     return frozenset(found)
 
 
-KEEPS_FOREIGN_KEYS = ("Merge", "CreateOrMerge")
-
-
-def target_name(resource: ExternalSecret) -> str:
-    """The name of what is written: the target's, or the ExternalSecret's own."""
-    return resource.spec.target.name or resource.metadata.name
-
-
-def field_manager(resource: ExternalSecret) -> str:
-    """The field manager of what this ExternalSecret writes."""
-    return manager_of(resource.metadata.name)
-
-
 def secret_data(secret: Document) -> dict[str, bytes]:
-    """The values of a Secret."""
+    """The decoded values of a Secret."""
     return {key: b64decode(value) for key, value in member(secret, "data").items()}
 
 
 def is_valid(resource: ExternalSecret, secret: Document | None) -> bool:
-    """Whether the Secret still is what was written last: there, marked as managed, its data unchanged."""
+    """Whether the Secret is still as it was written: it exists, is labelled as managed, has the same data."""
     if resource.spec.target.creation_policy == "Orphan":
         return True
     if secret is None:
@@ -67,14 +62,14 @@ def is_valid(resource: ExternalSecret, secret: Document | None) -> bool:
 
 
 def is_intact(secret: Document, values: Mapping[str, bytes]) -> bool:
-    """Whether a Secret with these values is marked as managed, and as holding just them."""
+    """Whether a Secret is labelled as managed, and its data hash is that of these values."""
     if member(secret, "metadata", "labels").get(MANAGED) != "true":
         return False
     return member(secret, "metadata", "annotations").get(DATA_HASH) == data_hash(values)
 
 
 class SecretSink:
-    """Takes what a template renders for a Secret: only its data, labels and annotations may be written."""
+    """Puts rendered values into a Secret: only into its data, labels and annotations."""
 
     def __init__(self, secret: Document, values: dict[str, bytes]) -> None:
         self._metadata = secret["metadata"]
@@ -90,7 +85,7 @@ class SecretSink:
             raise _not_in_secrets(target)
 
     def put_at(self, path: str, make: Callable[[Json], Json]) -> None:
-        """Refused: a path could reach the type, the owners, or whether the Secret may be changed."""
+        """Always refused: a path could change the type, the owners or the immutability of the Secret."""
         del make
         raise _not_in_secrets(path)
 
@@ -108,9 +103,9 @@ def desired_secret(
     data: Mapping[str, bytes],
     rendering: Rendering | None = None,
 ) -> Document:
-    """The whole Secret to write; `observed` is not changed. `rendering` is needed where there is a template.
+    """The complete Secret to write; `observed` is not changed. A template requires `rendering`.
 
-    Raises Refusal where the Secret must not be written, Malformed where a template does not render.
+    Raises Refusal if the Secret must not be written, Malformed if a template does not render.
     """
     secret = deepcopy(observed) if observed is not None else _blank(resource)
     values = secret_data(secret)
@@ -135,7 +130,7 @@ def desired_secret(
 
 
 def within_immutable(observed: Document, desired: Document) -> tuple[Document, bool]:
-    """What may be written to an immutable Secret: its metadata; and whether that is all that is wanted."""
+    """What can be written to an immutable Secret (its metadata), and whether that is all of the change."""
     fixed: Document = {field: observed[field] for field in ("data", "type", "immutable") if field in observed}
     whole = all(observed.get(field) == desired.get(field) for field in ("data", "type", "immutable"))
     return {**desired, **fixed}, whole
@@ -151,7 +146,7 @@ def _blank(resource: ExternalSecret) -> Document:
 
 
 def _drop_managed(resource: ExternalSecret, secret: Document, values: dict[str, bytes]) -> None:
-    """Take back what this ExternalSecret wrote before, so that nothing it no longer wants is left behind."""
+    """Remove the keys that this ExternalSecret wrote before; those still desired are added again."""
     manager = field_manager(resource)
     for key in managed_keys(secret, manager, "data"):
         values.pop(key, None)
@@ -177,7 +172,7 @@ def _put_template(
     data: Mapping[str, bytes],
     rendering: Rendering,
 ) -> None:
-    """What the template makes of the data; the data itself only where it asks for it or has none."""
+    """Render the template; the data itself is included only with mergePolicy Merge, or without templates."""
     if template.type:
         secret["type"] = template.type
     if template.merge_policy == "Merge" or not (template.data or template.template_from):
@@ -191,7 +186,7 @@ def _put_template(
 
 
 def _without_empty(secret: Document) -> Document:
-    """As an API server keeps it: otherwise a Secret without a value would seem to differ at every look."""
+    """Drop empty fields, as an API server does: otherwise the Secret would differ at every comparison."""
     metadata = secret["metadata"]
     if not secret["data"]:
         del secret["data"]

@@ -1,4 +1,4 @@
-"""Label selectors, and the conditions of a ClusterSecretStore: which objects and namespaces they match."""
+"""Matches label selectors and the conditions of a ClusterSecretStore against objects and namespaces."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,7 +27,7 @@ def check(selector: LabelSelector) -> None:
 
 
 def admits(conditions: Sequence[StoreCondition], namespace: str, labels: Mapping[str, str]) -> bool:
-    """Whether a ClusterSecretStore may be used from a namespace. No condition at all admits every one.
+    """Whether a ClusterSecretStore may be used from a namespace. Without conditions it may be used from all.
 
     Raises Malformed for an invalid selector or regular expression.
     """
@@ -50,7 +50,7 @@ def _holds(requirement: LabelRequirement, labels: Mapping[str, str]) -> bool:
             return labels.get(requirement.key) not in requirement.values
         case "Exists":
             return requirement.key in labels
-        case _:  # DoesNotExist: anything else was refused
+        case _:  # DoesNotExist; `check` refuses any other
             return requirement.key not in labels
 
 

@@ -127,7 +127,7 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
     stored = find(controllers.inventory, kind, namespace, name)
     ref, document = stored.ref, stored.document
     failure = controllers.context.memory.failure(ref)
-    around = ExplainInput(
+    known = ExplainInput(
         now=view.clock.now(),
         due=engine.due(ref),
         running=ref in set(engine.queue.running()),
@@ -137,7 +137,7 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         handled=controllers.context.handles(document.get("spec", {}).get("controller")),
         store_interval=view.settings.store_interval,
     )
-    return explain(document, around)
+    return explain(document, known)
 
 
 @web.middleware

@@ -1,1 +1,1 @@
-"""A cluster in a bottle: manifests through time, with the engine, controllers and admission of the daemon."""
+"""`syncret simulate`: the engine with all reconcilers, on a cluster in memory and on virtual time."""

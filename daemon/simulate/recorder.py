@@ -1,4 +1,4 @@
-"""Listens to a simulation: what was read, written and deleted at the stores; makes calls fail that should."""
+"""Records the provider calls of a simulation, and makes those fail for which a step has a fault."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -12,21 +12,21 @@ READS: tuple[Operation, ...] = ("read", "find")
 
 
 class ProviderRecorder(NullObserver):
-    """Keeps account of provider calls, and makes those fail that a step wants to fail."""
+    """Counts and records the provider calls of one step, and injects its faults."""
 
     def __init__(self) -> None:
         self._faults: tuple[Fault, ...] = ()
-        self.begin(())
+        self.begin_step(())
 
-    def begin(self, faults: Sequence[Fault]) -> None:
-        """A new step: nothing has happened yet, and these calls fail."""
+    def begin_step(self, faults: Sequence[Fault]) -> None:
+        """Reset the records for a new step with these faults."""
         self._faults = tuple(faults)
         self.reads = 0
         self.writes: list[Document] = []
         self.deletes: list[Document] = []
 
     def fault(self, operation: Operation, store: ObjectRef) -> str | None:
-        """The text with which a call of that kind fails now, if it does."""
+        """The error text of a call of that kind, if it fails now."""
         kind = "read" if operation in (*READS, "exists") else operation
         for fault in self._faults:
             if fault.operation == kind and (not fault.store or store_ref(fault.store) == store):

@@ -1,4 +1,4 @@
-"""What a scenario says: the clock, the flags, stand-ins for providers, and the steps."""
+"""The model of a Scenario: the clock, the flags, simulated providers, and the steps."""
 
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal
@@ -21,7 +21,7 @@ FLAGS: Final = ("unsafe-allow-generic-targets",)
 
 
 class StandIn(Model):
-    """One entry that a stood-in secret manager holds."""
+    """One entry of a simulated secret manager."""
 
     key: str
     value: str
@@ -29,7 +29,7 @@ class StandIn(Model):
 
 
 class ObjectName(Model):
-    """Which object a command is about."""
+    """The object of a patch or a deletion."""
 
     api_version: str
     kind: str
@@ -48,7 +48,7 @@ class Patch(ObjectName, kw_only=True):
 
 
 class Fault(Model):
-    """Every provider call of that kind fails with this text during the step; no store: of all stores."""
+    """Every provider call of that kind fails with this text in the step; without a store, at all stores."""
 
     operation: Literal["read", "push", "delete"]
     error: str
@@ -56,7 +56,7 @@ class Fault(Model):
 
 
 class Step(Model):
-    """Commands at one instant; then everything settles, then the clock runs on by `advance`."""
+    """Changes at one instant; then the engine runs until it is idle, then the clock advances."""
 
     apply: tuple[Json, ...] = ()
     patch: tuple[Patch, ...] = ()
@@ -70,7 +70,7 @@ class Step(Model):
 
 
 class ScenarioSpec(Model):
-    """The clock at the start, features that are off by default, stand-ins by store, and the steps."""
+    """The initial time, features that are off by default, simulated providers by store, and the steps."""
 
     now: str | None = None
     flags: tuple[Annotated[str, Meta()], ...] = ()
@@ -79,7 +79,7 @@ class ScenarioSpec(Model):
 
 
 class Scenario(Model, kw_only=True):
-    """Manifests through time in a simulated cluster."""
+    """A scenario: changes of manifests over time in a simulated cluster."""
 
     api_version: Literal["syncret.dev/v1alpha1"]
     kind: Literal["Scenario"]
@@ -88,7 +88,7 @@ class Scenario(Model, kw_only=True):
 
 
 def read_scenario(document: Document, catalog: Catalog) -> tuple[Scenario | None, list[Problem]]:
-    """The scenario, or all that is wrong with it; unlike in a manifest, unknown fields are."""
+    """The scenario, or its problems; unlike in a manifest, an unknown field is an error."""
     kind = document.get("kind")
     if isinstance(kind, str) and kind != KIND:
         hint = "apply it in a step of a Scenario, or check it with `syncret validate`"
@@ -139,7 +139,7 @@ def _step_problems(step: Step, path: str) -> Iterator[Problem]:
             path=f"{path}.advance", message=str(error), hint="write a duration such as 90s or 1h30m"
         )
     for index, item in enumerate(step.apply):
-        if not _names_itself(item):
+        if not _is_identified(item):
             yield Problem(
                 path=f"{path}.apply[{index}]",
                 message="not an object",
@@ -154,7 +154,7 @@ def _step_problems(step: Step, path: str) -> Iterator[Problem]:
             )
 
 
-def _names_itself(item: Json) -> bool:
+def _is_identified(item: Json) -> bool:
     if not is_object(item):
         return False
     texts = (item.get("apiVersion"), item.get("kind"), member(item, "metadata").get("name"))

@@ -1,4 +1,4 @@
-"""Runs one scenario: a cluster in memory, the real engine on a virtual clock, step by step."""
+"""Runs one scenario step by step: the real engine on virtual time, with a cluster in memory."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -23,12 +23,12 @@ from syncret.providers.fake.manager import Seed
 from syncret.providers.fake.simulation import simulated
 from syncret.providers.registry import Registry
 
-HIDDEN: Final = ("managedFields",)
-"""What `kubectl get` does not show unless it is asked to."""
+HIDDEN_METADATA: Final = ("managedFields",)
+"""Metadata that `kubectl get` hides by default."""
 
 
 def run_scenario(scenario: Scenario, registry: Registry, *, now: float) -> Document:
-    """The result document. `now` is where the clock starts unless the scenario says."""
+    """Run a scenario and return its result. `now` is the initial time, unless the scenario sets one."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(_run(scenario, registry, now))
 
@@ -66,7 +66,7 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
 
 
 class _Simulation:
-    """One cluster and what is seen of it."""
+    """One simulated cluster and the records of its current step."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class _Simulation:
         self._rejected: list[Document] = []
 
     async def step(self, step: Step) -> Document:
-        """Commands at one instant, settle, let the time run, report."""
-        self._recorder.begin(step.faults)
+        """Make the changes of a step, run until idle, advance the clock, and report."""
+        self._recorder.begin_step(step.faults)
         self._target.written, self._rejected = [], []
         for item in step.apply:
             await self._command(item, lambda item=item: self._cluster.apply(item))  # type: ignore[misc]  # a lambda with a default
@@ -120,7 +120,7 @@ class _Simulation:
         }
 
     async def _command(self, document: Document, act: Callable[[], Awaitable[object]]) -> None:
-        """Carry out one command; a refused one changes nothing and is told."""
+        """Make one change; one that is refused changes nothing and is recorded."""
         try:
             await act()
         except HomeError as error:
@@ -134,12 +134,12 @@ class _Simulation:
             )
 
     async def _objects(self) -> list[Document]:
-        """Everything that exists, by kind, namespace and name."""
+        """All objects, by kind, namespace and name."""
         shown: list[Document] = []
         for kind in sorted(self._cluster.kinds()):
             for stored in await self._cluster.list(kind):
                 document = stored.document
-                for field in HIDDEN:
+                for field in HIDDEN_METADATA:
                     document["metadata"].pop(field, None)
                 shown.append(document)
         return shown

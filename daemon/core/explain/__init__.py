@@ -1,1 +1,1 @@
-"""What `syncret explain` says of an object."""
+"""The explanation that `syncret explain` prints."""

@@ -1,4 +1,4 @@
-"""Explains one object: where its keys come from, how old its value is, what is wrong, what happens next."""
+"""Explains one object: the origin of its keys, the age of its value, its last error, its next run."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple, cast
@@ -22,17 +22,17 @@ _PERIODIC: Final[Collection[Role]] = ("sync", "push")
 
 
 class ExplainInput(NamedTuple):
-    """What the daemon knows of an object beyond its manifest and status."""
+    """What the daemon knows about an object besides its manifest and status."""
 
     now: float
     due: float | None = None
     running: bool = False
     failures: int = 0
     error: tuple[float, str, str] | None = None
-    """When it failed, the message, and the hint."""
+    """The last error: when, message and hint."""
     origins: Mapping[str, str] = {}
     handled: bool = True
-    """False where another controller class looks after it."""
+    """False if another controller class handles it."""
     store_interval: float = 300.0
 
 
@@ -45,7 +45,7 @@ class LastError(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """When the object is looked at next, and why then; without a time only a change brings it up."""
+    """When the object runs next, and why; without a time it runs only after a change."""
 
     at: str | None
     in_seconds: float | None
@@ -53,7 +53,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Everything that there is to say of an object. No value of a secret is in it."""
+    """The explanation of one object, without secret values."""
 
     kind: str
     namespace: str
@@ -70,8 +70,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     next: Attempt
 
 
-def explain(document: Document, around: ExplainInput) -> Explanation:
-    """What there is to say of one object.
+def explain(document: Document, known: ExplainInput) -> Explanation:
+    """Explain one object.
 
     Raises KeyError for a kind that is not shown to operators, msgspec.ValidationError for a malformed object.
     """
@@ -80,42 +80,42 @@ def explain(document: Document, around: ExplainInput) -> Explanation:
         raise KeyError(document["kind"])
     resource: Resource = msgspec.convert(document, kind.model)
     status = getattr(resource, "status", None)
-    verdict = find(getattr(status, "conditions", ()))
+    condition = find(getattr(status, "conditions", ()))
     refreshed = seconds(getattr(status, "refresh_time", None) or "")
-    target, keys, notes = _DESCRIPTIONS[kind.role](resource, around)
-    error = around.error
-    due = None if around.running else around.due
+    target, keys, notes = _DESCRIPTIONS[kind.role](resource, known)
+    error = known.error
+    due = None if known.running else known.due
     return Explanation(
         kind=resource.kind,
         namespace=resource.metadata.namespace,
         name=resource.metadata.name,
-        ready=verdict.status if verdict is not None else "Unknown",
-        reason=getattr(verdict, "reason", ""),
-        message=verdict.message if verdict is not None else "nothing has been tried yet",
+        ready=condition.status if condition is not None else "Unknown",
+        reason=getattr(condition, "reason", ""),
+        message=condition.message if condition is not None else "nothing has been tried yet",
         good_since=stamp(refreshed) if refreshed is not None else None,
-        age_seconds=max(0.0, around.now - refreshed) if refreshed is not None else None,
+        age_seconds=max(0.0, known.now - refreshed) if refreshed is not None else None,
         target=target,
         keys=keys,
         notes=notes,
         last_error=LastError(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,
         next=Attempt(
             at=stamp(due) if due is not None else None,
-            in_seconds=max(0.0, due - around.now) if due is not None else None,
-            why=_why(resource, around, refreshed),
+            in_seconds=max(0.0, due - known.now) if due is not None else None,
+            why=_next_reason(resource, known, refreshed),
         ),
     )
 
 
 class _Description(NamedTuple):
-    """What is particular to a kind: its target, where its keys come from, and notes."""
+    """What depends on the kind: the target, the origins of the keys, and notes."""
 
     target: str
     keys: tuple[KeyOrigin, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def _external_secret(resource: ExternalSecret, around: ExplainInput) -> _Description:
-    spec, origins = resource.spec, around.origins
+def _external_secret(resource: ExternalSecret, known: ExplainInput) -> _Description:
+    spec, origins = resource.spec, known.origins
     notes: list[str] = []
     kind = spec.target.manifest.kind if spec.target.manifest is not None else "Secret"
     if spec.data_from and not origins:
@@ -126,19 +126,19 @@ def _external_secret(resource: ExternalSecret, around: ExplainInput) -> _Descrip
     return _Description(target, key_origins.of_external_secret(spec, origins), tuple(notes))
 
 
-def _push_secret(resource: PushSecret, _around: ExplainInput) -> _Description:
+def _push_secret(resource: PushSecret, _known: ExplainInput) -> _Description:
     pushed = resource.status.synced_push_secrets
     notes = tuple(f"pushed to {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items())
     return _Description(_source(resource), key_origins.of_push_secret(resource.spec), notes)
 
 
-def _store(resource: SecretStore, _around: ExplainInput) -> _Description:
+def _store(resource: SecretStore, _known: ExplainInput) -> _Description:
     provider = next(iter(resource.spec.provider), "")
     can = (f"capabilities: {resource.status.capabilities}",) if resource.status.capabilities else ()
     return _Description(f"provider {provider}", notes=can)
 
 
-def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _around: ExplainInput) -> _Description:
+def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _known: ExplainInput) -> _Description:
     status = resource.status
     made = ", ".join(status.provisioned_namespaces)
     notes = [f"made in: {made}"] if made else []
@@ -162,25 +162,25 @@ def _source(resource: PushSecret) -> str:
     return f"from Secret/{name}" if name else "from every Secret that its labels select"
 
 
-def _why(resource: Resource, around: ExplainInput, refreshed: float | None) -> str:
+def _next_reason(resource: Resource, known: ExplainInput, refreshed: float | None) -> str:
     if resource.metadata.deletion_timestamp:
         return "it is being deleted"
-    if not around.handled:
+    if not known.handled:
         return "another controller class looks after it"
-    if around.running:
+    if known.running:
         return "it is being worked on right now"
-    if around.failures and around.due is not None:
-        times = "failure" if around.failures == 1 else f"{around.failures} failures in a row"
+    if known.failures and known.due is not None:
+        times = "failure" if known.failures == 1 else f"{known.failures} failures in a row"
         return f"retry after {times}"
-    if around.due is not None and around.due <= around.now:
+    if known.due is not None and known.due <= known.now:
         return "it is due, and waits for a worker"
-    if around.due is None:
-        return _only_on_change(resource, around)
-    return _by_time(resource, around, around.due, refreshed)
+    if known.due is None:
+        return _reason_without_time(resource, known)
+    return _reason_for_time(resource, known, known.due, refreshed)
 
 
-def _only_on_change(resource: Resource, around: ExplainInput) -> str:
-    if around.error is not None:
+def _reason_without_time(resource: Resource, known: ExplainInput) -> str:
+    if known.error is not None:
         return "on a change only: another attempt would not help"
     if isinstance(resource, ExternalSecret):
         policy = resource.spec.refresh_policy
@@ -195,21 +195,21 @@ def _only_on_change(resource: Resource, around: ExplainInput) -> str:
     return "when it, or something it refers to, changes"
 
 
-def _by_time(resource: Resource, around: ExplainInput, due: float, refreshed: float | None) -> str:
+def _reason_for_time(resource: Resource, known: ExplainInput, due: float, refreshed: float | None) -> str:
     interval = _interval(resource)
     if interval is None:
         return "planned by its last run"
     if role_of(resource.group_kind) in _PERIODIC:
         every = f"refreshInterval {format_duration(interval)}"
-        latest = (refreshed if refreshed is not None else around.now) + interval
+        latest = (refreshed if refreshed is not None else known.now) + interval
         if isinstance(resource, ExternalSecret) and resource.spec.sync_windows and due > latest + 1:
             return f"{every}, then the next time that syncWindows allow"
         return f"{every}, moved ahead to the slot of its store and key" if due < latest - 1 else every
-    return f"probed every {format_duration(interval or around.store_interval)}"
+    return f"probed every {format_duration(interval or known.store_interval)}"
 
 
 def _interval(resource: Resource) -> float | None:
-    """The interval of a resource in seconds; None if it has none, or a malformed one."""
+    """The interval of the object in seconds; None if it has none or a malformed one."""
     role, spec = role_of(resource.group_kind), cast("Any", getattr(resource, "spec", None))
     try:
         if role in _PERIODIC:

@@ -1,4 +1,4 @@
-"""Where each key of an output comes from, and which steps it passed through, in order."""
+"""The origin of each key of an output: store, entry of the spec, and the steps that change it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,7 +18,7 @@ from syncret.daemon.core.needs import store_name, store_of
 
 
 class KeyOrigin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One key, or (without `key`) all keys that one entry gives, as long as nobody knows which they are."""
+    """One key; or, without `key`, all keys of one entry, as long as they are not known yet."""
 
     key: str = ""
     field: str
@@ -30,31 +30,31 @@ class KeyOrigin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
 
 
 def of_external_secret(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> tuple[KeyOrigin, ...]:
-    """The story of every key. `origins` says which entry gave it, as far as this process has seen."""
+    """The origin of every key. `origins` has the entry of each key that this process has fetched."""
     return tuple(_keys(spec, origins))
 
 
 def of_push_secret(spec: PushSecretSpec) -> tuple[KeyOrigin, ...]:
-    """What goes where."""
+    """The destinations of the keys of a PushSecret."""
     return tuple(_pushes(spec))
 
 
 def _keys(spec: ExternalSecretSpec, origins: Mapping[str, str]) -> Iterator[KeyOrigin]:
     for index, entry in enumerate(spec.data_from):
         place = f"spec.dataFrom[{index}]"
-        story = _of_many(spec, entry, place)
-        given = sorted(key for key, origin in origins.items() if origin == place)
-        if given:
-            yield from (msgspec.structs.replace(story, key=key) for key in given)
+        origin = _of_data_from(spec, entry, place)
+        keys = sorted(key for key, field in origins.items() if field == place)
+        if keys:
+            yield from (msgspec.structs.replace(origin, key=key) for key in keys)
         elif not origins:
-            yield story
+            yield origin
     last = {item.secret_key: index for index, item in enumerate(spec.data)}
     for index, item in enumerate(spec.data):
         if last[item.secret_key] == index:
-            yield _of_one(spec, item, f"spec.data[{index}]")
+            yield _of_data(spec, item, f"spec.data[{index}]")
 
 
-def _of_one(spec: ExternalSecretSpec, item: Data, place: str) -> KeyOrigin:
+def _of_data(spec: ExternalSecretSpec, item: Data, place: str) -> KeyOrigin:
     store = store_of(spec, item)
     reference = item.remote_ref
     return KeyOrigin(
@@ -68,7 +68,7 @@ def _of_one(spec: ExternalSecretSpec, item: Data, place: str) -> KeyOrigin:
     )
 
 
-def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyOrigin:
+def _of_data_from(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyOrigin:
     source = entry.source_ref
     if source is not None and source.generator_ref is not None:
         generator = source.generator_ref
@@ -77,7 +77,7 @@ def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyOrigin
     store = str(store_name(spec, source.store_ref if source else None))
     if entry.extract is not None:
         reference = entry.extract
-        steps = (*_read(reference), "one key for each member of the value", *_made_fit(entry, reference))
+        steps = (*_read(reference), "one key for each member of the value", *_converted(entry, reference))
         return KeyOrigin(
             field=place,
             source=store,
@@ -87,7 +87,7 @@ def _of_many(spec: ExternalSecretSpec, entry: DataFrom, place: str) -> KeyOrigin
             steps=steps,
         )
     if entry.find is not None:
-        steps = (_searched(entry.find), *_made_fit(entry, entry.find))
+        steps = (_searched(entry.find), *_converted(entry, entry.find))
         return KeyOrigin(field=place, source=store, steps=steps)
     return KeyOrigin(field=place, source=store, steps=("asks for nothing",))
 
@@ -108,7 +108,7 @@ def _searched(find: Find) -> str:
     return "every entry " + " and ".join(terms or ["there is"])
 
 
-def _made_fit(entry: DataFrom, options: RemoteReference | Find) -> Iterator[str]:
+def _converted(entry: DataFrom, options: RemoteReference | Find) -> Iterator[str]:
     if entry.rewrite:
         yield from _renamed(entry.rewrite)
     else:

@@ -1,1 +1,1 @@
-"""Go's text/template over Python values: pure, bounded, and exact to the byte."""
+"""Go's text/template in Python, with limits; its output equals Go's to the byte."""

@@ -1,4 +1,4 @@
-"""Templates of an ExternalSecret: Go's language with all functions of the External Secrets Operator."""
+"""Templates of an ExternalSecret: Go templates with all functions of the External Secrets Operator."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -17,12 +17,12 @@ FUNCTIONS: Final = Functions(ALL)
 
 
 def parse(name: str, text: str) -> Template:
-    """The template, from the cache if it was parsed before. Raises TemplateError."""
+    """Parse a template, or take it from the cache. Raises TemplateError."""
     return Template.parse(name, text, FUNCTIONS)
 
 
 def render(name: str, text: str, data: Mapping[str, bytes], context: Context) -> bytes:
-    """What the template of one key writes; a key that the data lacks is an error. Raises Malformed."""
+    """Render the template of one key; a missing key of the data is an error. Raises Malformed."""
     try:
         parsed = parse(name, text)
     except TemplateError as error:
@@ -34,7 +34,7 @@ def render(name: str, text: str, data: Mapping[str, bytes], context: Context) ->
 
 
 def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context) -> str:
-    """What a template of a request writes; a key that the data lacks prints as Go does. Raises Malformed."""
+    """Render a template of a request; a missing key of the data prints as in Go. Raises Malformed."""
     dot = TypedMap(map_of(STRING, STRING_MAP), {name: string_map(values) for name, values in data.items()})
     try:
         return parse("request", text).render(dot, context).decode("utf-8", "surrogateescape")
@@ -43,5 +43,5 @@ def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context) 
 
 
 def string_data(data: Mapping[str, bytes]) -> TypedMap:
-    """The data as templates see it, a map[string]string; bytes that are not text pass through unchanged."""
+    """The data as a map[string]string; bytes that are not UTF-8 are kept."""
     return string_map({key: value.decode("utf-8", "surrogateescape") for key, value in data.items()})

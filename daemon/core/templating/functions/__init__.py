@@ -1,1 +1,1 @@
-"""What a template can call besides Go's own: a module per family, all declared as `contract` says."""
+"""The functions of templates beyond Go's predefined ones, declared as `contract` describes."""

@@ -1,4 +1,4 @@
-"""How a function of templates is declared: its Python signature is its Go signature.
+"""Declares the functions and methods of templates: the Python signature says what the Go signature is.
 
     def trim_suffix(suffix: str, text: str) -> str: ...
     def add(*numbers: Value) -> Int64: ...
@@ -6,12 +6,12 @@
 
     FUNCTIONS = table({"trimSuffix": trim_suffix, "add": add, "randAlpha": rand_alpha})
 
-Each parameter's annotation names the Go type, and the caller gives what Go's reflect would: an argument of
-any other type is refused before the function runs ("wrong type for value; expected int; got int64": nothing
-is converted, not even int64 to int), and a constant such as `3` takes the type that is wanted.
+The annotation of a parameter names its Go type. The caller checks arguments as Go's reflect does: an argument
+of another type is an error before the function runs ("wrong type for value; expected int; got int64": nothing
+is converted, not even int64 to int), and a constant such as `3` takes the parameter's type.
 
     annotation              Go                       receives
-    Value (object)          interface{}              anything; None for nil and for what is missing
+    Value (object)          interface{}              anything; None for nil and for a missing value
     str, bool, int, float   string, bool, int, float64
     bytes                   []byte                   None where nil is passed: annotate `bytes | None`
     Int64, Uint32, ...      int64, uint32, ...
@@ -19,21 +19,22 @@ is converted, not even int64 to int), and a constant such as `3` takes the type 
     list[Value]             []interface{}            None likewise
     Annotated[str, TYPE]    any other Go type (a `gotypes.Type`), a named string for example
     *rest: T                ...T
-    Context, first only     nothing: the rendering's own clock, chance and budget
+    Context, first only     nothing: the clock, the randomness and the budget of the rendering
 
-It returns a Go value as `values` lists them; a plain int result must fit int64 (`wrapped` makes it so). A
-string made of parts may hold the surrogates of one character apart: the engine joins them. Where Go returns
-an error or panics, raise FunctionError with Go's message in substance and no argument in it; anything else
-that escapes is a fault of the function. Arguments are never changed, except the map of `set`, `unset`,
-`merge` and their like.
+The result is a Go value, as `values` lists them; a plain int must fit int64 (`wrapped` ensures it). A result
+that is joined from parts may contain the surrogates of one character separately: the caller joins them. Where
+Go returns an error or panics, raise FunctionError with Go's message, without any argument in it; any other
+exception is a bug. Arguments are never changed, except the map of `set`, `unset`, `merge` and similar
+functions.
 
-The engine pays for each call and for the size of its result. A function whose result, or whose work, can be
-much larger than its arguments pays first: `context.budget.allocate(bytes)`, `context.budget.charge(units)`.
-Mind that lists and maps may hold one another many times over: what walks through them pays per element.
+The caller charges the budget for each call and for the size of its result. A function whose result or work
+can be much larger than its arguments charges before it starts: `context.budget.allocate(bytes)`,
+`context.budget.charge(units)`. Lists and maps can contain one another many times: charge for each element
+visited.
 
-What fmt writes for a value (`%v`) is `printf.sprint(value, context.budget)`.
+`printf.sprint(value, context.budget)` is what fmt writes for a value (`%v`).
 
-Methods of Go's types: functions whose first parameter is what they are called on.
+A method is a function whose first parameter (after the Context) is its receiver.
 """
 
 import inspect
@@ -52,9 +53,9 @@ from syncret.daemon.core.templating.golang.values import NO_VALUE, Value
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a rendering has of the world.
+    """The inputs of a rendering besides its data.
 
-    `now` is aware; its zone is the process's local zone. `random` gives that many unpredictable bytes.
+    `now` is aware; its zone is the process's local zone. `random` returns that many unpredictable bytes.
     """
 
     now: datetime
@@ -64,7 +65,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function as the evaluator calls it."""
+    """A function or a bound method with its Go signature."""
 
     name: str
     call: Callable[..., Value]
@@ -95,12 +96,12 @@ _TYPES: Final[dict[object, Type]] = {
 
 
 def table(functions: Mapping[str, Callable[..., Value]]) -> dict[str, Function]:
-    """The declarations of some functions, by the name that templates call them."""
+    """Declare functions, by the names that templates use."""
     return {name: declare(name, call) for name, call in functions.items()}
 
 
 def declare(name: str, call: Callable[..., Value]) -> Function:
-    """One function's declaration, read from its annotations."""
+    """Declare one function from its annotations."""
     hints = get_type_hints(call, include_extras=True)
     parameters = list(inspect.signature(call).parameters.values())
     wants_context = bool(parameters) and hints.get(parameters[0].name) is Context
@@ -126,12 +127,12 @@ def _go_type(annotation: Any) -> Type:  # noqa: ANN401 (an annotation can be any
 
 
 def methods(functions: Mapping[str, Callable[..., Value]]) -> FunctionTable:
-    """The declarations of methods. Behind a Context, if they take one, stands the receiver."""
+    """Declare methods. The receiver is their first parameter after the Context, if they take one."""
     return table(functions)
 
 
 def bound(declared: FunctionTable, name: str, receiver: Value) -> Value:
-    """The method of this receiver as templates call it; NO_VALUE if there is none of that name."""
+    """The method of that name, bound to its receiver; NO_VALUE if there is none."""
     method = declared.get(name)
     if method is None:
         return NO_VALUE

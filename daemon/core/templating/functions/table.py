@@ -1,4 +1,4 @@
-"""All functions that a template can call, except Go's own."""
+"""All functions of templates except Go's predefined ones."""
 
 from typing import Final
 
@@ -59,4 +59,4 @@ def _all() -> dict[str, Function]:
 
 
 ALL: Final[FunctionTable] = _all()
-"""What ESO adds to Go's functions: sprig's, without those that read the machine it runs on, and its own."""
+"""ESO's additions to Go's functions: sprig's, except those that read the environment, and its own."""

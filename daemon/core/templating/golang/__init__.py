@@ -1,1 +1,1 @@
-"""Go's text/template: the language, without any function that is not Go's own."""
+"""Go's text/template: the language and its predefined functions."""

@@ -1,4 +1,4 @@
-"""What one rendering may cost, counted rather than timed, so that it is the same on every machine."""
+"""Limits of one rendering. Work is counted, not timed, so that the limit is the same on every machine."""
 
 from typing import Final
 
@@ -10,16 +10,16 @@ _UNITS_A_SECOND: Final = 3_500_000
 
 
 class Budget:
-    """What is left for one rendering; each needs a new one. Methods raise FunctionError when it is spent.
+    """What is left for one rendering; each rendering needs a new one. Methods raise FunctionError at a limit.
 
-    A unit of cost is about what the cheapest step of a template takes, a quarter of a microsecond.
+    A unit of cost is about the cheapest step of a template, a quarter of a microsecond.
 
     Args:
         output: bytes that the template may write.
-        memory: bytes that functions may make, all results of the rendering together.
+        memory: bytes that functions may allocate, for all results of the rendering together.
         cost: units of work.
-        keys: keys and certificates that may be made.
-        depth: templates that may be open within one another.
+        keys: keys and certificates that may be generated.
+        depth: levels of templates that invoke one another.
     """
 
     __slots__ = ("cost", "depth", "keys", "memory", "output")
@@ -41,35 +41,35 @@ class Budget:
 
     @classmethod
     def of(cls, *, seconds: float, memory: int, keys: int) -> "Budget":
-        """So much work as a usual machine does in that time, and as many bytes made as may be written."""
+        """The work that a usual machine does in that time; `memory` limits both results and output."""
         return cls(output=memory, memory=memory, cost=round(seconds * _UNITS_A_SECOND), keys=keys)
 
     @property
     def spent(self) -> bool:
-        """Whether more was asked for than there was."""
+        """Whether a limit has been exceeded."""
         return min(self.cost, self.memory, self.output, self.keys) < 0
 
     def charge(self, units: int) -> None:
-        """Pay for work."""
+        """Charge for work."""
         self.cost -= units
         if self.cost < 0:
             raise FunctionError("the template does more than its budget of work allows")
 
     def allocate(self, size: int) -> None:
-        """Pay for `size` bytes that are about to be made, and for the work of filling them."""
+        """Charge for `size` bytes that will be allocated, and for the work of filling them."""
         self.memory -= size
         if self.memory < 0:
             raise FunctionError("the template makes more data than its budget of memory allows")
         self.charge(size // _BYTES_PER_UNIT)
 
     def write(self, size: int) -> None:
-        """Pay for `size` bytes of output."""
+        """Charge for `size` bytes of output."""
         self.output -= size
         if self.output < 0:
             raise FunctionError("the template writes more than its budget of output allows")
 
     def make_key(self) -> None:
-        """Pay for one key or certificate."""
+        """Charge for one key or certificate."""
         self.keys -= 1
         if self.keys < 0:
             raise FunctionError("the template makes more keys than its budget allows")

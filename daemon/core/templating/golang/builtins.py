@@ -1,7 +1,4 @@
-"""Go's own functions, which every template can call. `and` and `or` stop early, so `calls` runs them.
-
-`html`, `js` and `urlquery`: text made safe for another language.
-"""
+"""Go's predefined functions. `and` and `or` do not evaluate all arguments, so `calls` implements them."""
 
 import re
 from typing import Annotated, Final, TypeAlias, cast
@@ -25,6 +22,8 @@ from syncret.daemon.core.templating.golang.values import (
     zero_of,
 )
 
+Any: TypeAlias = Annotated[Value, VALUE]
+_MOST_INDEXES: Final = 3
 _HTML: Final = str.maketrans(
     {"\0": REPLACEMENT, '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"}
 )
@@ -32,8 +31,28 @@ _JS_SPECIAL: Final = re.compile(r"[\x00-\x1f\\'\"<>&=]|[^\x00-\x7f]")
 _JS_BACKSLASHED: Final = frozenset("\\'\"")
 
 
+def _print(context: Context, *arguments: Value) -> str:
+    return print_all(arguments, context.budget)
+
+
+def _println(context: Context, *arguments: Value) -> str:
+    return print_line(arguments, context.budget)
+
+
+def _printf(context: Context, template: str, *arguments: Value) -> str:
+    return sprintf(template, arguments, context.budget)
+
+
+def _html(context: Context, *arguments: Value) -> str:
+    return html(_text(context, arguments))
+
+
 def html(text: str) -> str:
     return text.translate(_HTML)
+
+
+def _js(context: Context, *arguments: Value) -> str:
+    return js(_text(context, arguments))
 
 
 def js(text: str) -> str:
@@ -49,44 +68,20 @@ def _js_escape(match: re.Match[str]) -> str:
     return f"\\u{ord(character):04X}"
 
 
+def _urlquery(context: Context, *arguments: Value) -> str:
+    return urlquery(_text(context, arguments))
+
+
 def urlquery(text: str) -> str:
     return quote_plus(bytes_of(text), safe="~")
 
 
-Any: TypeAlias = Annotated[Value, VALUE]
-_MOST_INDEXES: Final = 3
-
-
-def _print(context: Context, *arguments: Value) -> str:
-    return print_all(arguments, context.budget)
-
-
-def _println(context: Context, *arguments: Value) -> str:
-    return print_line(arguments, context.budget)
-
-
-def _printf(context: Context, template: str, *arguments: Value) -> str:
-    return sprintf(template, arguments, context.budget)
-
-
 def _text(context: Context, arguments: tuple[Value, ...]) -> str:
-    """The text of arguments that are about to be escaped, which may make it six times as long."""
+    """The text of arguments that will be escaped, which can make it six times as long."""
     shown = ["<no value>" if each is None else each for each in arguments]
     text = print_all(shown, context.budget)
     context.budget.allocate(len(text))
     return text
-
-
-def _html(context: Context, *arguments: Value) -> str:
-    return html(_text(context, arguments))
-
-
-def _js(context: Context, *arguments: Value) -> str:
-    return js(_text(context, arguments))
-
-
-def _urlquery(context: Context, *arguments: Value) -> str:
-    return urlquery(_text(context, arguments))
 
 
 def _not(value: Any) -> bool:
@@ -214,7 +209,7 @@ def _ge(first: Any, second: Any) -> bool:
 
 
 def _stops_early(first: Any, *others: Any) -> Value:
-    """Never called: `calls` knows `and` and `or` by name."""
+    """Only the declaration of `and` and `or`; `calls` implements them."""
     del others
     return first
 

@@ -1,7 +1,4 @@
-"""Truth, equality and order of values, by Go's rules.
-
-The order in which Go prints and ranges over a map.
-"""
+"""Truth, equality and order of values by Go's rules, and the order of a map's keys."""
 
 from collections.abc import Mapping
 from math import isnan
@@ -20,20 +17,6 @@ from syncret.daemon.core.templating.golang.values import (
     type_of,
 )
 
-
-def sorted_keys(items: Mapping[Value, Value]) -> list[Value]:
-    """The keys of a map in Go's order: strings by their bytes, NaN before all numbers."""
-    return sorted(items, key=_rank)
-
-
-def _rank(key: Value) -> tuple[int, bytes | float | int]:
-    if isinstance(key, str):
-        return 1, bytes_of(key)
-    if isinstance(key, float) and isnan(key):
-        return -1, 0
-    return 0, key if isinstance(key, int | float) else 0
-
-
 _BAD: Final = "invalid type for comparison"
 _BASIC: Final[dict[type, str]] = {bool: "bool", int: "int", float: "float", complex: "complex", str: "string"}
 
@@ -41,16 +24,6 @@ _BASIC: Final[dict[type, str]] = {bool: "bool", int: "int", float: "float", comp
 def truth(value: Value) -> bool:
     """Whether the value is not the zero of its type; structs are always true."""
     return value is not NO_VALUE and (isinstance(value, GoObject) or bool(value))
-
-
-def basic_kind(value: Value) -> str:
-    """The family that the value is compared in, or nothing. Unsigned integers are one of their own."""
-    known = _BASIC.get(type(value))
-    if known is not None:
-        return known
-    if isinstance(value, Integer):
-        return "uint" if value.go_type.kind in UNSIGNED else "int"
-    return ""
 
 
 def equal(first: Value, second: Value) -> bool:
@@ -103,3 +76,26 @@ def _before(first: str, second: str) -> bool:
     if first.isascii() and second.isascii():
         return first < second
     return bytes_of(first) < bytes_of(second)
+
+
+def basic_kind(value: Value) -> str:
+    """The family in which the value is compared (`int`, `uint`, `string` ...); empty if there is none."""
+    known = _BASIC.get(type(value))
+    if known is not None:
+        return known
+    if isinstance(value, Integer):
+        return "uint" if value.go_type.kind in UNSIGNED else "int"
+    return ""
+
+
+def sorted_keys(items: Mapping[Value, Value]) -> list[Value]:
+    """The keys of a map in Go's order: strings by their bytes, NaN before all numbers."""
+    return sorted(items, key=_rank)
+
+
+def _rank(key: Value) -> tuple[int, bytes | float | int]:
+    if isinstance(key, str):
+        return 1, bytes_of(key)
+    if isinstance(key, float) and isnan(key):
+        return -1, 0
+    return 0, key if isinstance(key, int | float) else 0

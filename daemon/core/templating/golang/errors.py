@@ -1,13 +1,10 @@
-"""Errors of templates, found while parsing or rendering; no message holds a value.
-
-Positions in a template, whose line and column are computed only on demand.
-"""
+"""Errors of templates, with line and column. No message contains a value."""
 
 from typing import NamedTuple
 
 
 class FunctionError(Exception):
-    """A function refused its arguments. The message says why and quotes none of them."""
+    """A function rejects its arguments. The message says why and quotes none of them."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -18,7 +15,7 @@ class TemplateError(Exception):
     """A template does not parse or does not render.
 
     `name` is the template (inside `define`, the inner one), `line` and `column` count from 1, `function` is
-    what failed, or empty. The message quotes no value and no literal of the template, only names in it.
+    the function that failed, or empty. The message quotes names of the template, but no value and no literal.
     """
 
     def __init__(self, message: str, *, name: str, line: int, column: int, function: str = "") -> None:
@@ -35,14 +32,14 @@ class TemplateError(Exception):
 
 
 class Place(NamedTuple):
-    """A position, in characters, in the text of the template of this name."""
+    """A position in a template, in characters. Line and column are computed only for an error."""
 
     name: str
     text: str
     position: int
 
     def error(self, message: str, function: str = "") -> TemplateError:
-        """What happened here."""
+        """The error at this position."""
         line = self.text.count("\n", 0, self.position) + 1
         column = self.position - self.text.rfind("\n", 0, self.position)
         return TemplateError(message, name=self.name, line=line, column=column, function=function)

@@ -1,4 +1,4 @@
-"""Compiles nodes to steps: functions that take a rendering and the dot, and write."""
+"""Compiles the nodes of a template to functions that take the rendering and the dot, and write output."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -19,15 +19,15 @@ _INVOCATION_COST: Final = 10
 
 
 class _Break(Exception):
-    """Leaves the innermost loop."""
+    """`break`: leaves the innermost loop."""
 
 
 class _Continue(Exception):
-    """Ends a turn of the innermost loop."""
+    """`continue`: ends an iteration of the innermost loop."""
 
 
 def compile_nodes(name: str, text: str, body: list[nodes.Node], functions: FunctionTable) -> Step:
-    """A template's nodes as one step."""
+    """Compile a template's nodes to one step."""
     return _Statements(name, text, functions).sequence(body)
 
 
@@ -104,7 +104,7 @@ class _Statements:
         variables, assigns = node.pipe.variables, node.pipe.assigns
 
         def bind(run: Run, mark: int, index: Value, element: Value) -> None:
-            """Give the loop's variables, the index first where there are two, the values of this turn."""
+            """Set the loop's variables for this iteration; of two, the first is the index."""
             for offset, name in enumerate(variables):
                 value = index if len(variables) > 1 and offset == 0 else element
                 run.values[run.find(name) if assigns else mark - len(variables) + offset] = value
@@ -173,7 +173,7 @@ def _spend(run: Run, place: Place) -> None:
 
 
 def _pairs(value: Value, variables: int) -> Iterable[tuple[Value, Value]]:
-    """Index and element of each turn."""
+    """Index and element of each iteration."""
     if value is NO_VALUE or value is None:
         return ()
     if isinstance(value, bytes):

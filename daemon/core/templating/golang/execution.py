@@ -1,4 +1,4 @@
-"""The state of one rendering: what has been written, which variables are visible, what may still be spent."""
+"""The state of one rendering: its output, the visible variables, the budget."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
@@ -10,7 +10,7 @@ MissingKey: TypeAlias = Literal["default", "zero", "error"]
 
 
 class Run:
-    """The state of a rendering. Variables are a stack, searched from its top, as in Go."""
+    """The state of one rendering. The variables are a stack that is searched from the top, as in Go."""
 
     __slots__ = ("budget", "context", "depth", "missing_key", "names", "out", "templates", "values")
 
@@ -25,12 +25,12 @@ class Run:
         self.depth = 0
 
     def write(self, text: str) -> None:
-        """Write, and pay for it."""
+        """Write, and charge the budget."""
         self.budget.write(len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape")))
         self.out.append(text)
 
     def find(self, name: str) -> int:
-        """The place of the innermost variable of this name; -1 if none is declared."""
+        """The index of the innermost variable of this name; -1 if none is declared."""
         names = self.names
         for index in range(len(names) - 1, -1, -1):
             if names[index] == name:
@@ -38,16 +38,16 @@ class Run:
         return -1
 
     def forget(self, mark: int) -> None:
-        """Drop the variables above the mark."""
+        """Remove the variables above the mark."""
         del self.names[mark:]
         del self.values[mark:]
 
 
 Step: TypeAlias = Callable[[Run, Value], None]
-"""A node ready to run: it takes the dot and writes."""
+"""A compiled node: it takes the dot and writes."""
 
 Expression: TypeAlias = Callable[[Run, Value], Value]
-"""An operand ready to run: it takes the dot and gives a value."""
+"""A compiled operand: it takes the dot and returns a value."""
 
 Stage: TypeAlias = Callable[[Run, Value, Value], Value]
-"""A later command of a pipeline: it takes the dot and the result so far."""
+"""A compiled later command of a pipeline: it takes the dot and the result of the previous command."""

@@ -1,13 +1,10 @@
-"""Compiles operands and pipelines to functions of the rendering and the dot.
-
-Looks up what follows a dot: the keys of maps, the fields and methods of objects.
-"""
+"""Compiles operands and pipelines to functions of the rendering and the dot."""
 
 from typing import Final, cast
 
 from syncret.daemon.core.templating.functions.contract import Function, FunctionTable
 from syncret.daemon.core.templating.golang import calls, nodes, types
-from syncret.daemon.core.templating.golang.calls import ABSENT, Call, call
+from syncret.daemon.core.templating.golang.calls import ABSENT, Call, compile_call
 from syncret.daemon.core.templating.golang.errors import FunctionError, Place
 from syncret.daemon.core.templating.golang.execution import Expression, MissingKey, Run
 from syncret.daemon.core.templating.golang.types import Kind, Type
@@ -21,44 +18,6 @@ from syncret.daemon.core.templating.golang.values import (
 )
 
 _NAMED_BY_STRINGS: Final = frozenset({Kind.STRING, Kind.INTERFACE})
-
-
-def member(receiver: Value, name: str, missing_key: MissingKey) -> Value:
-    """The value of a key or a field, or the method, which is a Function."""
-    if receiver is NO_VALUE:
-        if missing_key == "error":
-            raise FunctionError(f'nil data; no entry for key "{name}"')
-        return NO_VALUE
-    if receiver is None:
-        raise FunctionError(f"nil pointer evaluating interface {{}}.{name}")
-    go_type = type_of(receiver)
-    if go_type.key is not None and go_type.key.kind in _NAMED_BY_STRINGS:
-        items = cast("dict[Value, Value]", receiver)
-        return items[name] if name in items else _missing(name, items, missing_key)
-    found = receiver.member(name) if isinstance(receiver, GoObject | NamedInteger) else NO_VALUE
-    if found is NO_VALUE:
-        raise FunctionError(f"can't evaluate field {name} in type {go_type}")
-    return found
-
-
-def _missing(name: str, items: dict[Value, Value], missing_key: MissingKey) -> Value:
-    if missing_key == "error":
-        raise FunctionError(f'map has no entry for key "{name}"')
-    if missing_key == "zero":
-        return zero_of(cast("Type", type_of(items).element))
-    return NO_VALUE
-
-
-def plain(found: Value, receiver: Value, name: str, *, has_arguments: bool) -> Value:
-    """What was found. Raises FunctionError if it was given arguments but is not a method."""
-    if has_arguments and not isinstance(found, Function):
-        what = "is not a method but has arguments"
-        if type_of(receiver).kind is not types.MAP.kind:
-            what = "has arguments but cannot be invoked as function"
-        raise FunctionError(f"{name} {what}")
-    return found
-
-
 _NOT_A_FUNCTION: Final = "can't give argument to non-function"
 
 
@@ -74,7 +33,7 @@ class Expressions:
         return Place(self.name, self.text, position)
 
     def pipeline(self, pipe: nodes.Pipe) -> Expression:
-        """The value of a pipeline, which its variables take too. A nil counts as no value here."""
+        """Compile a pipeline and the assignment to its variables. A nil counts as no value here."""
         first = self.command(pipe.commands[0])
         rest = [self.command(command) for command in pipe.commands[1:]]
         if not rest and not pipe.variables:
@@ -106,12 +65,12 @@ class Expressions:
         return run_pipeline
 
     def command(self, command: nodes.Command) -> Call:
-        """One command. An error in it is placed at its first operand."""
+        """Compile one command. Its errors are reported at the position of its first operand."""
         first, rest = command.operands[0], command.operands[1:]
         function = ""
         if isinstance(first, nodes.Identifier):
             function = first.name
-            run = call(self.functions[first.name], rest, self.operand)
+            run = compile_call(self.functions[first.name], rest, self.operand)
         elif isinstance(first, nodes.Field):
             run = self.chain(self.dot, first.names, rest)
         elif isinstance(first, nodes.Chain):
@@ -120,7 +79,7 @@ class Expressions:
             run = self.chain(self.variable(first), first.fields, rest)
         else:
             run = self.bare(self.operand(first), has_arguments=bool(rest))
-        return _placed(run, self.place(first.position), function)
+        return _with_place(run, self.place(first.position), function)
 
     @staticmethod
     def bare(expression: Expression, *, has_arguments: bool) -> Call:
@@ -136,7 +95,7 @@ class Expressions:
         return dot
 
     def operand(self, node: nodes.Operand) -> Expression:
-        """An operand that stands alone, or is an argument."""
+        """Compile an operand that is a command of its own, or an argument."""
         if isinstance(node, nodes.Dot):
             return self.dot
         if isinstance(node, nodes.Pipe):
@@ -144,14 +103,14 @@ class Expressions:
         if isinstance(node, nodes.Variable) and not node.fields:
             return self.variable(node)
         if isinstance(node, nodes.Bool | nodes.Number | nodes.String):
-            return lambda _run, _dot: calls.ideal(node)
+            return lambda _run, _dot: calls.ideal_constant(node)
         if isinstance(node, nodes.Nil):
             return _nil
         alone = self.command(nodes.Command(node.position, [node]))
         return lambda run, dot: alone(run, dot, ABSENT)
 
     def chained(self, chain: nodes.Chain) -> Expression:
-        """What a chain's fields are looked up in."""
+        """Compile the operand in which a chain's fields are looked up."""
         return self.operand(chain.operand)
 
     def variable(self, variable: nodes.Variable) -> Expression:
@@ -166,7 +125,7 @@ class Expressions:
         return run_variable
 
     def chain(self, start: Expression, names: list[str], rest: list[nodes.Operand]) -> Call:
-        """Fields of fields; the last one may be a method with arguments."""
+        """Compile fields of fields; the last one may be a method with arguments."""
         inner, last = names[:-1], names[-1]
         compile_operand = self.operand
 
@@ -175,23 +134,59 @@ class Expressions:
             for name in inner:
                 found = member(receiver, name, run.missing_key)
                 if isinstance(found, Function):
-                    found = call(found, (), compile_operand)(run, dot, ABSENT)
+                    found = compile_call(found, (), compile_operand)(run, dot, ABSENT)
                 receiver = found
             found = member(receiver, last, run.missing_key)
             if isinstance(found, Function):
-                return call(found, rest, compile_operand)(run, dot, final)
+                return compile_call(found, rest, compile_operand)(run, dot, final)
             if rest or final is not ABSENT:
-                return plain(found, receiver, last, has_arguments=receiver is not NO_VALUE)
+                return check_arguments(found, receiver, last, has_arguments=receiver is not NO_VALUE)
             return found
 
         return run_chain
+
+
+def member(receiver: Value, name: str, missing_key: MissingKey) -> Value:
+    """Look up a key of a map, or a field or a method (a Function) of an object."""
+    if receiver is NO_VALUE:
+        if missing_key == "error":
+            raise FunctionError(f'nil data; no entry for key "{name}"')
+        return NO_VALUE
+    if receiver is None:
+        raise FunctionError(f"nil pointer evaluating interface {{}}.{name}")
+    go_type = type_of(receiver)
+    if go_type.key is not None and go_type.key.kind in _NAMED_BY_STRINGS:
+        items = cast("dict[Value, Value]", receiver)
+        return items[name] if name in items else _missing_key(name, items, missing_key)
+    found = receiver.member(name) if isinstance(receiver, GoObject | NamedInteger) else NO_VALUE
+    if found is NO_VALUE:
+        raise FunctionError(f"can't evaluate field {name} in type {go_type}")
+    return found
+
+
+def _missing_key(name: str, items: dict[Value, Value], missing_key: MissingKey) -> Value:
+    if missing_key == "error":
+        raise FunctionError(f'map has no entry for key "{name}"')
+    if missing_key == "zero":
+        return zero_of(cast("Type", type_of(items).element))
+    return NO_VALUE
+
+
+def check_arguments(found: Value, receiver: Value, name: str, *, has_arguments: bool) -> Value:
+    """The value found. Raises FunctionError if it has arguments but is not a method."""
+    if has_arguments and not isinstance(found, Function):
+        what = "is not a method but has arguments"
+        if type_of(receiver).kind is not types.MAP.kind:
+            what = "has arguments but cannot be invoked as function"
+        raise FunctionError(f"{name} {what}")
+    return found
 
 
 def _nil(_run: Run, _dot: Value) -> Value:
     raise FunctionError("nil is not a command")
 
 
-def _placed(run: Call, place: Place, function: str) -> Call:
+def _with_place(run: Call, place: Place, function: str) -> Call:
     def run_placed(state: Run, dot: Value, final: object) -> Value:
         try:
             return run(state, dot, final)

@@ -1,4 +1,4 @@
-"""Floats as Go's strconv writes them."""
+"""Formats floats as Go's strconv does."""
 
 from decimal import Decimal
 from math import copysign, frexp, isinf, isnan, ldexp
@@ -12,7 +12,7 @@ _HEX_DIGITS: Final = 13
 
 
 def format_float(number: float, verb: str, precision: int | None) -> str:
-    """The number under a verb of `efgExXbG`; without a precision, the fewest digits that give it back."""
+    """The number under a verb of `efgExXbG`; without a precision, the fewest digits that identify it."""
     if isnan(number):
         return "NaN"
     if isinf(number):
@@ -50,7 +50,7 @@ def _shortest(number: float, verb: str) -> str:
 
 
 def _parts(number: float) -> tuple[str, int, int]:
-    """Sign, mantissa of 53 bits, and the exponent that goes with it."""
+    """Sign, mantissa of 53 bits, and its exponent."""
     fraction, exponent = frexp(abs(number))
     return "-" if copysign(1, number) < 0 else "", int(ldexp(fraction, _BITS)), exponent - _BITS
 

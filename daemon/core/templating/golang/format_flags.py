@@ -11,7 +11,7 @@ _SHARP_DIGITS = 6
 
 @dataclass(slots=True)
 class Flags:
-    """What is written between the percent sign and the verb. `sharp_v` and `plus_v` are `%#v` and `%+v`."""
+    """What is between the percent sign and the verb. `sharp_v` and `plus_v` stand for `%#v` and `%+v`."""
 
     sharp: bool = False
     zero: bool = False
@@ -86,7 +86,7 @@ class Flags:
         return self.pad(sign + mark + digits, zeros=False)
 
     def float(self, number: float, verb: str, precision: int | None) -> str:
-        """A float under a verb; `precision` is what holds where none is given."""
+        """A float under a verb; `precision` is the default if the format gives none."""
         if self.precision is not None:
             precision = self.precision
         text = format_float(number, verb, precision)

@@ -13,7 +13,7 @@ _FLAGS: Final = {"#": "sharp", "0": "zero", "+": "plus", "-": "minus", " ": "spa
 
 
 def sprintf(template: str, arguments: Sequence[Value], budget: Budget | None = None) -> str:
-    """Like fmt.Sprintf, complaints of wrong verbs and counts included."""
+    """Like fmt.Sprintf, including its error texts for wrong verbs and counts."""
     return _Format(template, arguments, budget).run()
 
 
@@ -49,7 +49,7 @@ class _Format:
         return self.template[self.at : self.at + 1]
 
     def verb(self) -> bool:
-        """One verb with all before it; False at the end of the format."""
+        """Write one verb with its flags; False at the end of the format."""
         flags = Flags()
         self.good_number = True
         while self.peek() in _FLAGS and self.peek():
@@ -126,7 +126,7 @@ class _Format:
         return int(value)
 
     def digits(self) -> int | None:
-        """A number in the format; one that is far too large swallows the rest, as in Go."""
+        """A number in the format; one that is far too large consumes the rest of the format, as in Go."""
         start = self.at
         value = 0
         while "0" <= self.peek() <= "9":
@@ -138,7 +138,7 @@ class _Format:
         return value if self.at > start else None
 
     def index(self) -> bool:
-        """`[3]`: the argument that comes next."""
+        """`[3]`: the index of the next argument."""
         if self.peek() != "[":
             return False
         self.reordered = True
@@ -161,8 +161,8 @@ class _Format:
 
     def extra(self) -> None:
         printer = Printer(Flags(), self.budget)
-        told = [
+        extra = [
             NIL if each is None or each is NO_VALUE else f"{type_of(each).name}={printer.argument(each, 'v')}"
             for each in self.arguments[self.number :]
         ]
-        self.written.append(f"%!(EXTRA {', '.join(told)})")
+        self.written.append(f"%!(EXTRA {', '.join(extra)})")

@@ -1,7 +1,4 @@
-"""Splits a template's text into tokens: plain text, and the words inside its delimiters.
-
-Tokens, as the lexer hands them to the parser.
-"""
+"""Splits a template's text into the tokens that the parser reads: plain text, and words inside delimiters."""
 
 import re
 from enum import Enum, auto
@@ -10,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 
 class Kind(Enum):
-    """What a token is. The keywords come last."""
+    """The kind of a token. The keywords come last."""
 
     ERROR = auto()
     BOOL = auto()
@@ -70,7 +67,6 @@ KEYWORDS: Final = {
     "true": Kind.BOOL,
     "false": Kind.BOOL,
 }
-
 _DESCRIPTIONS: Final = {
     Kind.CHARACTER: "character",
     Kind.CHAR_CONSTANT: "character constant",
@@ -85,20 +81,8 @@ _DESCRIPTIONS: Final = {
     Kind.RIGHT_DELIMITER: "right delimiter",
     Kind.RIGHT_PAREN: '")"',
 }
-
-
-def described(token: Token) -> str:
-    """The token for a message. Literals are named by their kind: one may be a password."""
-    if token.kind in _DESCRIPTIONS:
-        return _DESCRIPTIONS[token.kind]
-    if token.kind in {Kind.FIELD, Kind.IDENTIFIER, Kind.VARIABLE}:
-        return f'"{token.text}"'
-    if token.text in KEYWORDS:
-        return f"<{token.text}>"
-    return token.kind.name.lower()
-
-
 _SPACES: Final = " \t\r\n"
+_FILLED: Final = frozenset(_SPACES)
 _TERMINATORS: Final = frozenset(_SPACES + ".,|:()")
 _NUMBER: Final = (
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?"
@@ -106,7 +90,7 @@ _NUMBER: Final = (
     r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?"
 )
 _SIGNED_NUMBER: Final = re.compile("[+-]" + _NUMBER[5:])
-# Possessive, for a string may be a megabyte long, and each other way to match it would be remembered.
+# Possessive quantifiers: for a string of a megabyte, the states for backtracking would take memory.
 _WORDS: Final = (
     r"(?P<SPACE>[ \t\r\n]+?(?=[ \t\r\n]-{right})|[ \t\r\n]+)"
     r"|(?P<DECLARE>:=)|(?P<ASSIGN>=)|(?P<PIPE>\|)"
@@ -122,6 +106,8 @@ _UNTERMINATED: Final = {
     ":": "expected :=",
 }
 _NAMES: Final = frozenset({Kind.VARIABLE, Kind.FIELD, Kind.IDENTIFIER})
+_Next: TypeAlias = tuple[int, bool]
+"""Where the text continues, and whether its leading spaces are trimmed."""
 
 
 def tokenize(text: str, left: str = "{{", right: str = "}}") -> list[Token]:
@@ -131,17 +117,24 @@ def tokenize(text: str, left: str = "{{", right: str = "}}") -> list[Token]:
     return lexer.tokens
 
 
+def described(token: Token) -> str:
+    """The token for a message. Literals are named by their kind: one may be a password."""
+    if token.kind in _DESCRIPTIONS:
+        return _DESCRIPTIONS[token.kind]
+    if token.kind in {Kind.FIELD, Kind.IDENTIFIER, Kind.VARIABLE}:
+        return f'"{token.text}"'
+    if token.text in KEYWORDS:
+        return f"<{token.text}>"
+    return token.kind.name.lower()
+
+
 @lru_cache(maxsize=64)
 def _patterns(right: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """How an action ends, and what else it is made of."""
+    """The patterns of an action's end and of the words in it."""
     delimiter = re.escape(right)
     return re.compile(rf"(?:[ \t\r\n](-))?{delimiter}"), re.compile(
         _WORDS.format(right=delimiter, number=_NUMBER)
     )
-
-
-_Next: TypeAlias = tuple[int, bool]
-"""Where the text goes on, and whether its spaces are trimmed."""
 
 
 class _Lexer:
@@ -180,8 +173,8 @@ class _Lexer:
             position += 1
         return position
 
-    def _fail(self, position: int, message: str) -> "_Next | None":
-        """There is no next text after an error."""
+    def _fail(self, position: int, message: str) -> _Next | None:
+        """Add the error as the last token; no text follows it."""
         self.tokens.append(Token(Kind.ERROR, position, message))
         return None
 
@@ -237,7 +230,7 @@ class _Lexer:
         return f"unrecognized character in action: U+{ord(character):04X}"
 
     def _name(self, token: Token) -> Token:
-        """A word that must end where a word can end. Python takes more characters for letters than Go."""
+        """A word that must end where a word can end. Python counts more characters as letters than Go."""
         if not token.text.isascii():
             for offset, character in enumerate(token.text):
                 if not (character.isascii() or character.isalpha() or character.isdecimal()):
@@ -264,6 +257,3 @@ class _Lexer:
         if following == "_" or following.isalpha() or following.isdecimal():
             return Token(Kind.ERROR, token.position, "bad number syntax")
         return Token(kind, token.position, self.text[token.position : end])
-
-
-_FILLED: Final = frozenset(_SPACES)

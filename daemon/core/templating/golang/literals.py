@@ -1,7 +1,4 @@
-"""Go's quoted strings and characters, read and written.
-
-Number constants as Go reads them: which types can hold one, and with what value.
-"""
+"""Go's literals: unquotes and quotes strings and characters, and parses number constants."""
 
 import re
 from math import isinf
@@ -12,7 +9,6 @@ from syncret.daemon.core.templating.golang.values import text_of
 
 REPLACEMENT: Final = "\ufffd"
 _LAST_RUNE: Final = 0x10FFFF
-
 _SIMPLE: Final = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\",
 }  # fmt: skip
@@ -23,10 +19,19 @@ _ESCAPE: Final = re.compile(
 _WRITTEN: Final = {written: f"\\{letter}" for letter, written in _SIMPLE.items()}
 _SURROGATES: Final = range(0xD800, 0xE000)
 _INVALID_BYTES: Final = range(0xDC80, 0xDD00)
+_MARKS_OF_FLOATS: Final = frozenset(".eEpP")
+_UNDERSCORES: Final = re.compile(
+    r"[+-]?(?:0[bBoOxX](?:_?[0-9a-fA-F])|[0-9])[^_]*(?:(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])[^_]*)*"
+)
+_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_HEXADECIMAL: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
+_LEAST: Final = -(2**63)
+_MOST: Final = 2**63 - 1
+_MOST_UNSIGNED: Final = 2**64 - 1
 
 
 def unquote(literal: str) -> str | None:
-    """The string that a literal in double or back quotes stands for; None if it is malformed."""
+    """The string of a literal in double or back quotes; None if it is malformed."""
     inner = literal[1:-1]
     if literal[0] == "`":
         return inner.replace("\r", "")
@@ -45,7 +50,7 @@ def unquote(literal: str) -> str | None:
 
 
 def unquote_character(literal: str) -> int | None:
-    """The number of the character that a literal in single quotes is; None if it is not one character."""
+    """The code point of a literal in single quotes; None if it is not one character."""
     inner = literal[1:-1]
     if inner.startswith("\\"):
         escape = _ESCAPE.fullmatch(inner)
@@ -81,7 +86,7 @@ def _unescaped(part: str, quote: str) -> bytes | None:
 
 
 def quote(text: str, *, ascii_only: bool = False) -> str:
-    """The text in double quotes, what cannot be printed escaped."""
+    """The text in double quotes, with unprintable characters escaped."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(_escaped(each, '"', ascii_only=ascii_only) for each in text) + '"'
@@ -90,18 +95,6 @@ def quote(text: str, *, ascii_only: bool = False) -> str:
 def quote_rune(number: int, *, ascii_only: bool = False) -> str:
     """One character in single quotes."""
     return f"'{_escaped(rune(number), chr(39), ascii_only=ascii_only)}'"
-
-
-def rune(number: int) -> str:
-    """The character of this number, or the replacement character where there is none."""
-    return REPLACEMENT if not 0 <= number <= _LAST_RUNE or number in _SURROGATES else chr(number)
-
-
-def can_backquote(text: str) -> bool:
-    """Whether the text can be put in back quotes unchanged."""
-    return not any(
-        (each < " " and each != "\t") or each in "`\x7f\ufeff" or ord(each) in _SURROGATES for each in text
-    )
 
 
 def _escaped(character: str, quote: str, *, ascii_only: bool) -> str:
@@ -119,15 +112,16 @@ def _escaped(character: str, quote: str, *, ascii_only: bool) -> str:
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"  # noqa: PLR2004 (the form's limit)
 
 
-_MARKS_OF_FLOATS: Final = frozenset(".eEpP")
-_UNDERSCORES: Final = re.compile(
-    r"[+-]?(?:0[bBoOxX](?:_?[0-9a-fA-F])|[0-9])[^_]*(?:(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])[^_]*)*"
-)
-_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_HEXADECIMAL: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
-_LEAST: Final = -(2**63)
-_MOST: Final = 2**63 - 1
-_MOST_UNSIGNED: Final = 2**64 - 1
+def rune(number: int) -> str:
+    """The character of a code point, or the replacement character if there is none."""
+    return REPLACEMENT if not 0 <= number <= _LAST_RUNE or number in _SURROGATES else chr(number)
+
+
+def can_backquote(text: str) -> bool:
+    """Whether the text can be put in back quotes unchanged."""
+    return not any(
+        (each < " " and each != "\t") or each in "`\x7f\ufeff" or ord(each) in _SURROGATES for each in text
+    )
 
 
 class BadNumber(ValueError):

@@ -34,7 +34,7 @@ class String:
 
 @dataclass(slots=True)
 class Number:
-    """A constant, as each of the types that can hold it; None as the others."""
+    """A constant as a value of each type that can represent it; None for the others."""
 
     position: int
     text: str
@@ -71,7 +71,7 @@ class Variable:
 
 @dataclass(slots=True)
 class Chain:
-    """Fields of something in parentheses, or of what a function gives."""
+    """Fields of an operand in parentheses, or of the result of a function."""
 
     position: int
     operand: "Operand"
@@ -88,7 +88,7 @@ class Command:
 
 @dataclass(slots=True)
 class Pipe:
-    """Commands, each of which takes the result of the one before; the variables take the last result."""
+    """Commands, each of which takes the result of the previous one; variables take the last result."""
 
     position: int
     commands: list[Command]
@@ -117,7 +117,7 @@ class Continue:
 
 @dataclass(slots=True)
 class Branch:
-    """The shape of if, with and range."""
+    """What `if`, `with` and `range` have in common."""
 
     position: int
     pipe: Pipe
@@ -153,5 +153,5 @@ Node: TypeAlias = Text | Action | Break | Continue | If | With | Range | Invocat
 
 
 def is_empty(nodes: list[Node]) -> bool:
-    """Whether there is nothing but white space: such a definition gives way to another one."""
+    """Whether there is only white space: such a definition is replaced by another one."""
     return all(isinstance(node, Text) and not node.text.strip() for node in nodes)

@@ -1,4 +1,4 @@
-"""Parses tokens to nodes: the grammar of templates, and every error that shows before a template runs."""
+"""Parses the tokens of a template to nodes, and reports every error that is found before it runs."""
 
 from collections.abc import Callable, Container
 from typing import Final, NoReturn
@@ -9,7 +9,7 @@ from syncret.daemon.core.templating.golang.lexer import Kind, Token, described, 
 from syncret.daemon.core.templating.golang.literals import unquote
 
 DEEPEST: Final = 120
-"""Parentheses and blocks within one another; `else if` counts as a third of one. Go has no such limit."""
+"""The limit of nested parentheses and blocks; `else if` counts as a third. Go has no such limit."""
 
 _OPERANDS: Final = frozenset(
     {
@@ -29,7 +29,7 @@ _Ends = tuple[list[nodes.Node], Token]
 def parse(
     name: str, text: str, functions: Container[str], left: str = "{{", right: str = "}}"
 ) -> dict[str, list[nodes.Node]]:
-    """The template of this name, and all that it defines. Raises TemplateError."""
+    """Parse a template: the nodes of it and of the templates that it defines. Raises TemplateError."""
     return _Parser(name, text, functions, left, right).parse()
 
 
@@ -45,7 +45,7 @@ class _Parser:
         self.ranges = 0
         self.depth: float = 0
 
-    # -------------------------------------------------------------------------------------------- the tokens
+    # -------------------------------------------------------------------------------------------- tokens
     def peek(self) -> Token:
         return self.tokens[self.index]
 
@@ -56,7 +56,7 @@ class _Parser:
         return token
 
     def peek_word(self) -> Token:
-        """The next token that is not a space, which is not consumed; the spaces before it are."""
+        """The next token that is not a space; it is not consumed, but the spaces before it are."""
         while self.tokens[self.index].kind is Kind.SPACE:
             self.index += 1
         return self.tokens[self.index]
@@ -79,7 +79,7 @@ class _Parser:
     def fail(self, token: Token, message: str) -> NoReturn:
         raise Place(self.name, self.text, token.position).error(message)
 
-    # -------------------------------------------------------------------------------------------- the blocks
+    # -------------------------------------------------------------------------------------------- blocks
     def parse(self) -> dict[str, list[nodes.Node]]:
         body: list[nodes.Node] = []
         while (token := self.peek()).kind is not Kind.END_OF_FILE:
@@ -111,7 +111,7 @@ class _Parser:
         self.add(name, self.separate_body(context), token)
 
     def separate_body(self, context: str) -> list[nodes.Node]:
-        """What a definition holds: it sees neither the variables nor the loops around it."""
+        """The body of a definition, which sees neither the variables nor the loops around it."""
         outside = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
         body, end = self.body()
@@ -121,7 +121,7 @@ class _Parser:
         return body
 
     def body(self) -> _Ends:
-        """Nodes up to `end` or `else`, whose token comes with them."""
+        """The nodes up to `end` or `else`, and that token."""
         found: list[nodes.Node] = []
         self.deeper(self.peek_word())
         while True:
@@ -152,7 +152,7 @@ class _Parser:
             return control(self, word)
         return nodes.Action(word.position, self.pipeline("command", Kind.RIGHT_DELIMITER))
 
-    # ------------------------------------------------------------------------------------------ the controls
+    # -------------------------------------------------------------------------------- control structures
     def jump(self, word: Token) -> nodes.Node:
         token = self.next_word()
         if token.kind is not Kind.RIGHT_DELIMITER:
@@ -209,7 +209,7 @@ class _Parser:
     def misplaced(self, word: Token) -> NoReturn:
         self.unexpected(word, "command")
 
-    # ----------------------------------------------------------------------------------------- the pipelines
+    # ----------------------------------------------------------------------------------------- pipelines
     def pipeline(self, context: str, end: Kind) -> nodes.Pipe:
         pipe = nodes.Pipe(self.peek_word().position, [], [])
         self.declarations(pipe, context)

@@ -1,4 +1,4 @@
-"""Go's fmt: what `print`, `println`, `printf` and a bare `{{ . }}` write for each value."""
+"""Go's fmt: how `print`, `println`, `printf` and a bare `{{ . }}` format each value."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
@@ -54,7 +54,7 @@ def print_line(arguments: Sequence[Value], budget: Budget | None = None) -> str:
 
 
 class Printer:
-    """Writes values under one set of flags. Values hold one another: each element has its price."""
+    """Formats values under one set of flags. Each element is charged: values can contain one another."""
 
     def __init__(self, flags: Flags, budget: Budget | None) -> None:
         self.flags = flags
@@ -62,7 +62,7 @@ class Printer:
         self.erroring = False
 
     def argument(self, value: Value, verb: str) -> str:
-        """What the verb writes for one argument."""
+        """Format one argument under the verb."""
         written = self._argument(value, verb)
         if self.budget is not None:
             self.budget.allocate(len(written))
@@ -86,7 +86,7 @@ class Printer:
         return "interface {}(nil)" if self.flags.sharp_v else NIL
 
     def bad_verb(self, value: Value, verb: str) -> str:
-        """How fmt complains of a verb that does not suit the value."""
+        """The error text of fmt for a verb that does not suit the value."""
         if value is None or value is NO_VALUE:
             return f"%!{verb}({NIL})"
         was, self.erroring = self.erroring, True
@@ -207,4 +207,4 @@ _WRITERS: Final[tuple[tuple[type, _Writer], ...]] = (
     (dict, Printer.write_map),
     (GoObject, lambda printer, value, verb, _: printer.write_object(value, verb)),
 )
-"""In this order, for a bool is an int to Python."""
+"""In this order, because a bool is an int in Python."""

@@ -1,4 +1,4 @@
-"""Templates, parsed once and rendered often."""
+"""Go templates: parsed once, cached, rendered often."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,7 +13,7 @@ from syncret.daemon.core.templating.golang.parser import parse
 from syncret.daemon.core.templating.golang.values import NO_VALUE, Value
 
 LARGEST: Final = 1_000_000
-"""Characters of a template. A Kubernetes object cannot be much larger."""
+"""Characters of a template. A Kubernetes object is not much larger."""
 
 _CACHED: Final = 4096
 _CACHED_LENGTH: Final = 16_000
@@ -22,14 +22,14 @@ _TOO_DEEP: Final = "templates or values are nested too deeply"
 
 
 class Functions:
-    """A set of functions that templates can call beside Go's own, which they may replace. Made once."""
+    """Functions in addition to Go's predefined ones, which they may replace; and a cache of templates."""
 
     def __init__(self, functions: FunctionTable) -> None:
         self.table: FunctionTable = {**BUILTINS, **functions}
         self.parse_cached = lru_cache(maxsize=_CACHED)(self.parse)
 
     def parse(self, name: str, text: str, left: str, right: str) -> "Template":
-        """The template, parsed anew; `parse_cached` is the same and remembers. Raises TemplateError."""
+        """Parse a template; `parse_cached` does the same with a cache. Raises TemplateError."""
         try:
             trees = parse(name, text, self.table, left, right)
             steps = {inner: compile_nodes(inner, text, body, self.table) for inner, body in trees.items()}
@@ -39,11 +39,11 @@ class Functions:
 
 
 NO_FUNCTIONS: Final = Functions({})
-"""Go's own functions only."""
+"""Go's predefined functions only."""
 
 
 class Template:
-    """A template that parses. Immutable; any number of renderings may use it at once."""
+    """A parsed template. It is immutable: any number of renderings may use it at once."""
 
     def __init__(self, name: str, text: str, steps: Mapping[str, Step]) -> None:
         self.name = name
@@ -58,9 +58,9 @@ class Template:
         functions: Functions = NO_FUNCTIONS,
         delims: tuple[str, str] = _DELIMITERS,
     ) -> "Template":
-        """The template, from the cache if its text has been parsed before. Raises TemplateError.
+        """Parse a template, or take it from the cache. Raises TemplateError.
 
-        An empty delimiter is the usual one. The text is a Go string (see `values`).
+        An empty delimiter means the default one. The text is a Go string (see `values`).
         """
         if len(text) > LARGEST:
             raise Place(name, text, 0).error(f"the template is longer than {LARGEST} characters")
@@ -70,7 +70,7 @@ class Template:
         return functions.parse_cached(name, text, left, right)
 
     def render(self, data: Value, context: Context, *, missing_key: MissingKey = "default") -> bytes:
-        """What the template writes for a dot, which is a Go value (see `values`). Raises TemplateError."""
+        """Render the template for a dot, which is a Go value (see `values`). Raises TemplateError."""
         run = Run(context, missing_key, self._steps)
         if data is None:
             data = NO_VALUE

@@ -1,4 +1,4 @@
-"""Go's types as templates meet them: what a value is called, what it may be passed as."""
+"""The Go types of template values."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -33,10 +33,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """One Go type. `name` is what `%T` and `typeOf` print; two types are the same if they are equal.
-
-    `element` belongs to slices and maps, `key` to maps.
-    """
+    """One Go type. `%T` and `typeOf` print its name; slices and maps have an `element`, maps a `key`."""
 
     name: str
     kind: Kind
@@ -48,7 +45,7 @@ class Type:
 
     @property
     def nillable(self) -> bool:
-        """Whether nil can be passed where this type is wanted."""
+        """Whether nil is a valid argument for a parameter of this type."""
         return self.kind in _NILLABLE or self is VALUE
 
 

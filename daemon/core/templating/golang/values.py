@@ -1,4 +1,4 @@
-"""Go's values in Python: which Python value stands for which Go value, and what type it has.
+"""Go values in Python: which Python value represents which Go value, and its Go type.
 
     Go                      Python
     nil interface           None
@@ -16,7 +16,7 @@
     other maps              TypedMap
     everything else         GoObject: structs and pointers with fields, methods and a text of their own
 
-Arithmetic on the integer classes gives a plain int: say again what type the result has.
+Arithmetic on the integer classes returns a plain int: convert the result to its type again.
 """
 
 from abc import ABC, abstractmethod
@@ -42,7 +42,7 @@ NO_VALUE: Final = NoValue()
 
 
 def wrapped(number: int, kind: Kind = Kind.INT) -> int:
-    """The number as it stays in Go's type: what does not fit falls off at the top."""
+    """The number as Go's type stores it: it overflows by wrapping around."""
     bits = types.BITS[kind]
     number &= (1 << bits) - 1
     if kind in types.SIGNED and number >> (bits - 1):
@@ -51,7 +51,7 @@ def wrapped(number: int, kind: Kind = Kind.INT) -> int:
 
 
 class Integer(int):
-    """An integer of a type other than int. Made of any number: it wraps as in Go."""
+    """An integer of a type other than int. A number out of range wraps around, as in Go."""
 
     __slots__ = ()
     go_type: Type = types.INT64
@@ -91,13 +91,13 @@ class Uint64(Integer):
 
 
 class NamedInteger(Integer, ABC):
-    """An integer of a type that has a text of its own, and methods: a month, a duration."""
+    """An integer of a named type with a String method and others: a month, a duration."""
 
     __slots__ = ()
 
     @abstractmethod
     def text(self) -> str:
-        """What printing it writes."""
+        """The result of Go's String()."""
 
     @abstractmethod
     def member(self, name: str) -> Value:
@@ -157,10 +157,10 @@ class GoObject(ABC):
 
     @abstractmethod
     def text(self) -> str:
-        """What printing it writes, be it Go's String() or the fields in braces."""
+        """How Go prints it: the result of String(), or the fields in braces."""
 
     def copied(self) -> "GoObject":
-        """What `deepCopy` makes of it, which leaves unexported fields behind."""
+        """The copy that `deepCopy` makes, which lacks unexported fields."""
         return self
 
 
@@ -175,7 +175,7 @@ def bytes_of(text: str) -> bytes:
 
 
 def canonical(text: str) -> str:
-    """The string with bytes that make a character joined to it: equal Go strings are equal then."""
+    """The string with the bytes of each character joined, so that equal Go strings are equal in Python."""
     if text.isascii():
         return text
     try:
@@ -186,14 +186,14 @@ def canonical(text: str) -> str:
 
 
 def size_of(value: Value) -> int:
-    """About how many bytes a value takes, without looking into its elements."""
+    """The approximate size of a value in bytes, without that of its elements."""
     if isinstance(value, str | bytes):
         return len(value)
     return 16 * len(cast("list[Value]", value)) if isinstance(value, list | dict) else 0
 
 
 def zero_of(go_type: Type) -> Value:
-    """The zero value of a type: what a map gives for a key that it lacks."""
+    """The zero value of a type, which a map returns for a missing key."""
     made = _ZEROS.get(go_type.kind)
     if made is not None:
         return made
@@ -235,7 +235,7 @@ _TYPES: Final[dict[type, Type]] = {
 
 
 def type_of(value: Value) -> Type:
-    """The Go type of a value; that of NO_VALUE is not asked for."""
+    """The Go type of a value other than NO_VALUE."""
     known = _TYPES.get(type(value))
     if known is None:
         known = cast("GoObject", value).go_type

@@ -7,7 +7,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.templates import Template
 from syncret.daemon.core.manifest import ManifestSink
-from syncret.daemon.core.rendering import Rendering, parse_path, put
+from syncret.daemon.core.rendering import Rendering, parse_path, put_at_path
 from syncret.daemon.core.secret import SecretSink
 from syncret.providers.errors import Malformed
 
@@ -129,7 +129,7 @@ def test_what_is_no_path(path: str, told: str) -> None:
 
 def test_what_is_missing_is_made() -> None:
     target: Document = {"spec": {"keep": 1}}
-    put(target, "spec.list[1].name", lambda _before: "x")
+    put_at_path(target, "spec.list[1].name", lambda _before: "x")
 
     assert target == {"spec": {"keep": 1, "list": [None, {"name": "x"}]}}
 
@@ -143,4 +143,4 @@ def test_what_is_missing_is_made() -> None:
 )
 def test_what_stands_in_the_way(spec: Json, path: str, told: str) -> None:
     with pytest.raises(Malformed, match=told):
-        put({"spec": spec}, path, lambda before: before)
+        put_at_path({"spec": spec}, path, lambda before: before)

@@ -1,7 +1,4 @@
-"""Makes certificates with a given or a new key: genCA, genSelfSignedCert, genSignedCert, buildCustomCert.
-
-The subject, alternative names and key identifier of a certificate, as Go writes them.
-"""
+"""Issues certificates as Go does: genCA, genSelfSignedCert, genSignedCert, buildCustomCert."""
 
 import hashlib
 import ipaddress
@@ -26,81 +23,15 @@ from syncret.daemon.core.templating.golang.values import NO_VALUE, GoObject, Val
 
 if TYPE_CHECKING:
     from cryptography import x509
-
-    from syncret.daemon.core.templating.functions.crypto.keys import PrivateKey
-
-_KEY_ID_SIZE: Final = 20
-
-
-def subject(name: str) -> "x509.Name":
-    """A common name, or nothing. Always UTF8String; Go takes PrintableString where that is enough."""
-    from cryptography import x509
-    from cryptography.x509.oid import NameOID
-
-    if not name:
-        return x509.Name([])
-    if has_stray_bytes(name):
-        raise FunctionError("the common name is no UTF-8")
-    # Go does not mind names of more than 64 characters.
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name, _validate=False)])
-
-
-def alternative_names(addresses: Sequence[Value], hosts: Sequence[Value]) -> "list[x509.GeneralName]":
-    """Host names first, then addresses."""
-    from cryptography import x509
-
-    names: list[x509.GeneralName] = []
-    for host in hosts:
-        if not isinstance(host, str):
-            raise FunctionError("an alternate dns name is not a string")
-        if not host.isascii():
-            raise FunctionError("an alternate dns name cannot be encoded as an IA5String")
-        names.append(x509.DNSName(host))
-    return [*names, *(x509.IPAddress(_address(address)) for address in addresses)]
-
-
-def _address(text: Value) -> "ipaddress.IPv4Address | ipaddress.IPv6Address":
-    if not isinstance(text, str):
-        raise FunctionError("an ip is not a string")
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        raise FunctionError("error parsing ip") from None
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.scope_id:
-            raise FunctionError("error parsing ip")
-        return address.ipv4_mapped or address
-    return address
-
-
-def key_id(key: "PrivateKey") -> bytes:
-    """The first 160 bits of a SHA-256 over the public key."""
-    return hashlib.sha256(_public_bits(key)).digest()[:_KEY_ID_SIZE]
-
-
-def _public_bits(key: "PrivateKey") -> bytes:
-    """The key itself, without the name of its algorithm."""
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-    public = key.public_key()
-    if isinstance(public, ec.EllipticCurvePublicKey):
-        return public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-    if isinstance(public, ed25519.Ed25519PublicKey):
-        return public.public_bytes(Encoding.Raw, PublicFormat.Raw)
-    return public.public_bytes(Encoding.DER, PublicFormat.PKCS1)
-
-
-if TYPE_CHECKING:
-    from cryptography import x509
     from cryptography.hazmat.primitives import hashes
 
     from syncret.daemon.core.templating.functions.crypto.keys import PrivateKey
 
 PAIR: Final = Type("sprig.certificate", Kind.STRUCT)
+_KEY_ID_SIZE: Final = 20
 _SERIAL_BYTES: Final = 16
 _MOST_DAYS: Final = 106_751
-"""About what Go's duration holds."""
+"""About the longest duration in Go."""
 
 
 @dataclass(frozen=True)
@@ -120,23 +51,23 @@ class Pair(GoObject):
 
 
 def gen_ca(context: Context, name: str, days: int) -> Pair:
-    return _made(context, name, None, None, days, new_certificate_key(context), is_ca=True)
+    return _make_certificate(context, name, None, None, days, new_certificate_key(context), is_ca=True)
 
 
 def gen_ca_with_key(context: Context, name: str, days: int, key: str) -> Pair:
-    return _made(context, name, None, None, days, _paid(context, key), is_ca=True)
+    return _make_certificate(context, name, None, None, days, _given_key(context, key), is_ca=True)
 
 
 def gen_self_signed_cert(
     context: Context, name: str, addresses: list[Value] | None, hosts: list[Value] | None, days: int
 ) -> Pair:
-    return _made(context, name, addresses, hosts, days, new_certificate_key(context))
+    return _make_certificate(context, name, addresses, hosts, days, new_certificate_key(context))
 
 
 def gen_self_signed_cert_with_key(
     context: Context, name: str, addresses: list[Value] | None, hosts: list[Value] | None, days: int, key: str
 ) -> Pair:
-    return _made(context, name, addresses, hosts, days, _paid(context, key))
+    return _make_certificate(context, name, addresses, hosts, days, _given_key(context, key))
 
 
 def gen_signed_cert(
@@ -147,7 +78,9 @@ def gen_signed_cert(
     days: int,
     authority: Annotated[Pair, PAIR],
 ) -> Pair:
-    return _made(context, name, addresses, hosts, days, new_certificate_key(context), authority=authority)
+    return _make_certificate(
+        context, name, addresses, hosts, days, new_certificate_key(context), authority=authority
+    )
 
 
 def gen_signed_cert_with_key(
@@ -159,15 +92,29 @@ def gen_signed_cert_with_key(
     authority: Annotated[Pair, PAIR],
     key: str,
 ) -> Pair:
-    return _made(context, name, addresses, hosts, days, _paid(context, key), authority=authority)
+    return _make_certificate(
+        context, name, addresses, hosts, days, _given_key(context, key), authority=authority
+    )
 
 
-def _paid(context: Context, key: str) -> "PrivateKey":
+def build_custom_cert(certificate: str, key: str) -> Pair:
+    """A CA for `genSignedCert`, from a certificate and its key, both PEM in base64."""
+    try:
+        certificate_pem, private = decode_base64(certificate), decode_base64(key)
+    except BadEncoding:
+        raise FunctionError("unable to decode base64 certificate or private key") from None
+    pair = Pair(text_of(certificate_pem), text_of(private))
+    _authority_certificate(pair)
+    key_from_pem(pair.key)
+    return pair
+
+
+def _given_key(context: Context, key: str) -> "PrivateKey":
     context.budget.make_key()
     return key_from_pem(key)
 
 
-def _made(
+def _make_certificate(
     context: Context,
     name: str,
     addresses: list[Value] | None,
@@ -203,7 +150,7 @@ def _made(
         .serial_number(int.from_bytes(context.random(_SERIAL_BYTES), "big") or 1)
         .not_valid_before(start)
         .not_valid_after(start + timedelta(days=days))
-        .add_extension(_usage(is_ca=is_ca), critical=True)
+        .add_extension(_key_usage(is_ca=is_ca), critical=True)
         .add_extension(
             x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]),
             critical=False,
@@ -217,7 +164,7 @@ def _made(
         builder = builder.add_extension(x509.AuthorityKeyIdentifier(authority_id, None, None), critical=False)
     if names:
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=not name)
-    return Pair(certificates_pem([builder.sign(signer, _digest(signer))]), key_pem(key))
+    return Pair(certificates_pem([builder.sign(signer, _signature_hash(signer))]), key_pem(key))
 
 
 def _authority_certificate(authority: Pair) -> "x509.Certificate":
@@ -227,7 +174,7 @@ def _authority_certificate(authority: Pair) -> "x509.Certificate":
     return parse_certificate(block.data)
 
 
-def _usage(*, is_ca: bool) -> "x509.KeyUsage":
+def _key_usage(*, is_ca: bool) -> "x509.KeyUsage":
     from cryptography import x509
 
     return x509.KeyUsage(
@@ -243,8 +190,8 @@ def _usage(*, is_ca: bool) -> "x509.KeyUsage":
     )
 
 
-def _digest(key: "PrivateKey") -> "hashes.SHA256 | hashes.SHA384 | hashes.SHA512 | None":
-    """The digest that goes with a key."""
+def _signature_hash(key: "PrivateKey") -> "hashes.SHA256 | hashes.SHA384 | hashes.SHA512 | None":
+    """The hash of the signature, which depends on the key."""
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
@@ -257,16 +204,63 @@ def _digest(key: "PrivateKey") -> "hashes.SHA256 | hashes.SHA384 | hashes.SHA512
     return hashes.SHA256()
 
 
-def build_custom_cert(certificate: str, key: str) -> Pair:
-    """A certificate and its key, both PEM in base64, as `genSignedCert` takes them."""
+def subject(name: str) -> "x509.Name":
+    """A subject with this common name, if any; always UTF8String, where Go uses PrintableString if it can."""
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
+    if not name:
+        return x509.Name([])
+    if has_stray_bytes(name):
+        raise FunctionError("the common name is no UTF-8")
+    # Go accepts names of more than 64 characters.
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name, _validate=False)])
+
+
+def alternative_names(addresses: Sequence[Value], hosts: Sequence[Value]) -> "list[x509.GeneralName]":
+    """The alternative names: host names first, then addresses."""
+    from cryptography import x509
+
+    names: list[x509.GeneralName] = []
+    for host in hosts:
+        if not isinstance(host, str):
+            raise FunctionError("an alternate dns name is not a string")
+        if not host.isascii():
+            raise FunctionError("an alternate dns name cannot be encoded as an IA5String")
+        names.append(x509.DNSName(host))
+    return [*names, *(x509.IPAddress(_address(address)) for address in addresses)]
+
+
+def _address(text: Value) -> "ipaddress.IPv4Address | ipaddress.IPv6Address":
+    if not isinstance(text, str):
+        raise FunctionError("an ip is not a string")
     try:
-        certificate_pem, private = decode_base64(certificate), decode_base64(key)
-    except BadEncoding:
-        raise FunctionError("unable to decode base64 certificate or private key") from None
-    pair = Pair(text_of(certificate_pem), text_of(private))
-    _authority_certificate(pair)
-    key_from_pem(pair.key)
-    return pair
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        raise FunctionError("error parsing ip") from None
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.scope_id:
+            raise FunctionError("error parsing ip")
+        return address.ipv4_mapped or address
+    return address
+
+
+def key_id(key: "PrivateKey") -> bytes:
+    """The key identifier: the first 160 bits of the SHA-256 of the public key."""
+    return hashlib.sha256(_public_bits(key)).digest()[:_KEY_ID_SIZE]
+
+
+def _public_bits(key: "PrivateKey") -> bytes:
+    """The public key without its algorithm identifier."""
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    public = key.public_key()
+    if isinstance(public, ec.EllipticCurvePublicKey):
+        return public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    if isinstance(public, ed25519.Ed25519PublicKey):
+        return public.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    return public.public_bytes(Encoding.DER, PublicFormat.PKCS1)
 
 
 FUNCTIONS: Final[FunctionTable] = table(

@@ -1,6 +1,6 @@
-"""Reads certificates: filterCertChain, certSANs, and the order of a chain.
+"""Reads certificates: filterCertChain and certSANs.
 
-The order follows key identifiers alone; nothing is verified.
+The order of a chain follows key identifiers only; signatures are not verified.
 """
 
 from ipaddress import IPv4Address, IPv6Address
@@ -21,7 +21,7 @@ CERTIFICATE: Final = "CERTIFICATE"
 
 
 def parse_certificate(data: bytes) -> "x509.Certificate":
-    """A certificate of DER. Raises FunctionError."""
+    """Read a certificate in DER. Raises FunctionError."""
     from cryptography import x509
 
     try:
@@ -33,7 +33,7 @@ def parse_certificate(data: bytes) -> "x509.Certificate":
 
 
 def _check_names(certificate: "x509.Certificate") -> None:
-    """Go refuses networks where addresses belong, and addresses of pages that are none."""
+    """Refuse IP networks among the addresses, and malformed URIs, as Go does. Raises FunctionError."""
     names = _alternative_names(certificate)
     if names is None:
         return
@@ -85,7 +85,7 @@ def authority_key_id(certificate: "x509.Certificate") -> bytes | None:
 
 
 def ordered_chain(data: bytes) -> "list[x509.Certificate]":
-    """All certificates of a PEM text, leaf to root. Raises FunctionError if they are no one chain."""
+    """All certificates of a PEM text, from leaf to root. Raises FunctionError if they are not one chain."""
     certificates = [parse_certificate(block.data) for block in pem.blocks(data)[0]]
     parents = [_parent(certificates, place) for place in range(len(certificates))]
     leaves = [place for place in range(len(certificates)) if place not in parents]
@@ -132,7 +132,7 @@ def filter_cert_chain(kind: str, text: str) -> str:
 
 
 def cert_sans(text: str) -> TypedList:
-    """The alternative names of the first certificate: DNS names, addresses, mail, URIs."""
+    """The alternative names of the first certificate: DNS names, IP addresses, mail addresses, URIs."""
     from cryptography import x509
 
     block, _ = pem.decode(pem.without_junk(text))
@@ -152,7 +152,7 @@ def cert_sans(text: str) -> TypedList:
 
 
 def _written(address: object) -> str:
-    """Go tells IPv4 addresses that are mapped into IPv6 as IPv4."""
+    """The address as text; Go prints IPv4-mapped IPv6 addresses as IPv4."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return str(mapped or address)
 

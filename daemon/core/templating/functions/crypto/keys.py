@@ -1,8 +1,6 @@
-"""Private keys: genPrivateKey, and reading PEM and DER. OpenSSL draws the randomness, not the context.
+"""Keys: genPrivateKey, jwkPublicKeyPem, jwkPrivateKeyPem, rsaDecrypt, and reading PEM and DER.
 
-Converts JSON Web Keys to PEM: jwkPublicKeyPem, jwkPrivateKeyPem.
-
-Decrypts with an RSA private key: rsaDecrypt.
+New keys use OpenSSL's random generator, not that of the context.
 """
 
 import base64
@@ -22,16 +20,22 @@ if TYPE_CHECKING:
     PrivateKey: TypeAlias = (
         rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | dsa.DSAPrivateKey
     )
+    JwkPrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+    PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey
 
 _BLOCK_KINDS: Final = frozenset({"PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY"})
 _RSA_BITS: Final = 4096
 _DSA_BITS: Final = 2048
 _EXPONENT: Final = 65537
 _CERTIFICATE_RSA_BITS: Final = 2048
+_JWK_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+_DECODER: Final = json.JSONDecoder()
+_SPACE: Final = " \t\r\n"
+_TO_STANDARD: Final = str.maketrans("-_", "+/")
 
 
 def gen_private_key(context: Context, kind: str) -> str:
-    """A key of rsa (4096 bits), dsa, ecdsa (P-256) or ed25519, as PEM."""
+    """A new key of kind rsa (4096 bits), dsa, ecdsa (P-256) or ed25519, as PEM."""
     from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519
 
     if kind not in {"", "rsa", "dsa", "ecdsa", "ed25519"}:
@@ -49,7 +53,7 @@ def gen_private_key(context: Context, kind: str) -> str:
 
 
 def new_certificate_key(context: Context) -> "PrivateKey":
-    """The key of a certificate for which none was given."""
+    """A new key for a certificate."""
     context.budget.make_key()
     return _new_rsa(_CERTIFICATE_RSA_BITS)
 
@@ -60,8 +64,33 @@ def _new_rsa(bits: int) -> "rsa.RSAPrivateKey":
     return rsa.generate_private_key(_EXPONENT, bits)
 
 
+def rsa_decrypt(scheme: str, digest: str, text: str, private_key: str) -> str:
+    """Decrypt RSA-OAEP with SHA1, SHA512 or else SHA256; the scheme None returns the text unchanged."""
+    if scheme == "None":
+        return text
+    if scheme != "RSA-OAEP":
+        raise FunctionError("the decryption scheme is not supported")
+    block, _ = pem.decode(bytes_of(private_key))
+    if block is None:
+        raise FunctionError("failed to decode PEM block")
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+    key = key_from_der(block.data)
+    if not isinstance(key, rsa.RSAPrivateKey):
+        raise FunctionError("could not parse RSA private key")
+    algorithm = {"SHA1": hashes.SHA1, "SHA512": hashes.SHA512}.get(digest, hashes.SHA256)()
+    try:
+        decrypted = key.decrypt(
+            bytes_of(text), padding.OAEP(padding.MGF1(algorithm), algorithm=algorithm, label=None)
+        )
+    except ValueError:
+        raise FunctionError("error decrypting data with RSA") from None
+    return text_of(decrypted)
+
+
 def key_pem(key: "PrivateKey") -> str:
-    """The key in the form that is usual for its kind."""
+    """The key as PEM, in the format that Go uses for its kind."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     name = _block_kind(key)
@@ -89,7 +118,7 @@ def pkcs8(key: "PrivateKey") -> bytes:
 
 
 def key_from_der(data: bytes) -> "PrivateKey":
-    """A key in any of the usual forms. Raises FunctionError."""
+    """Read a private key in any of the usual formats. Raises FunctionError."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
     from cryptography.hazmat.primitives.serialization import load_der_private_key
@@ -100,12 +129,12 @@ def key_from_der(data: bytes) -> "PrivateKey":
     kinds = (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
     if isinstance(key, kinds):
         return key
-    # Raised out here: the library's error may hold parts of the key.
+    # Raised outside of the `except`: the library's error may contain parts of the key.
     raise FunctionError("unable to parse private key type")
 
 
 def key_from_pem(text: str) -> "PrivateKey":
-    """A key of a PEM block that is named as one. Raises FunctionError."""
+    """Read a private key from a PEM block whose label matches it. Raises FunctionError."""
     block, _ = pem.decode(bytes_of(text))
     if block is None:
         raise FunctionError("no PEM data in input")
@@ -117,39 +146,29 @@ def key_from_pem(text: str) -> "PrivateKey":
     return key
 
 
-if TYPE_CHECKING:
-    JwkPrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
-    PublicKey: TypeAlias = rsa.RSAPublicKey | ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey
-
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
-_DECODER: Final = json.JSONDecoder()
-_SPACE: Final = " \t\r\n"
-_TO_STANDARD: Final = str.maketrans("-_", "+/")
-
-
 def jwk_public_key_pem(text: str) -> str:
-    """Refuses a private key."""
+    """A public JSON Web Key as PEM. A private one is an error."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    fields = _fields(text)
+    fields = _jwk_fields(text)
     if "d" in fields:
         raise FunctionError("the key is not a public key")
-    key = _checked(fields, private=False)
+    key = _jwk_key(fields, private=False)
     public = cast("PublicKey", key)
     return pem.encode("PUBLIC KEY", public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
 
 
 def jwk_private_key_pem(text: str) -> str:
-    """Refuses a public key."""
-    fields = _fields(text)
+    """A private JSON Web Key as PEM. A public one is an error."""
+    fields = _jwk_fields(text)
     if "d" not in fields:
         raise FunctionError("the key is not a private key")
-    return pem.encode("PRIVATE KEY", pkcs8(cast("JwkPrivateKey", _checked(fields, private=True))))
+    return pem.encode("PRIVATE KEY", pkcs8(cast("JwkPrivateKey", _jwk_key(fields, private=True))))
 
 
-def _fields(text: str) -> dict[str, object]:
+def _jwk_fields(text: str) -> dict[str, object]:
     try:
-        fields, _ = _DECODER.raw_decode(text.lstrip(_SPACE))  # what follows is not looked at
+        fields, _ = _DECODER.raw_decode(text.lstrip(_SPACE))  # what follows is ignored, as in Go
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
@@ -157,52 +176,52 @@ def _fields(text: str) -> dict[str, object]:
     return cast("dict[str, object]", fields)
 
 
-def _checked(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
+def _jwk_key(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
     from cryptography.exceptions import UnsupportedAlgorithm
 
     try:
-        return _key(fields, private=private)
+        return _parse_jwk(fields, private=private)
     except (ValueError, UnsupportedAlgorithm):
-        # The library's error may hold parts of the key.
+        # The library's error may contain parts of the key.
         raise FunctionError("the JSON web key holds no valid key") from None
 
 
-def _key(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
+def _parse_jwk(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
     match fields.get("kty"):
         case "RSA":
-            return _rsa(fields, private=private)
+            return _jwk_rsa(fields, private=private)
         case "EC":
-            return _ec(fields, private=private)
+            return _jwk_ec(fields, private=private)
         case "OKP" if fields.get("crv") == "Ed25519":
-            return _ed25519(fields, private=private)
+            return _jwk_ed25519(fields, private=private)
         case _:
             raise FunctionError("keys of this type have no PEM form")
 
 
-def _bytes(fields: dict[str, object], name: str) -> bytes:
+def _jwk_bytes(fields: dict[str, object], name: str) -> bytes:
     value = fields.get(name)
-    if not isinstance(value, str) or not value or not _BASE64.fullmatch(value):
+    if not isinstance(value, str) or not value or not _JWK_BASE64.fullmatch(value):
         raise FunctionError(f"the JSON web key has no usable {name}")
     digits = value.rstrip("=").translate(_TO_STANDARD)
     return base64.b64decode(digits + "=" * (-len(digits) % 4))
 
 
-def _number(fields: dict[str, object], name: str) -> int:
-    return int.from_bytes(_bytes(fields, name), "big")
+def _jwk_number(fields: dict[str, object], name: str) -> int:
+    return int.from_bytes(_jwk_bytes(fields, name), "big")
 
 
-def _rsa(fields: dict[str, object], *, private: bool) -> "rsa.RSAPrivateKey | rsa.RSAPublicKey":
+def _jwk_rsa(fields: dict[str, object], *, private: bool) -> "rsa.RSAPrivateKey | rsa.RSAPublicKey":
     from cryptography.hazmat.primitives.asymmetric import rsa
 
-    public = rsa.RSAPublicNumbers(_number(fields, "e"), _number(fields, "n"))
+    public = rsa.RSAPublicNumbers(_jwk_number(fields, "e"), _jwk_number(fields, "n"))
     if not private:
         return public.public_key()
-    d, p, q = (_number(fields, name) for name in "dpq")
+    d, p, q = (_jwk_number(fields, name) for name in "dpq")
     exponents = rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q)
     return rsa.RSAPrivateNumbers(p, q, d, *exponents, public).private_key()
 
 
-def _ec(
+def _jwk_ec(
     fields: dict[str, object], *, private: bool
 ) -> "ec.EllipticCurvePrivateKey | ec.EllipticCurvePublicKey":
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -215,46 +234,21 @@ def _ec(
     curve = curves.get(str(fields.get("crv")))
     if curve is None:
         raise FunctionError("the JSON web key has no usable crv")
-    public = ec.EllipticCurvePublicNumbers(_number(fields, "x"), _number(fields, "y"), curve())
+    public = ec.EllipticCurvePublicNumbers(_jwk_number(fields, "x"), _jwk_number(fields, "y"), curve())
     if not private:
         return public.public_key()
-    return ec.EllipticCurvePrivateNumbers(_number(fields, "d"), public).private_key()
+    return ec.EllipticCurvePrivateNumbers(_jwk_number(fields, "d"), public).private_key()
 
 
-def _ed25519(
+def _jwk_ed25519(
     fields: dict[str, object], *, private: bool
 ) -> "ed25519.Ed25519PrivateKey | ed25519.Ed25519PublicKey":
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
-    public = _bytes(fields, "x")
+    public = _jwk_bytes(fields, "x")
     if not private:
         return ed25519.Ed25519PublicKey.from_public_bytes(public)
-    return ed25519.Ed25519PrivateKey.from_private_bytes(_bytes(fields, "d"))
-
-
-def rsa_decrypt(scheme: str, digest: str, text: str, private_key: str) -> str:
-    """RSA-OAEP with SHA1, SHA256 or SHA512; the scheme None hands the text on. Unknown digests are SHA256."""
-    if scheme == "None":
-        return text
-    if scheme != "RSA-OAEP":
-        raise FunctionError("the decryption scheme is not supported")
-    block, _ = pem.decode(bytes_of(private_key))
-    if block is None:
-        raise FunctionError("failed to decode PEM block")
-    from cryptography.hazmat.primitives import hashes
-    from cryptography.hazmat.primitives.asymmetric import padding, rsa
-
-    key = key_from_der(block.data)
-    if not isinstance(key, rsa.RSAPrivateKey):
-        raise FunctionError("could not parse RSA private key")
-    algorithm = {"SHA1": hashes.SHA1, "SHA512": hashes.SHA512}.get(digest, hashes.SHA256)()
-    try:
-        decrypted = key.decrypt(
-            bytes_of(text), padding.OAEP(padding.MGF1(algorithm), algorithm=algorithm, label=None)
-        )
-    except ValueError:
-        raise FunctionError("error decrypting data with RSA") from None
-    return text_of(decrypted)
+    return ed25519.Ed25519PrivateKey.from_private_bytes(_jwk_bytes(fields, "d"))
 
 
 FUNCTIONS: Final[FunctionTable] = table(

@@ -1,8 +1,6 @@
-"""Passwords: bcrypt, htpasswd, derivePassword. The slow ones count as keys against the budget.
+"""Passwords, ciphers, digests: bcrypt, htpasswd, derivePassword, encryptAES, decryptAES, sha256sum ...
 
-encryptAES and decryptAES: AES-256-CBC, the password itself is the key, the vector comes first.
-
-Digests of a text, in hexadecimal; Adler-32 as a number.
+Slow password functions are charged as keys.
 """
 
 import base64
@@ -18,78 +16,16 @@ from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.types import Kind, Type
 from syncret.daemon.core.templating.golang.values import Uint32, bytes_of, text_of
 
-_BLOCK: Final = 16
-_KEY: Final = 32
-
-
-def aes_cbc(key: bytes, vector: bytes, data: bytes, *, decrypt: bool = False) -> bytes:
-    """Whole blocks, without any padding of their own."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-    cipher = Cipher(algorithms.AES(key), modes.CBC(vector))
-    run = cipher.decryptor() if decrypt else cipher.encryptor()
-    return run.update(data) + run.finalize()
-
-
-def padded(data: bytes) -> bytes:
-    """PKCS#7: every byte of the padding says how long it is."""
-    size = _BLOCK - len(data) % _BLOCK
-    return data + bytes([size]) * size
-
-
-def _key_of(password: str) -> bytes:
-    return bytes_of(password)[:_KEY].ljust(_KEY, b"\0")
-
-
-def encrypt_aes(context: Context, password: str, text: str) -> str:
-    if not text:
-        return ""
-    vector = context.random(_BLOCK)
-    return base64.b64encode(vector + aes_cbc(_key_of(password), vector, padded(bytes_of(text)))).decode()
-
-
-def decrypt_aes(password: str, text: str) -> str:
-    if not text:
-        return ""
-    try:
-        data = decode_base64(text)
-    except BadEncoding as error:
-        raise FunctionError("the text is not base64") from error
-    if len(data) <= _BLOCK or len(data) % _BLOCK:
-        raise FunctionError("the data is not made of full blocks")
-    decrypted = aes_cbc(_key_of(password), data[:_BLOCK], data[_BLOCK:], decrypt=True)
-    padding = decrypted[-1]
-    if padding > len(decrypted):
-        raise FunctionError("the padding is longer than the data: the password is another one")
-    return text_of(decrypted[: len(decrypted) - padding])
-
-
-def sha1sum(text: str) -> str:
-    return hashlib.sha1(bytes_of(text), usedforsecurity=False).hexdigest()
-
-
-def sha256sum(text: str) -> str:
-    return hashlib.sha256(bytes_of(text)).hexdigest()
-
-
-def sha512sum(text: str) -> str:
-    return hashlib.sha512(bytes_of(text)).hexdigest()
-
-
-def adler32sum(text: str) -> str:
-    return str(zlib.adler32(bytes_of(text)))
-
-
 HASH_ALGORITHM: Final = Type("sprig.HashAlgorithm", Kind.STRING)
-
-_ROUNDS: Final = 10
+_BCRYPT_COST: Final = 10
 _BCRYPT_LIMIT: Final = 72
 _BCRYPT_ALPHABET: Final = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     b"./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
 )
-
-_SEED: Final = b"com.lyndir.masterpassword"
+_AES_BLOCK: Final = 16
+_AES_KEY: Final = 32
+_SCOPE: Final = b"com.lyndir.masterpassword"
 _SCRYPT_MEMORY: Final = 1 << 27
 _PATTERNS: Final = {
     "maximum": ("anoxxxxxxxxxxxxxxxxx", "axxxxxxxxxxxxxxxxxno"),
@@ -119,18 +55,18 @@ _CLASSES: Final = {
 
 
 def bcrypt(context: Context, password: str) -> str:
-    """A hash of cost 10."""
+    """A bcrypt hash of cost 10."""
     if size_of(password) > _BCRYPT_LIMIT:
         return "failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes"
     context.budget.make_key()
     import bcrypt as library
 
     salt = base64.b64encode(context.random(16)).rstrip(b"=").translate(_BCRYPT_ALPHABET)
-    return library.hashpw(bytes_of(password), b"$2a$%d$%b" % (_ROUNDS, salt)).decode()
+    return library.hashpw(bytes_of(password), b"$2a$%d$%b" % (_BCRYPT_COST, salt)).decode()
 
 
 def htpasswd(context: Context, user: str, password: str, algorithm: Annotated[str, HASH_ALGORITHM]) -> str:
-    """A line of an htpasswd file: SHA-1 where the algorithm is `sha`, bcrypt for any other."""
+    """A line of an htpasswd file, with SHA-1 for the algorithm `sha`, and bcrypt for any other."""
     if ":" in user:
         return f"invalid username: {user}"
     if algorithm == "sha":
@@ -140,14 +76,14 @@ def htpasswd(context: Context, user: str, password: str, algorithm: Annotated[st
 
 
 def derive_password(context: Context, counter: Uint32, kind: str, password: str, user: str, site: str) -> str:
-    """The password of a site, made of a master password as Master Password makes it."""
+    """The password of a site, derived from a master password by the Master Password algorithm."""
     patterns = _PATTERNS.get(kind)
     if patterns is None:
         return f"cannot find password template {kind}"
     context.budget.make_key()
-    salt = _SEED + _with_size(user)
+    salt = _SCOPE + _with_size(user)
     key = hashlib.scrypt(bytes_of(password), salt=salt, n=32768, r=8, p=2, maxmem=_SCRYPT_MEMORY, dklen=64)
-    seed = hmac.digest(key, _SEED + _with_size(site) + int(counter).to_bytes(4, "big"), "sha256")
+    seed = hmac.digest(key, _SCOPE + _with_size(site) + int(counter).to_bytes(4, "big"), "sha256")
     pattern = patterns[seed[0] % len(patterns)]
     classes = (_CLASSES[name] for name in pattern)
     return "".join(chars[byte % len(chars)] for byte, chars in zip(seed[1:], classes, strict=False))
@@ -156,6 +92,65 @@ def derive_password(context: Context, counter: Uint32, kind: str, password: str,
 def _with_size(text: str) -> bytes:
     data = bytes_of(text)
     return len(data).to_bytes(4, "big") + data
+
+
+def encrypt_aes(context: Context, password: str, text: str) -> str:
+    """AES-256-CBC in base64: the initialization vector, then the text. The password itself is the key."""
+    if not text:
+        return ""
+    vector = context.random(_AES_BLOCK)
+    return base64.b64encode(vector + aes_cbc(_aes_key(password), vector, padded(bytes_of(text)))).decode()
+
+
+def decrypt_aes(password: str, text: str) -> str:
+    if not text:
+        return ""
+    try:
+        data = decode_base64(text)
+    except BadEncoding as error:
+        raise FunctionError("the text is not base64") from error
+    if len(data) <= _AES_BLOCK or len(data) % _AES_BLOCK:
+        raise FunctionError("the data is not made of full blocks")
+    decrypted = aes_cbc(_aes_key(password), data[:_AES_BLOCK], data[_AES_BLOCK:], decrypt=True)
+    padding = decrypted[-1]
+    if padding > len(decrypted):
+        raise FunctionError("the padding is longer than the data: the password is another one")
+    return text_of(decrypted[: len(decrypted) - padding])
+
+
+def _aes_key(password: str) -> bytes:
+    return bytes_of(password)[:_AES_KEY].ljust(_AES_KEY, b"\0")
+
+
+def aes_cbc(key: bytes, vector: bytes, data: bytes, *, decrypt: bool = False) -> bytes:
+    """Encrypt or decrypt whole blocks by AES-CBC; padding is up to the caller."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    cipher = Cipher(algorithms.AES(key), modes.CBC(vector))
+    run = cipher.decryptor() if decrypt else cipher.encryptor()
+    return run.update(data) + run.finalize()
+
+
+def padded(data: bytes) -> bytes:
+    """The data with PKCS#7 padding, each byte of which is its length."""
+    size = _AES_BLOCK - len(data) % _AES_BLOCK
+    return data + bytes([size]) * size
+
+
+def sha1sum(text: str) -> str:
+    return hashlib.sha1(bytes_of(text), usedforsecurity=False).hexdigest()
+
+
+def sha256sum(text: str) -> str:
+    return hashlib.sha256(bytes_of(text)).hexdigest()
+
+
+def sha512sum(text: str) -> str:
+    return hashlib.sha512(bytes_of(text)).hexdigest()
+
+
+def adler32sum(text: str) -> str:
+    return str(zlib.adler32(bytes_of(text)))
 
 
 FUNCTIONS: Final[FunctionTable] = table(

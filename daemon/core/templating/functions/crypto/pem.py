@@ -1,4 +1,4 @@
-"""PEM as Go reads and writes it, and filterPEM."""
+"""Reads and writes PEM as Go does; filterPEM."""
 
 import base64
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Block:
         body = base64.b64encode(self.data).decode()
         lines = [f"-----BEGIN {self.kind}-----"]
         if self.headers:
-            # The type of the processing comes first, the rest in order.
+            # Proc-Type comes first, the others are sorted.
             names = sorted(self.headers, key=lambda name: (name != "Proc-Type", bytes_of(name)))
             lines += [*(f"{name}: {self.headers[name]}" for name in names), ""]
         lines += (body[start : start + _LINE] for start in range(0, len(body), _LINE))
@@ -42,7 +42,7 @@ def encode(kind: str, data: bytes) -> str:
 
 
 def decode(data: bytes) -> tuple[Block | None, bytes]:
-    """The first block, and what comes after it; without one, None and all the data."""
+    """The first block and the data after it; None and all data if there is no block."""
     rest = data
     while True:
         end = rest.find(_END)
@@ -59,7 +59,7 @@ def decode(data: bytes) -> tuple[Block | None, bytes]:
 
 
 def _block(data: bytes, begin: int, end: int) -> tuple[Block, bytes] | None:
-    """The block that begins here and whose body ends at `end`, with the line break before its last line."""
+    """The block from `begin`, whose body ends at `end`, the line break before its last line."""
     opening, at = _line(data, begin + len(_BEGIN))
     if not opening.endswith(_DASHES):
         return None
@@ -87,7 +87,7 @@ def _block(data: bytes, begin: int, end: int) -> tuple[Block, bytes] | None:
 
 
 def _line(data: bytes, start: int) -> tuple[bytes, int]:
-    """A line without its end and the spaces before that, and where the next one begins."""
+    """A line without trailing white space, and the start of the next one."""
     end = data.find(b"\n", start)
     after = len(data) if end < 0 else end + 1
     line = data[start : len(data) if end < 0 else end]
@@ -97,7 +97,7 @@ def _line(data: bytes, start: int) -> tuple[bytes, int]:
 
 
 def blocks(data: bytes) -> tuple[list[Block], bytes]:
-    """Every block, and what is left after the last."""
+    """All blocks, and the data after the last one."""
     found: list[Block] = []
     block, rest = decode(data)
     while block is not None:
@@ -107,13 +107,13 @@ def blocks(data: bytes) -> tuple[list[Block], bytes]:
 
 
 def without_junk(text: str) -> bytes:
-    """From the first block on; the text as it is if there is none."""
+    """The text from the first block on; all of it if there is none."""
     data = bytes_of(text)
     return data[max(data.find(b"-----BEGIN"), 0) :]
 
 
 def filter_pem(kind: str, text: str) -> str:
-    """The blocks of one kind, whatever the case it is written in."""
+    """The blocks of one kind; its case does not matter."""
     found, rest = blocks(without_junk(text))
     wanted = [block for block in found if block.kind.casefold() == kind.casefold()]
     if not wanted and rest:

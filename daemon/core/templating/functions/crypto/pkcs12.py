@@ -1,4 +1,4 @@
-"""PKCS#12: keys and certificates out of a file, and files made of PEM."""
+"""PKCS#12: pkcs12key, pkcs12cert and pemToPkcs12 with their variants, which read and write such files."""
 
 import base64
 from contextlib import suppress
@@ -24,26 +24,27 @@ if TYPE_CHECKING:
     from syncret.daemon.core.templating.functions.crypto.keys import PrivateKey
 
 _LAST_OF_BMP: Final = "\uffff"
-_WRITING: Final = 20_000
-_READING: Final = 20_000
-"""Units of work: a key is derived of the password in thousands of rounds, twice or more.
+_WRITE_COST: Final = 20_000
+_READ_COST: Final = 20_000
+"""Units of work for deriving keys from the password, with thousands of iterations, twice or more.
 
-A file may ask for billions. How many cannot be told before it is read: a key's own rounds may stand inside of
-what the password encrypts. `templateTimeout` ends the wait for such a file, not the thread that reads it.
+A file may require billions of iterations. Their number is not known before the file is read, because that of
+a key may be inside of the encrypted part. `templateTimeout` ends the wait for such a file, not the thread
+that reads it.
 """
 
 
-def _opened(context: Context, password: str, data: str) -> "tuple[PrivateKey, list[x509.Certificate]]":
+def _open(context: Context, password: str, data: str) -> "tuple[PrivateKey, list[x509.Certificate]]":
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
     from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
 
     _check_password(password)
-    context.budget.charge(_READING)
+    context.budget.charge(_READ_COST)
     store = None
     with suppress(ValueError, UnsupportedAlgorithm):
         store = load_pkcs12(bytes_of(data), password.encode())
-    # Raised out here, so that nothing of the library's error travels along.
+    # Raised outside of the `suppress`: the library's error must not become the context.
     kinds = (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
     if store is None or not isinstance(store.key, kinds):
         raise FunctionError("unable to decode pkcs12 with password")
@@ -65,7 +66,7 @@ def pkcs12key(context: Context, data: str) -> str:
 
 
 def pkcs12key_pass(context: Context, password: str, data: str) -> str:
-    key, _ = _opened(context, password, data)
+    key, _ = _open(context, password, data)
     return pem.encode("PRIVATE KEY", pkcs8(key))
 
 
@@ -74,8 +75,8 @@ def pkcs12cert(context: Context, data: str) -> str:
 
 
 def pkcs12cert_pass(context: Context, password: str, data: str) -> str:
-    """From the leaf to the root; in the order of the file if they are not one chain."""
-    _, certificates = _opened(context, password, data)
+    """The certificates from leaf to root; in the order of the file if they are not one chain."""
+    _, certificates = _open(context, password, data)
     text = certificates_pem(certificates)
     try:
         return certificates_pem(ordered_chain(text.encode()))
@@ -91,7 +92,7 @@ def _first_block(text: bytes) -> tuple[pem.Block, bytes]:
 
 
 def _all_certificates(data: bytes) -> "list[x509.Certificate]":
-    """Anything between or after the blocks is an error."""
+    """All certificates; anything between or after the blocks is an error."""
     certificates: list[x509.Certificate] = []
     while data:
         block, data = _first_block(data)
@@ -99,9 +100,9 @@ def _all_certificates(data: bytes) -> "list[x509.Certificate]":
     return certificates
 
 
-def _packed(context: Context, certificates: "list[x509.Certificate]", key: str, password: str) -> str:
+def _pack(context: Context, certificates: "list[x509.Certificate]", key: str, password: str) -> str:
     _check_password(password)
-    context.budget.charge(_WRITING)
+    context.budget.charge(_WRITE_COST)
     private = key_from_der(_first_block(bytes_of(key))[0].data)
     data = Writer(context, password).key_store(pkcs8(private), [der(each) for each in certificates])
     return base64.b64encode(data).decode()
@@ -112,9 +113,9 @@ def pem_to_pkcs12(context: Context, certificate: str, key: str) -> str:
 
 
 def pem_to_pkcs12_pass(context: Context, certificate: str, key: str, password: str) -> str:
-    """Only the first certificate goes in."""
+    """A key store with only the first certificate."""
     block, _ = _first_block(bytes_of(certificate))
-    return _packed(context, [parse_certificate(block.data)], key, password)
+    return _pack(context, [parse_certificate(block.data)], key, password)
 
 
 def full_pem_to_pkcs12(context: Context, certificates: str, key: str) -> str:
@@ -124,7 +125,7 @@ def full_pem_to_pkcs12(context: Context, certificates: str, key: str) -> str:
 def full_pem_to_pkcs12_pass(context: Context, certificates: str, key: str, password: str) -> str:
     block, rest = _first_block(bytes_of(certificates))
     chain = [parse_certificate(block.data), *_all_certificates(rest)]
-    return _packed(context, chain, key, password)
+    return _pack(context, chain, key, password)
 
 
 def pem_truststore_to_pkcs12(context: Context, certificates: str) -> str:
@@ -133,7 +134,7 @@ def pem_truststore_to_pkcs12(context: Context, certificates: str) -> str:
 
 def pem_truststore_to_pkcs12_pass(context: Context, certificates: str, password: str) -> str:
     _check_password(password)
-    context.budget.charge(_WRITING)
+    context.budget.charge(_WRITE_COST)
     entries = [
         (certificate.subject.rfc4514_string(), der(certificate))
         for certificate in _all_certificates(bytes_of(certificates))

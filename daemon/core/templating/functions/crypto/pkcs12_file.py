@@ -1,7 +1,4 @@
-"""PKCS#12 files as ESO writes them: AES-256 with PBKDF2 and SHA-256, for an empty password too.
-
-The few pieces of DER that a PKCS#12 file is written with.
-"""
+"""Writes PKCS#12 files as ESO does, in DER: AES-256 with PBKDF2 and SHA-256, for an empty password too."""
 
 import hashlib
 import hmac
@@ -16,7 +13,7 @@ _LONG_FORM = 0x80
 
 
 def element(tag: int, content: bytes) -> bytes:
-    """One element: tag, length, content."""
+    """An element of DER: tag, length, content."""
     size = len(content)
     if size < _LONG_FORM:
         return bytes([tag, size]) + content
@@ -45,7 +42,7 @@ def null() -> bytes:
 
 
 def explicit(number: int, content: bytes) -> bytes:
-    """An element in the context-specific tag of this number."""
+    """An element wrapped in a context-specific tag."""
     return element(0xA0 | number, content)
 
 
@@ -87,13 +84,13 @@ _SHA256: Final = object_id("2.16.840.1.101.3.4.2.1")
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes files under one password."""
+    """Writes PKCS#12 files with one password."""
 
     context: Context
     password: str
 
     def key_store(self, key: bytes, certificates: Sequence[bytes]) -> bytes:
-        """A PKCS#8 key, its certificate, and those above it."""
+        """A key store: a PKCS#8 key, its certificate, and those that issued it."""
         key_id = _attribute(_LOCAL_KEY_ID, octets(_fingerprint(certificates[0])))
         bags = [
             _certificate_bag(certificate, [] if place else [key_id])
@@ -105,7 +102,7 @@ class Writer:
         return self._file(self._encrypted(bags), _plain(sequence(key_bag)))
 
     def trust_store(self, certificates: Sequence[tuple[str, bytes]]) -> bytes:
-        """Certificates that Java trusts, each with its name."""
+        """A trust store for Java: certificates with their names."""
         bags = [
             _certificate_bag(
                 certificate,
@@ -119,7 +116,7 @@ class Writer:
         return self._file(self._encrypted(bags))
 
     def _encrypt(self, data: bytes) -> tuple[bytes, bytes]:
-        """The algorithm with its parameters, and the data encrypted by it."""
+        """The algorithm identifier with its parameters, and the encrypted data."""
         salt, vector = self.context.random(_SALT), self.context.random(_SALT)
         key = hashlib.pbkdf2_hmac("sha256", self.password.encode(), salt, _ITERATIONS, 32)
         derivation = sequence(
@@ -162,7 +159,7 @@ def _certificate_bag(certificate: bytes, attributes: Sequence[bytes]) -> bytes:
 
 
 def _mac_key(password: str, salt: bytes) -> bytes:
-    """The derivation of RFC 7292, appendix B, of which one round of SHA-256 is enough here."""
+    """Derive the key of the MAC (RFC 7292, appendix B); one block of SHA-256 is long enough."""
     secret = (password + "\0").encode("utf-16-be")
     filled = _filled(salt) + _filled(secret)
     digest = hashlib.sha256(_MAC_PURPOSE * _MAC_BLOCK + filled).digest()
@@ -172,6 +169,6 @@ def _mac_key(password: str, salt: bytes) -> bytes:
 
 
 def _filled(data: bytes) -> bytes:
-    """The data over and over, up to whole blocks."""
+    """The data repeated up to whole blocks."""
     size = -(-len(data) // _MAC_BLOCK) * _MAC_BLOCK
     return (data * (size // len(data) + 1))[:size]

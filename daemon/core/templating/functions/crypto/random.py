@@ -1,4 +1,4 @@
-"""Random characters, bytes, orders and UUIDs, all drawn from the context."""
+"""Random strings, bytes and UUIDs, and shuffle; the context supplies the randomness."""
 
 import base64
 import string
@@ -16,7 +16,7 @@ _UUID_GROUPS: Final = (slice(0, 8), slice(8, 12), slice(12, 16), slice(16, 20), 
 
 
 def below(context: Context, bound: int) -> int:
-    """A number from 0 to the bound, which is not reached; all are equally likely."""
+    """A uniformly distributed number from 0 up to, but not including, the bound."""
     size = (bound.bit_length() + 7) // 8
     limit = (1 << (8 * size)) // bound * bound
     while True:

@@ -1,4 +1,4 @@
-"""Converts any value to a number, as sprig's arithmetic does: what is not a number counts as 0."""
+"""Converts values to numbers as sprig's arithmetic does: what is not a number is 0."""
 
 import math
 import re
@@ -24,13 +24,13 @@ _HEX_FLOAT: Final = re.compile(
 )
 _BASES: Final = {"x": 16, "b": 2, "o": 8}
 _ENOUGH_DIGITS: Final = 64
-"""No Go integer has as many, in any base: whatever follows, the number is out of range."""
+"""More digits than a Go integer has in any base: a number with more is out of range anyway."""
 
 
 def parse_int(digits: str, base: int) -> int | None:
-    """Digits of a base, with a sign or without; None for anything else.
+    """Parse digits of a base, with or without a sign; None for anything else.
 
-    A number out of range of 64 bits gives some number that is out of range on the same side.
+    If the number is out of the range of 64 bits, so is the result, with the same sign.
     """
     sign = -1 if digits.startswith("-") else 1
     body = digits[1:] if digits[:1] in {"+", "-"} else digits
@@ -43,7 +43,7 @@ def parse_int(digits: str, base: int) -> int | None:
 
 
 def parse_literal(digits: str) -> int | None:
-    """As `parse_int`, in the base that the prefix names, as in Go's source: 0x1F, 0b101, 0o17, 017, 1_000."""
+    """Parse a literal of Go's source, in the base of its prefix: 0x1F, 0b101, 0o17, 017, 1_000."""
     sign = -1 if digits.startswith("-") else 1
     body = digits[1:] if digits[:1] in {"+", "-"} else digits
     if _PLAIN.fullmatch(body):
@@ -55,12 +55,12 @@ def parse_literal(digits: str) -> int | None:
 
 
 def clamped(number: int) -> int:
-    """What Go's ParseInt gives back beside its error for a number out of range."""
+    """The number that Go's ParseInt returns with its error for one out of range."""
     return max(_INT64_MIN, min(number, _INT64_MAX))
 
 
 def to_int(value: Value) -> int:
-    """A number in the range of int64."""
+    """Convert to a number in the range of int64."""
     if isinstance(value, int):
         return wrapped(value)
     if isinstance(value, float):
@@ -75,7 +75,7 @@ def to_int64(value: Value) -> Int64:
 
 
 def float_to_int(number: float) -> int:
-    """The whole part; what int64 cannot hold is the smallest number, as ESO's images have it."""
+    """The integer part; the smallest int64 if it is out of range, as in ESO's images."""
     if math.isfinite(number) and _INT64_MIN <= number < -_INT64_MIN:
         return int(number)
     return _INT64_MIN
@@ -99,7 +99,7 @@ def to_float(value: Value) -> float:
 
 
 def parse_float(text: str) -> float | None:
-    """What Go's ParseFloat reads; None for what is not a number, or does not fit a float64."""
+    """Parse as Go's ParseFloat does; None for what is not a number, or does not fit a float64."""
     if _FLOAT.fullmatch(text):
         number = float(text)
     elif _HEX_FLOAT.fullmatch(text):

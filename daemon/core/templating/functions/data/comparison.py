@@ -1,9 +1,4 @@
-"""Whether two values are the same all the way down, as Go's reflect.DeepEqual says; sets of values.
-
-Choosing between values: default, coalesce, ternary; and what counts as empty.
-
-The types of values: typeOf, kindOf and their kin; deepEqual.
-"""
+"""Defaults (default, coalesce, ternary, empty), types of values (typeOf, kindOf ...), and deepEqual."""
 
 from collections.abc import Hashable, Iterable
 from typing import Final, NoReturn, cast
@@ -12,20 +7,28 @@ from syncret.daemon.core.templating.functions.contract import Context, FunctionT
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.values import GoObject, TypedList, TypedMap, Value, type_of
 
-
-def empty(value: Value) -> bool:
-    """Nil, false, 0, and what has no members; a struct never is."""
-    if isinstance(value, (str, bytes, list, dict)):
-        return not cast("Value", value)
-    return value is None or (isinstance(value, (bool, int, float, complex)) and value == 0)
+_MOST_LEVELS = 100
+_MEMBER_COST = 4
+"""Cost of comparing one pair of members."""
 
 
 def default(fallback: Value, *given: Value) -> Value:
     return fallback if not given or empty(given[0]) else given[0]
 
 
+def empty(value: Value) -> bool:
+    """Whether it is nil, false, 0 or has no members; a struct is never empty."""
+    if isinstance(value, (str, bytes, list, dict)):
+        return not cast("Value", value)
+    return value is None or (isinstance(value, (bool, int, float, complex)) and value == 0)
+
+
 def coalesce(*values: Value) -> Value:
     return next((value for value in values if not empty(value)), None)
+
+
+def ternary(if_true: Value, if_false: Value, condition: bool) -> Value:  # noqa: FBT001 (the signature is Go's)
+    return if_true if condition else if_false
 
 
 def all_(*values: Value) -> bool:
@@ -36,27 +39,38 @@ def any_(*values: Value) -> bool:
     return not all(map(empty, values))
 
 
-def ternary(if_true: Value, if_false: Value, condition: bool) -> Value:  # noqa: FBT001 (the signature is Go's)
-    return if_true if condition else if_false
-
-
 def fail(_message: str) -> NoReturn:
-    # The message may be made of values.
+    # The message may contain values.
     raise FunctionError("the template called fail")
 
 
-_MOST_LEVELS = 100
-_MEMBER_COST = 4
-"""Work for comparing one pair of members."""
+def type_name(value: Value) -> str:
+    return "<nil>" if value is None else type_of(value).name
+
+
+def type_is(target: str, value: Value) -> bool:
+    return target == type_name(value)
+
+
+def type_is_like(target: str, value: Value) -> bool:
+    return type_name(value) in {target, f"*{target}"}
+
+
+def kind_name(value: Value) -> str:
+    return "invalid" if value is None else type_of(value).kind.value
+
+
+def kind_is(target: str, value: Value) -> bool:
+    return target == kind_name(value)
 
 
 def deep_equal(context: Context, left: Value, right: Value) -> bool:
-    """Types count: 1 is not 1.0, and a nil list is not an empty one."""
+    """As Go's reflect.DeepEqual: types count, so 1 is not 1.0, and a nil list is not an empty one."""
     return _equal(context, left, right, 0, set())
 
 
 def _equal(context: Context, left: Value, right: Value, level: int, met: set[tuple[int, int]]) -> bool:
-    """`met` are the pairs that were compared, or are being compared: a shared one is looked at once."""
+    """Compare recursively. `met` has the pairs compared so far, none of which is compared again."""
     if level > _MOST_LEVELS:
         raise FunctionError("the values are nested too deeply")
     if left is None or right is None:
@@ -87,8 +101,8 @@ def _is_nil(value: Value) -> bool:
     return isinstance(value, (TypedList, TypedMap)) and value.is_nil
 
 
-class Members:
-    """A set of values of any kind. Pays for the comparisons it makes."""
+class ValueSet:
+    """A set of values of any type, compared as `deep_equal` does. Comparisons are charged."""
 
     def __init__(self, context: Context, values: Iterable[Value] = ()) -> None:
         self._context = context
@@ -100,7 +114,7 @@ class Members:
     def add(self, value: Value) -> None:
         if isinstance(value, (list, dict, GoObject)):
             self._nested.append(cast("Value", value))
-        elif value == value:  # noqa: PLR0124 (what is not equal to itself is never found again)
+        elif value == value:  # noqa: PLR0124 (NaN is not equal to itself)
             self._simple.add((type(value), value))
 
     def __contains__(self, value: object) -> bool:
@@ -109,26 +123,6 @@ class Members:
             self._context.budget.charge(10 * len(self._nested))
             return any(deep_equal(self._context, nested, other) for other in self._nested)
         return value == value and (type(value), value) in self._simple  # noqa: PLR0124 (as above)
-
-
-def type_name(value: Value) -> str:
-    return "<nil>" if value is None else type_of(value).name
-
-
-def type_is(target: str, value: Value) -> bool:
-    return target == type_name(value)
-
-
-def type_is_like(target: str, value: Value) -> bool:
-    return type_name(value) in {target, f"*{target}"}
-
-
-def kind_name(value: Value) -> str:
-    return "invalid" if value is None else type_of(value).kind.value
-
-
-def kind_is(target: str, value: Value) -> bool:
-    return target == kind_name(value)
 
 
 FUNCTIONS: Final[FunctionTable] = table(

@@ -1,6 +1,6 @@
-"""Maps: reading, changing, picking and copying them. `set` and `unset` change their map, as in Go.
+"""Maps: dict, get, set, pick, omit, dig, merge, mergeOverwrite, deepCopy and others.
 
-merge and mergeOverwrite: maps into maps, level by level, with the rules of the library ESO uses.
+`set`, `unset` and the merges change their first map, as in Go.
 """
 
 from typing import Final, TypeAlias, cast
@@ -20,78 +20,11 @@ from syncret.daemon.core.templating.golang.values import (
 )
 
 Values: TypeAlias = dict[Value, Value]
-
 _MOST_LEVELS: Final = 100
-
-
-def merge(
-    context: Context, target: dict[str, Value] | None, *sources: dict[str, Value] | None
-) -> dict[str, Value]:
-    """What the target has, it keeps, unless it is empty."""
-    return _merged(context, target, sources, overwrite=False)
-
-
-def merge_overwrite(
-    context: Context, target: dict[str, Value] | None, *sources: dict[str, Value] | None
-) -> dict[str, Value]:
-    """What a source has, the target gets."""
-    return _merged(context, target, sources, overwrite=True)
-
-
-def _merged(
-    context: Context,
-    target: dict[str, Value] | None,
-    sources: tuple[dict[str, Value] | None, ...],
-    *,
-    overwrite: bool,
-) -> dict[str, Value]:
-    present = [source for source in sources if source is not None]
-    if target is None and not present:
-        return cast("dict[str, Value]", TypedMap(types.MAP, is_nil=True))
-    result = {} if target is None else target
-    for source in present:
-        _merge_into(context, cast("Values", result), cast("Values", source), overwrite=overwrite, level=0)
-    return result
-
-
-def _merge_into(context: Context, target: Values, source: Values, *, overwrite: bool, level: int) -> None:
-    if level > _MOST_LEVELS:
-        raise FunctionError("the maps are nested too deeply")
-    context.budget.charge(10 * len(source))
-    if source is target:
-        source = dict(source)
-    for key, value in source.items():
-        held = target.get(key)
-        if value is None:
-            if overwrite:
-                _put(target, key, None)
-            continue
-        inner, held_map = _as_map(value), _as_map(held)
-        if inner is not None and held_map is not None:
-            _merge_into(context, held_map, inner, overwrite=overwrite, level=level + 1)
-            keep = bool(held_map)
-        else:
-            keep = not empty(held) and not overwrite
-        if not keep:
-            _put(target, key, value)
-
-
-def _as_map(value: Value) -> Values | None:
-    return cast("Values", value) if isinstance(value, dict) else None
-
-
-def _put(target: Values, key: Value, value: Value) -> None:
-    """Go does not store a value of another type in a map of strings."""
-    if isinstance(target, TypedMap):
-        element = target.go_type.element
-        if element is not None and element != types.ANY and type_of(value) != element:
-            raise FunctionError("a map of one type cannot take values of another")
-    target[key] = value
-
-
 _ENTRY_SIZE: Final = 16
-_COPY: Final = 10
+_COPY_COST: Final = 10
 """Cost of copying one value."""
+
 _LEAST_ARGUMENTS_OF_DIG: Final = 3
 
 
@@ -153,7 +86,7 @@ def omit(context: Context, source: dict[str, Value] | None, *names: str) -> dict
 
 
 def dig(*arguments: Value) -> Value:
-    """KEY... DEFAULT MAP."""
+    """Look up nested keys: the arguments are KEY... DEFAULT MAP."""
     if len(arguments) < _LEAST_ARGUMENTS_OF_DIG:
         raise FunctionError("dig needs at least three arguments")
     *path, default, found = arguments
@@ -172,27 +105,92 @@ def dig(*arguments: Value) -> Value:
 def deep_copy(context: Context, value: Value) -> Value:
     if value is None:
         raise FunctionError("nil cannot be copied")
-    return _copied(context, value, 0)
+    return _copy(context, value, 0)
 
 
-def _copied(context: Context, value: Value, level: int) -> Value:
+def _copy(context: Context, value: Value, level: int) -> Value:
     if level > _MOST_LEVELS:
         raise FunctionError("the value is nested too deeply")
     if isinstance(value, list):
         members = cast("list[Value]", value)
-        context.budget.charge(_COPY * (1 + len(members)))
+        context.budget.charge(_COPY_COST * (1 + len(members)))
         context.budget.allocate(len(members) * _ENTRY_SIZE)
-        copies = [_copied(context, member, level + 1) for member in members]
+        copies = [_copy(context, member, level + 1) for member in members]
         return (
             TypedList(value.go_type, copies, is_nil=value.is_nil) if isinstance(value, TypedList) else copies
         )
     if isinstance(value, dict):
         entries = cast("dict[Value, Value]", value)
-        context.budget.charge(_COPY * (1 + len(entries)))
+        context.budget.charge(_COPY_COST * (1 + len(entries)))
         context.budget.allocate(len(entries) * 2 * _ENTRY_SIZE)
-        copied = {key: _copied(context, member, level + 1) for key, member in entries.items()}
+        copied = {key: _copy(context, member, level + 1) for key, member in entries.items()}
         return TypedMap(value.go_type, copied, is_nil=value.is_nil) if isinstance(value, TypedMap) else copied
     return value.copied() if isinstance(value, GoObject) else value
+
+
+def merge(
+    context: Context, target: dict[str, Value] | None, *sources: dict[str, Value] | None
+) -> dict[str, Value]:
+    """Merge maps recursively; a value of the target is kept unless it is empty."""
+    return _merge_all(context, target, sources, overwrite=False)
+
+
+def merge_overwrite(
+    context: Context, target: dict[str, Value] | None, *sources: dict[str, Value] | None
+) -> dict[str, Value]:
+    """Merge maps recursively; a value of a source replaces that of the target."""
+    return _merge_all(context, target, sources, overwrite=True)
+
+
+def _merge_all(
+    context: Context,
+    target: dict[str, Value] | None,
+    sources: tuple[dict[str, Value] | None, ...],
+    *,
+    overwrite: bool,
+) -> dict[str, Value]:
+    present = [source for source in sources if source is not None]
+    if target is None and not present:
+        return cast("dict[str, Value]", TypedMap(types.MAP, is_nil=True))
+    result = {} if target is None else target
+    for source in present:
+        _merge_into(context, cast("Values", result), cast("Values", source), overwrite=overwrite, level=0)
+    return result
+
+
+def _merge_into(context: Context, target: Values, source: Values, *, overwrite: bool, level: int) -> None:
+    if level > _MOST_LEVELS:
+        raise FunctionError("the maps are nested too deeply")
+    context.budget.charge(10 * len(source))
+    if source is target:
+        source = dict(source)
+    for key, value in source.items():
+        held = target.get(key)
+        if value is None:
+            if overwrite:
+                _set_typed(target, key, None)
+            continue
+        inner, held_map = _as_map(value), _as_map(held)
+        if inner is not None and held_map is not None:
+            _merge_into(context, held_map, inner, overwrite=overwrite, level=level + 1)
+            keep = bool(held_map)
+        else:
+            keep = not empty(held) and not overwrite
+        if not keep:
+            _set_typed(target, key, value)
+
+
+def _as_map(value: Value) -> Values | None:
+    return cast("Values", value) if isinstance(value, dict) else None
+
+
+def _set_typed(target: Values, key: Value, value: Value) -> None:
+    """Set a key. Raises FunctionError for a value of another type than the map's, as Go would."""
+    if isinstance(target, TypedMap):
+        element = target.go_type.element
+        if element is not None and element != types.ANY and type_of(value) != element:
+            raise FunctionError("a map of one type cannot take values of another")
+    target[key] = value
 
 
 FUNCTIONS: Final[FunctionTable] = table(

@@ -151,7 +151,7 @@ def unmarshal(context: Context, text: str) -> tuple[Value, bool]:
         )
     except (ValueError, RecursionError):
         return None, False
-    return (_mended(value) if "\\u" in text else value), complete
+    return (_with_replacements(value) if "\\u" in text else value), complete
 
 
 def _refuse_constant(_name: str) -> Value:
@@ -159,22 +159,24 @@ def _refuse_constant(_name: str) -> Value:
     raise ValueError
 
 
-def _mended(value: Value) -> Value:
-    """Half a character, escaped alone, becomes the replacement character."""
+def _with_replacements(value: Value) -> Value:
+    """The value with lone surrogates, which were escaped, replaced by the replacement character."""
     match value:
         case str():
             return _SURROGATE.sub("\ufffd", value)
         case list():
-            return [_mended(member) for member in cast("list[Value]", value)]
+            return [_with_replacements(member) for member in cast("list[Value]", value)]
         case dict():
             entries = cast("dict[str, Value]", value)
-            return {_SURROGATE.sub("\ufffd", key): _mended(member) for key, member in entries.items()}
+            return {
+                _SURROGATE.sub("\ufffd", key): _with_replacements(member) for key, member in entries.items()
+            }
         case _:
             return value
 
 
 def from_json(context: Context, text: str) -> Value:
-    """Nil for what is no JSON."""
+    """The value of a JSON text; nil if it is malformed."""
     return unmarshal(context, text)[0]
 
 

@@ -1,6 +1,6 @@
-"""Lists: their ends, parts, order and members. A panic in Go and a failing `must` are the same error here.
+"""Lists: list, append, first, rest, slice, uniq, has, chunk, until, seq and others.
 
-Sequences of numbers: until, untilStep, seq.
+A panic in Go and an error of a `must` function are the same error here.
 """
 
 import math
@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.data.casts import to_int
-from syncret.daemon.core.templating.functions.data.comparison import Members, deep_equal, empty
+from syncret.daemon.core.templating.functions.data.comparison import ValueSet, deep_equal, empty
 from syncret.daemon.core.templating.golang import types
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.types import slice_of
@@ -22,49 +22,18 @@ from syncret.daemon.core.templating.golang.values import (
     wrapped,
 )
 
-_NUMBER_SIZE: Final = 40
-"""About what one number of a list takes."""
+_ENTRY_SIZE: Final = 8
+"""Size of a reference in a list."""
 
+_NUMBER_SIZE: Final = 40
+"""Approximate size of a number in a list."""
+
+_CHUNKS: Final = slice_of(types.LIST)
 _MOST_PARAMETERS: Final = 3
 
 
-def until(context: Context, count: int) -> TypedList:
-    return until_step(context, 0, count, -1 if count < 0 else 1)
-
-
-def until_step(context: Context, start: int, stop: int, step: int) -> TypedList:
-    return ints(_row(context, start, stop, step))
-
-
-def _row(context: Context, start: int, stop: int, step: int) -> range:
-    if step == 0 or (step > 0) != (stop >= start):
-        return range(0)
-    row = range(start, stop, step)
-    context.budget.allocate(((stop - start) // step + 1) * _NUMBER_SIZE)
-    return row
-
-
-def seq(context: Context, *parameters: int) -> str:
-    """Both ends are part of it: END, or START END, or START STEP END."""
-    if not 1 <= len(parameters) <= _MOST_PARAMETERS:
-        return ""
-    end = parameters[-1]
-    start = parameters[0] if len(parameters) > 1 else 1
-    direction = -1 if end < start else 1
-    step = parameters[1] if len(parameters) == _MOST_PARAMETERS else direction
-    if direction < 0 < step:
-        return ""
-    return " ".join(map(str, _row(context, start, wrapped(end + direction), step)))
-
-
-_ENTRY_SIZE: Final = 8
-"""What one more place in a list takes."""
-
-_CHUNKS: Final = slice_of(types.LIST)
-
-
 def members(value: Value, purpose: str) -> list[Value]:
-    """The members of any list; not to be changed. Raises FunctionError for anything else."""
+    """The members of any list, which must not be changed. Raises FunctionError for another type."""
     if isinstance(value, list):
         return cast("list[Value]", value)
     if isinstance(value, bytes):
@@ -131,7 +100,7 @@ def compact(context: Context, target: Value) -> list[Value]:
 def uniq(context: Context, target: Value) -> list[Value]:
     found = members(target, "find uniq on")
     context.budget.charge(2 * len(found))
-    seen = Members(context)
+    seen = ValueSet(context)
     kept: list[Value] = []
     for value in found:
         if value not in seen:
@@ -143,7 +112,7 @@ def uniq(context: Context, target: Value) -> list[Value]:
 def without(context: Context, target: Value, *unwanted: Value) -> list[Value]:
     found = members(target, "find without on")
     context.budget.charge(2 * len(found))
-    dropped = Members(context, unwanted)
+    dropped = ValueSet(context, unwanted)
     return [value for value in found if value not in dropped]
 
 
@@ -156,7 +125,7 @@ def has(context: Context, wanted: Value, target: Value) -> bool:
 
 
 def part(context: Context, target: Value, *bounds: Value) -> Value:
-    """A part of a list, of the same type; nil if the list is empty."""
+    """`slice`: a part of a list, of the same type; nil if the list is empty."""
     found = members(target, "slice")
     if not found:
         return None
@@ -180,7 +149,7 @@ def concat(context: Context, *targets: Value) -> list[Value]:
 
 
 def chunk(context: Context, size: int, target: Value) -> TypedList:
-    """Lists of `size` members, the last one shorter. The odd cases of sizes below 1 are Go's."""
+    """Split into lists of `size` members. Sizes below 1 behave as in Go."""
     found = members(target, "chunk")
     if size == 0:
         raise FunctionError("the size is 0")
@@ -190,6 +159,35 @@ def chunk(context: Context, size: int, target: Value) -> TypedList:
     size = abs(size)
     context.budget.allocate(len(found) * _ENTRY_SIZE + count * 10 * _ENTRY_SIZE)
     return TypedList(_CHUNKS, [list(found[number * size : (number + 1) * size]) for number in range(count)])
+
+
+def until(context: Context, count: int) -> TypedList:
+    return until_step(context, 0, count, -1 if count < 0 else 1)
+
+
+def until_step(context: Context, start: int, stop: int, step: int) -> TypedList:
+    return ints(_range(context, start, stop, step))
+
+
+def seq(context: Context, *parameters: int) -> str:
+    """Numbers with both ends included; the parameters are END, START END, or START STEP END."""
+    if not 1 <= len(parameters) <= _MOST_PARAMETERS:
+        return ""
+    end = parameters[-1]
+    start = parameters[0] if len(parameters) > 1 else 1
+    direction = -1 if end < start else 1
+    step = parameters[1] if len(parameters) == _MOST_PARAMETERS else direction
+    if direction < 0 < step:
+        return ""
+    return " ".join(map(str, _range(context, start, wrapped(end + direction), step)))
+
+
+def _range(context: Context, start: int, stop: int, step: int) -> range:
+    if step == 0 or (step > 0) != (stop >= start):
+        return range(0)
+    row = range(start, stop, step)
+    context.budget.allocate(((stop - start) // step + 1) * _NUMBER_SIZE)
+    return row
 
 
 FUNCTIONS: Final[FunctionTable] = table(

@@ -1,6 +1,6 @@
-"""urlParse and urlJoin, as Go's net/url takes addresses apart and puts them together.
+"""URLs as in Go's net/url (urlParse, urlJoin), and paths (base, dir, clean, ext, isAbs).
 
-Paths with slashes: base, dir, clean, ext, isAbs; the `os` ones are the same where ESO runs.
+The `os` variants of the path functions are the same as the others on Linux.
 """
 
 import ipaddress
@@ -12,42 +12,6 @@ from syncret.daemon.core.templating.functions.contract import FunctionTable, tab
 from syncret.daemon.core.templating.functions.text.layout import normal
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.values import Value, bytes_of, text_of
-
-
-def base(path: str) -> str:
-    if not path:
-        return "."
-    return path.rstrip("/").rpartition("/")[2] or "/"
-
-
-def clean(path: str) -> str:
-    """The shortest equal path, without `.`, and without `..` where something stands before it."""
-    rooted = path.startswith("/")
-    kept: list[str] = []
-    for part in path.split("/"):
-        if part in {"", "."}:
-            continue
-        if part != "..":
-            kept.append(part)
-        elif kept and kept[-1] != "..":
-            kept.pop()
-        elif not rooted:
-            kept.append(part)
-    return ("/" if rooted else "") + "/".join(kept) or "."
-
-
-def directory(path: str) -> str:
-    return clean(path[: path.rfind("/") + 1])
-
-
-def ext(path: str) -> str:
-    _, dot, extension = path.rpartition("/")[2].rpartition(".")
-    return dot + extension if dot else ""
-
-
-def is_abs(path: str) -> bool:
-    return path.startswith("/")
-
 
 _UNRESERVED: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
 _IN_PATH: Final = _UNRESERVED | frozenset(b"$&+,/:;=@")
@@ -74,54 +38,17 @@ class _User:
         return _escaped(self.name, _IN_USER) + password
 
 
-def _refuse() -> FunctionError:
-    return FunctionError("unable to parse url")
-
-
-def _escaped(text: str, allowed: frozenset[int]) -> str:
-    return "".join(chr(byte) if byte in allowed else f"%{byte:02X}" for byte in bytes_of(text))
-
-
-def _unescaped(text: str) -> str:
-    data = bytes_of(text)
-    if b"%" not in data:
-        return text
-
-    def decode(found: "re.Match[bytes]") -> bytes:
-        if found[1] is None:
-            raise _refuse()
-        return bytes.fromhex(found[1].decode())
-
-    return text_of(_ESCAPE.sub(decode, data))
-
-
-def _unescaped_host(text: str, *, zone: bool = False) -> str:
-    """Of a host only characters beyond ASCII may be escaped; of a zone also others."""
-    data = bytes_of(text)
-    for found in _ESCAPE.finditer(data):
-        digits = found[1]
-        if digits is None or digits == _ESCAPED_PERCENT:
-            continue
-        byte = int(digits, 16)
-        fine = byte == ord(" ") or byte in _IN_HOST if zone else byte >= _ASCII_END
-        if not fine:
-            raise _refuse()
-    if any(byte < _ASCII_END and byte not in _IN_HOST and byte != ord("%") for byte in data):
-        raise _refuse()
-    return _unescaped(text)
-
-
 def url_parse(address: str) -> dict[str, Value]:
     rest, _, fragment = normal(address).partition("#")
     if _CONTROL.search(rest):
-        raise _refuse()
+        raise _parse_error()
     fields: dict[str, Value] = dict.fromkeys((*_FIELDS, "hostname"), "")
     fields["fragment"] = _unescaped(fragment)
     if rest == "*":
         return {**fields, "path": "*"}
     found = _SCHEME.match(rest)
     if rest.startswith(":"):
-        raise _refuse()
+        raise _parse_error()
     scheme = found[1].lower() if found else ""
     rest, _, query = rest[found.end() if found else 0 :].partition("?")
     fields |= {"scheme": scheme, "query": query}
@@ -129,7 +56,7 @@ def url_parse(address: str) -> dict[str, Value]:
         if scheme:
             return {**fields, "opaque": rest}
         if ":" in rest.partition("/")[0]:
-            raise _refuse()
+            raise _parse_error()
     if rest.startswith("//") and (scheme or not rest.startswith("///")):
         authority, slash, rest = rest[2:].partition("/")
         rest = slash + rest
@@ -144,7 +71,7 @@ def _authority(scheme: str, authority: str) -> tuple[_User | None, str]:
     if not at:
         return None, host
     if not _IN_USERINFO.fullmatch(userinfo):
-        raise _refuse()
+        raise _parse_error()
     name, colon, password = userinfo.partition(":")
     return _User(_unescaped(name), _unescaped(password) if colon else None), host
 
@@ -152,33 +79,33 @@ def _authority(scheme: str, authority: str) -> tuple[_User | None, str]:
 def _host(scheme: str, host: str) -> str:
     opening = host.rfind("[")
     if opening > 0:
-        raise _refuse()
+        raise _parse_error()
     if opening == 0:
-        return _literal(host)
+        return _ipv6_host(host)
     first, last = host.find(":"), host.rfind(":")
     if first >= 0:
-        # Only addresses other than those of the web may have several colons.
+        # Only with another scheme than http and https may a host have several colons.
         colon = first if scheme in {"http", "https"} else last
         if not _PORT.fullmatch(host[colon:]):
-            raise _refuse()
+            raise _parse_error()
     return _unescaped_host(host)
 
 
-def _literal(host: str) -> str:
-    """An IPv6 address in brackets."""
+def _ipv6_host(host: str) -> str:
+    """Check an IPv6 address in brackets, with its port."""
     closing = host.rfind("]")
     port = host[closing + 1 :]
     if closing < 0 or not _PORT.fullmatch(port):
-        raise _refuse()
+        raise _parse_error()
     address, percent, zone = host[1:closing].partition("%25")
     literal = _unescaped_host(address) + (_unescaped_host(percent + zone, zone=True) if percent else "")
     bare, mark, name = literal.partition("%")
     try:
         ipaddress.IPv6Address(bare)
     except ValueError:
-        raise _refuse() from None
+        raise _parse_error() from None
     if mark and not name:
-        raise _refuse()
+        raise _parse_error()
     return f"[{literal}]{port}"
 
 
@@ -221,8 +148,80 @@ def _field(fields: dict[str, Value], name: str) -> str:
 def _user(userinfo: str) -> _User | None:
     address = f"{userinfo}@host"
     url_parse(f"proto://{address}")
-    # What comes after the first slash, question or number sign is not the user's any more.
+    # The user ends at the first slash, question mark or number sign.
     return _authority("proto", re.split(r"[/?#]", address, maxsplit=1)[0])[0]
+
+
+def _escaped(text: str, allowed: frozenset[int]) -> str:
+    return "".join(chr(byte) if byte in allowed else f"%{byte:02X}" for byte in bytes_of(text))
+
+
+def _unescaped(text: str) -> str:
+    data = bytes_of(text)
+    if b"%" not in data:
+        return text
+
+    def decode(found: "re.Match[bytes]") -> bytes:
+        if found[1] is None:
+            raise _parse_error()
+        return bytes.fromhex(found[1].decode())
+
+    return text_of(_ESCAPE.sub(decode, data))
+
+
+def _unescaped_host(text: str, *, zone: bool = False) -> str:
+    """Unescape a host, in which only non-ASCII characters may be escaped; in an IPv6 zone also others."""
+    data = bytes_of(text)
+    for found in _ESCAPE.finditer(data):
+        digits = found[1]
+        if digits is None or digits == _ESCAPED_PERCENT:
+            continue
+        byte = int(digits, 16)
+        fine = byte == ord(" ") or byte in _IN_HOST if zone else byte >= _ASCII_END
+        if not fine:
+            raise _parse_error()
+    if any(byte < _ASCII_END and byte not in _IN_HOST and byte != ord("%") for byte in data):
+        raise _parse_error()
+    return _unescaped(text)
+
+
+def _parse_error() -> FunctionError:
+    return FunctionError("unable to parse url")
+
+
+def base(path: str) -> str:
+    if not path:
+        return "."
+    return path.rstrip("/").rpartition("/")[2] or "/"
+
+
+def clean(path: str) -> str:
+    """The shortest equivalent path, without `.` and without `..` after a name."""
+    rooted = path.startswith("/")
+    kept: list[str] = []
+    for part in path.split("/"):
+        if part in {"", "."}:
+            continue
+        if part != "..":
+            kept.append(part)
+        elif kept and kept[-1] != "..":
+            kept.pop()
+        elif not rooted:
+            kept.append(part)
+    return ("/" if rooted else "") + "/".join(kept) or "."
+
+
+def directory(path: str) -> str:
+    return clean(path[: path.rfind("/") + 1])
+
+
+def ext(path: str) -> str:
+    _, dot, extension = path.rpartition("/")[2].rpartition(".")
+    return dot + extension if dot else ""
+
+
+def is_abs(path: str) -> bool:
+    return path.startswith("/")
 
 
 FUNCTIONS: Final[FunctionTable] = table(

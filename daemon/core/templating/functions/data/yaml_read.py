@@ -1,7 +1,4 @@
-"""YAML as Kubernetes reads it into JSON: version 1.1, where a bare `n` or `on` is a boolean, as a key too.
-
-What a plain scalar means in the YAML that Kubernetes reads: version 1.1, with Go's numbers.
-"""
+"""Reads YAML as Kubernetes does, into JSON: version 1.1, where `n` and `on` are booleans, also as keys."""
 
 import math
 import re
@@ -20,6 +17,25 @@ from syncret.daemon.core.templating.functions.time.instants import UTC
 from syncret.daemon.core.templating.functions.time.parsing import parse_time
 from syncret.daemon.core.templating.golang.budget import Budget
 from syncret.daemon.core.templating.golang.values import Value, text_of
+
+_TAG: Final = "tag:yaml.org,2002:"
+_PLAIN: Final = ""
+_MERGE: Final = "<<"
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "bool": (bool,),
+    "float": (float,),
+    "int": (int,),
+    "null": (type(None),),
+}
+_SLASH: Final = re.compile(r'"(?:[^\\]|\\[^/])*\\/')
+"""A quoted text with the escape `\\/`, which JSON has and Go's YAML parser refuses."""
+
+_UNKNOWN_ESCAPE: Final = "found unknown escape character"
+_MOST_LEVELS: Final = 100
+_NODE_SIZE: Final = 60
+_CHARACTER_SIZE: Final = 2
+_SHARE: Final = 8
+"""A scalar costs a unit for each 256 characters (2 to the 8th), each time an alias repeats it."""
 
 _WORDS: Final[dict[str, Value]] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
@@ -42,104 +58,45 @@ _TIMESTAMPS: Final = (
 )
 
 
-def resolve(text: str) -> Value:
-    """Nil, a boolean, a number, or the text itself."""
-    if text in _WORDS:
-        return _WORDS[text]
-    first = text[0]
-    if first == ".":
-        number = parse_float(text)
-        return text if number is None else number
-    if first not in "+-0123456789" or is_timestamp(text):
-        return text
-    return _number(text)
-
-
-def _number(text: str) -> Value:
-    plain = text.replace("_", "")
-    whole = parse_literal(plain)
-    if whole is not None and _LEAST <= whole <= _MOST and (whole < 1 << 63 or plain[0] != "+"):
-        return whole
-    if _FLOAT.fullmatch(plain):
-        number = parse_float(plain)
-        return text if number is None else number
-    return text
-
-
-def is_timestamp(text: str) -> bool:
-    """A date, with a time or without; YAML has a type for it that JSON has not."""
-    return bool(_YEAR.match(text)) and any(
-        parse_time(layout, text, UTC) is not None for layout in _TIMESTAMPS
-    )
-
-
-def can_be_plain(text: str) -> bool:
-    """Whether a string keeps its meaning without quotes."""
-    if _BASE60.fullmatch(text) or is_timestamp(text):
-        return False
-    meaning = resolve(text)
-    return isinstance(meaning, str)
-
-
-_TAG: Final = "tag:yaml.org,2002:"
-_PLAIN: Final = ""
-_MERGE: Final = "<<"
-_KINDS: Final[dict[str, tuple[type, ...]]] = {
-    "bool": (bool,),
-    "float": (float,),
-    "int": (int,),
-    "null": (type(None),),
-}
-_SLASH: Final = re.compile(r'"(?:[^\\]|\\[^/])*\\/')
-"""A quoted text with an escape that JSON knows, and the original's parser does not."""
-
-_UNKNOWN_ESCAPE: Final = "found unknown escape character"
-_MOST_LEVELS: Final = 100
-_NODE_SIZE: Final = 60
-_CHARACTER_SIZE: Final = 2
-_SHARE: Final = 8
-"""Work for one scalar, each time an alias repeats it: a unit per 256 characters."""
+class YamlError(ValueError):
+    """The text is not YAML, or cannot be converted to JSON. The message quotes nothing of it."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """Tells plain scalars from others and leaves their meaning to us."""
+    """A loader that only marks plain scalars; `resolve` below gives them their value."""
 
     def resolve(self, kind: type[yaml.Node], value: str, implicit: tuple[bool, bool]) -> str:  # noqa: ARG002 (the signature is PyYAML's)
         return _PLAIN if kind is yaml.ScalarNode and implicit[0] else f"{_TAG}str"
 
 
-class YamlError(ValueError):
-    """The text is no YAML, or none that JSON can hold. The message holds nothing of it."""
-
-
 def load(budget: Budget, text: str, *, exact: bool = False) -> Value:
-    """The first document: maps with text for keys, lists, text, numbers, booleans, nil. Raises YamlError.
+    """The first document, as maps with string keys, lists, strings, numbers, booleans, nil. Raises YamlError.
 
-    What follows it is not looked at. Numbers are floats, and finite, as JSON has them; where `exact`, they
-    are ints where YAML says so, and any float.
+    Later documents are ignored. Numbers are finite floats, as in JSON; with `exact`, integers are ints, and
+    floats may be infinite or NaN.
     """
     if has_stray_bytes(text):
         raise YamlError("error converting YAML to JSON: yaml: invalid UTF-8")
     budget.allocate(_CHARACTER_SIZE * len(text))
-    node, read = _composed(budget, text)
+    node, read = _compose(budget, text)
     return None if node is None else _Builder(budget, read, exact=exact).document(node)
 
 
-def _composed(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
-    """The document's node, and the text in which its marks count. Raises YamlError."""
+def _compose(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
+    """The document's node, and the text to which its marks refer. Raises YamlError."""
     while True:
         budget.charge(len(text))
-        node, problem, place = _attempted(text)
+        node, problem, place = _try_compose(text)
         if not problem:
             return node, text
         if text[place : place + 2] != "\\'":
-            # Raised out here: the parser's own error holds the text.
+            # Raised outside of the `except`: the parser's error contains the text.
             raise YamlError(f"error converting YAML to JSON: {problem}")
-        text = text[:place] + text[place + 1 :]  # the original takes the escape for an apostrophe
+        text = text[:place] + text[place + 1 :]  # Go's parser reads this escape as an apostrophe
 
 
-def _attempted(text: str) -> tuple[yaml.Node | None, str, int]:
-    """The node; or what is wrong, and the place of an escape that is."""
+def _try_compose(text: str) -> tuple[yaml.Node | None, str, int]:
+    """The node; or the problem, and the position of an unknown escape."""
     try:
         check_depth(text, _MOST_LEVELS)
         loader = _Loader(text)
@@ -160,7 +117,7 @@ def _attempted(text: str) -> tuple[yaml.Node | None, str, int]:
 
 
 def _line_of(error: yaml.MarkedYAMLError) -> str:
-    """The line as the original tells it: none for the first, and one less for what is found by its parser."""
+    """The line as Go's library reports it: none for the first, and one less for an error of its parser."""
     scanned = isinstance(error, ScannerError)
     for mark in (error.problem_mark, error.context_mark):
         if mark is not None and mark.line:
@@ -173,12 +130,12 @@ class _Builder:
         self._budget = budget
         self._exact = exact
         self._slashed = text if "\\/" in text else ""
-        self._met_endless = False
+        self._met_non_finite = False
 
     def document(self, node: yaml.Node) -> Value:
         """The value of the whole document."""
         value = self.value(node, 0)
-        if self._met_endless and _holds_endless(value):  # one whose key came again does not count
+        if self._met_non_finite and _has_non_finite(value):  # a value whose key is repeated does not count
             raise YamlError("error converting YAML to JSON: json: unsupported value")
         return value
 
@@ -205,7 +162,7 @@ class _Builder:
 
     def _as_json(self, value: Value) -> Value:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and not self._exact:
-            self._met_endless |= not math.isfinite(value)
+            self._met_non_finite |= not math.isfinite(value)
             return float(value)
         return value
 
@@ -213,7 +170,7 @@ class _Builder:
         entries: dict[str, Value] = {}
         for key, value in cast("list[tuple[yaml.Node, yaml.Node]]", node.value):
             if isinstance(key, yaml.ScalarNode) and key.value == _MERGE and key.tag == _PLAIN:
-                entries |= self._merged(value, level + 1)  # what stands later counts, here too
+                entries |= self._merged(value, level + 1)  # the last one wins
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise YamlError("error converting YAML to JSON: yaml: invalid map key")
@@ -239,7 +196,7 @@ class _Builder:
 
 
 def _scalar(node: yaml.ScalarNode) -> Value:
-    """The value of a scalar: its tag decides, or else its form."""
+    """The value of a scalar, by its tag, or else by its text."""
     text = node.value
     if node.tag == _PLAIN:
         return resolve(text)
@@ -261,13 +218,13 @@ def _scalar(node: yaml.ScalarNode) -> Value:
     return value
 
 
-def _holds_endless(value: Value) -> bool:
-    """Whether there is a number in it that JSON does not have."""
+def _has_non_finite(value: Value) -> bool:
+    """Whether it contains an infinity or NaN, which JSON does not have."""
     if isinstance(value, float):
         return not math.isfinite(value)
     if isinstance(value, dict):
-        return any(map(_holds_endless, cast("dict[str, Value]", value).values()))
-    return isinstance(value, list) and any(map(_holds_endless, cast("list[Value]", value)))
+        return any(map(_has_non_finite, cast("dict[str, Value]", value).values()))
+    return isinstance(value, list) and any(map(_has_non_finite, cast("list[Value]", value)))
 
 
 def _key(value: Value) -> str:
@@ -276,3 +233,42 @@ def _key(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return float_key(value) if isinstance(value, float) else str(value)
+
+
+def resolve(text: str) -> Value:
+    """The value of a plain scalar: nil, a boolean, a number with Go's syntax, or the text itself."""
+    if text in _WORDS:
+        return _WORDS[text]
+    first = text[0]
+    if first == ".":
+        number = parse_float(text)
+        return text if number is None else number
+    if first not in "+-0123456789" or is_timestamp(text):
+        return text
+    return _number(text)
+
+
+def _number(text: str) -> Value:
+    plain = text.replace("_", "")
+    whole = parse_literal(plain)
+    if whole is not None and _LEAST <= whole <= _MOST and (whole < 1 << 63 or plain[0] != "+"):
+        return whole
+    if _FLOAT.fullmatch(plain):
+        number = parse_float(plain)
+        return text if number is None else number
+    return text
+
+
+def is_timestamp(text: str) -> bool:
+    """Whether it is a date, with or without a time: YAML has a type for that, JSON has not."""
+    return bool(_YEAR.match(text)) and any(
+        parse_time(layout, text, UTC) is not None for layout in _TIMESTAMPS
+    )
+
+
+def can_be_plain(text: str) -> bool:
+    """Whether a string is still a string when it is written without quotes."""
+    if _BASE60.fullmatch(text) or is_timestamp(text):
+        return False
+    meaning = resolve(text)
+    return isinstance(meaning, str)

@@ -1,6 +1,6 @@
-"""toYaml: block style, keys in a natural order, sequences not indented, long lines folded at 80 columns.
+"""toYaml and fromYaml.
 
-toYaml and fromYaml; the JSON functions are in json_text.
+toYaml writes block style with keys in natural order, sequences not indented, lines folded at 80 columns.
 """
 
 import json
@@ -15,6 +15,7 @@ from syncret.daemon.core.templating.functions.data.yaml_read import YamlError, c
 from syncret.daemon.core.templating.golang.floats import format_float
 from syncret.daemon.core.templating.golang.values import Value
 
+_KINDS: Final = ((str, "string"), (bool, "bool"), (float, "number"), (list, "array"))
 _WIDTH: Final = 80
 _LONGEST_KEY: Final = 128
 _BREAKS: Final = "\r\n\x85\u2028\u2029"
@@ -22,11 +23,11 @@ _LINE_ENDS: Final = ("\n", "\u2028", "\u2029")
 _LINE_STARTS: Final = re.compile(f"(?:^|(?<=[{_BREAKS}]))(?=[^{_BREAKS}])")
 _UNPRINTABLE: Final = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _FORBIDDEN: Final = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
-"""What the original's way over JSON cannot read again: then there is no YAML."""
+"""Characters that Go's library, which converts by way of JSON, cannot read again: the result is empty."""
 
 _NEXT_LINE: Final = "\x85"
 _FOLDED: Final = re.compile(" *\x85(?: *\x85)* *")
-"""What the same way takes for lines of a quoted text."""
+"""What the same conversion reads as the lines of a quoted text."""
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _STARTS: Final = frozenset("#,[]{}&*!|>'\"%@`")
@@ -37,8 +38,23 @@ _SHORT: Final = {
 }  # fmt: skip
 
 
+def from_yaml(context: Context, text: str) -> dict[str, Value]:
+    """The map in a document; for anything else, a map with the error message under `Error`."""
+    try:
+        loaded = load(context.budget, text)
+    except YamlError as error:
+        return {"Error": str(error)}
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        found = next(name for kind, name in _KINDS if isinstance(loaded, kind))
+        problem = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        return {"Error": f"error unmarshaling JSON: while decoding JSON: {problem}"}
+    return cast("dict[str, Value]", loaded)
+
+
 def to_yaml(context: Context, value: Value) -> str:
-    """Empty for what has no YAML."""
+    """The value as YAML; empty if it cannot be written."""
     document = marshal(context, value)
     if document is None or _FORBIDDEN.search(document):
         return ""
@@ -56,7 +72,7 @@ def _unfolded(found: "re.Match[str]") -> str:
 
 
 def _has_broken_key(value: Value) -> bool:
-    """Keys must fit on one line."""
+    """Whether a key contains a line break: keys must fit on one line."""
     if isinstance(value, list):
         return any(map(_has_broken_key, cast("list[Value]", value)))
     if not isinstance(value, dict):
@@ -78,11 +94,11 @@ class _Writer:
         self._column = self._column + len(text) if newline < 0 else len(text) - newline - 1
 
     def _end_line(self) -> None:
-        """A literal text ends with a break of its own, if it has one."""
+        """End the line, unless a literal text has ended it with its own line break."""
         self._put("" if self.pieces[-1].endswith(_LINE_ENDS) else "\n")
 
     def node(self, value: Value, indent: int, *, at_root: bool = False, in_sequence: bool = False) -> None:
-        """One value, from the current column to the end of its last line."""
+        """Write one value, from the current column to the end of its last line."""
         if isinstance(value, dict):
             self._mapping(cast("dict[str, Value]", value), indent, at_root=at_root, in_sequence=in_sequence)
         elif isinstance(value, list):
@@ -134,7 +150,7 @@ class _Writer:
 
     def _text(self, text: str, indent: int, *, is_key: bool, at_root: bool) -> None:
         shape = _Shape(text)
-        # Even at the root, folded and literal lines are indented.
+        # Folded and literal lines are indented even at the root.
         inner = indent if indent or not at_root else 2
         if "\n" in text and not is_key and shape.block_allowed:
             self._literal(text, inner)
@@ -173,7 +189,7 @@ class _Writer:
     def _double(self, text: str, indent: int, *, is_key: bool) -> None:
         self._put('"')
         spaced = False
-        # The original takes every character for the mark that the text begins with.
+        # Go's library escapes every character of a text that begins with a byte order mark.
         all_escaped = text.startswith(_BYTE_ORDER_MARK)
         for place, char in enumerate(text):
             if all_escaped or char in '"\\' or char in _BREAKS or _UNPRINTABLE.match(char):
@@ -190,7 +206,7 @@ class _Writer:
 
 
 class _Shape:
-    """Which ways of writing keep a text as it is."""
+    """The styles that can represent a text."""
 
     def __init__(self, text: str) -> None:
         ends = (text[:1], text[-1:])
@@ -226,7 +242,7 @@ def _float(number: float) -> str:
 
 
 def _natural_order(left: str, right: str) -> int:
-    """Numbers in keys count as numbers, and letters come after everything else."""
+    """Compare keys: numbers in them by value, letters after everything else."""
     for place, (one, other) in enumerate(zip(left, right, strict=False)):
         if one == other:
             continue
@@ -261,24 +277,6 @@ def _digits(text: str, place: int, number: int) -> tuple[int, int]:
 
 def _is_letter(char: str) -> bool:
     return unicodedata.category(char)[0] == "L"
-
-
-_KINDS: Final = ((str, "string"), (bool, "bool"), (float, "number"), (list, "array"))
-
-
-def from_yaml(context: Context, text: str) -> dict[str, Value]:
-    """The map that a document holds; for anything else, a map with the complaint under `Error`."""
-    try:
-        loaded = load(context.budget, text)
-    except YamlError as error:
-        return {"Error": str(error)}
-    if loaded is None:
-        return {}
-    if not isinstance(loaded, dict):
-        found = next(name for kind, name in _KINDS if isinstance(loaded, kind))
-        problem = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
-        return {"Error": f"error unmarshaling JSON: while decoding JSON: {problem}"}
-    return cast("dict[str, Value]", loaded)
 
 
 FUNCTIONS: Final[FunctionTable] = table({"fromYaml": from_yaml, "toYaml": to_yaml})

@@ -1,9 +1,4 @@
-"""Searching, trimming, cutting and replacing: whatever does not depend on letter case.
-
-Values as text: toString, quote, squote, cat; and `strval`, which the other families use.
-
-Splits and joins texts: split, splitList, splitn, join, toStrings, sortAlpha.
-"""
+"""Strings: toString, quote, trim, replace, contains, substr, split, join, sortAlpha and others."""
 
 from typing import Final, cast
 
@@ -35,9 +30,14 @@ from syncret.daemon.core.templating.golang.values import (
     type_of,
 )
 
+_PART_SIZE: Final = 16
+"""Approximate size of a part besides its text."""
+
+_OUT_OF_RANGE: Final = "slice bounds out of range"
+
 
 def strval(context: Context, value: Value) -> str:
-    """A string as it is, bytes as a string, anything else as Go prints it."""
+    """The value as text: strings and bytes as they are, anything else as Go prints it."""
     match value:
         case str():
             return value
@@ -50,92 +50,17 @@ def strval(context: Context, value: Value) -> str:
 
 
 def quote(context: Context, *values: Value) -> str:
-    """Each in double quotes and escaped; nil is left out."""
+    """Each value in double quotes and escaped; nil is left out."""
     return " ".join(go_quote(normal(strval(context, value))) for value in values if value is not None)
 
 
 def squote(context: Context, *values: Value) -> str:
-    """Each in single quotes, nothing escaped; nil is left out."""
+    """Each value in single quotes, not escaped; nil is left out."""
     return " ".join(f"'{printf.sprint(value, context.budget)}'" for value in values if value is not None)
 
 
 def cat(context: Context, *values: Value) -> str:
     return " ".join(printf.sprint(value, context.budget) for value in values if value is not None)
-
-
-_PART_SIZE: Final = 16
-"""About what one more part takes, its text apart."""
-
-
-def _parts(context: Context, separator: str, text: str, limit: int = -1) -> list[str]:
-    """At most `limit` parts, the last one with all the rest; 0 means none, a negative limit all."""
-    if limit == 0:
-        return []
-    if not separator:
-        text = normal(text)
-        context.budget.allocate(len(text) * _PART_SIZE)
-        if limit < 0 or limit >= len(text):
-            return list(text)
-        return [*text[: limit - 1], text[limit - 1 :]]
-    bytewise = views(separator, text)
-    separator, text = bytewise or (separator, text)
-    context.budget.allocate(text.count(separator) * _PART_SIZE)
-    parts = text.split(separator, limit - 1 if limit > 0 else -1)
-    return [from_view(part) for part in parts] if bytewise else parts
-
-
-def split(context: Context, separator: str, text: str) -> TypedMap:
-    return _numbered(_parts(context, separator, text))
-
-
-def splitn(context: Context, separator: str, limit: int, text: str) -> TypedMap:
-    return _numbered(_parts(context, separator, text, limit))
-
-
-def _numbered(parts: list[str]) -> TypedMap:
-    return string_map({f"_{number}": part for number, part in enumerate(parts)})
-
-
-def split_list(context: Context, separator: str, text: str) -> TypedList:
-    return strings(_parts(context, separator, text))
-
-
-def string_list(context: Context, value: Value) -> list[str]:
-    """Every member as text, nil left out; a single value is a list of one."""
-    match value:
-        case None:
-            return []
-        case bytes():
-            return [str(byte) for byte in value]
-        case list():
-            members = cast("list[Value]", value)
-            context.budget.charge(len(members))
-            return [strval(context, member) for member in members if member is not None]
-        case _:
-            return [strval(context, value)]
-
-
-def to_strings(context: Context, value: Value) -> TypedList:
-    return strings(string_list(context, value))
-
-
-def join(context: Context, separator: str, value: Value) -> str:
-    texts = string_list(context, value)
-    context.budget.allocate(size_of(separator) * len(texts))
-    return separator.join(texts)
-
-
-def sort_alpha(context: Context, value: Value) -> TypedList:
-    if isinstance(value, TypedList) and value.go_type == types.STRINGS:
-        # Go sorts this kind of list in place.
-        cast("list[str]", value).sort(key=bytes_of)
-        return value
-    is_list = type_of(value).kind is Kind.SLICE
-    texts = string_list(context, value) if is_list else [strval(context, value)]
-    return strings(sorted(texts, key=bytes_of))
-
-
-_OUT_OF_RANGE: Final = "slice bounds out of range"
 
 
 def hello() -> str:
@@ -149,7 +74,7 @@ def trim(text: str) -> str:
 def trim_all(cutset: str, text: str) -> str:
     if not has_stray_bytes(cutset) and not has_stray_bytes(text):
         return text.strip(cutset) if cutset else text
-    # Go compares runes: any stray byte of the set stands for every stray byte.
+    # Go compares runes: a stray byte in the cutset matches every stray byte.
     members = set(runes(cutset))
     text = normal(text)
     seen = runes(text)
@@ -174,7 +99,7 @@ def trim_prefix(prefix: str, text: str) -> str:
 
 
 def nospace(text: str) -> str:
-    # The library reads bytes as characters of Latin-1, and writes them so, once there is something to delete.
+    # The library reads bytes as Latin-1, and writes them so if it deletes anything.
     view = bytes_of(text).decode("latin-1")
     kept = "".join(char for char in view if char not in SPACE)
     return text if len(kept) == len(view) else kept
@@ -246,6 +171,74 @@ def substr(start: int, end: int, text: str) -> str:
 
 def plural(one: str, many: str, count: int) -> str:
     return one if count == 1 else many
+
+
+def split(context: Context, separator: str, text: str) -> TypedMap:
+    return _numbered(_parts(context, separator, text))
+
+
+def splitn(context: Context, separator: str, limit: int, text: str) -> TypedMap:
+    return _numbered(_parts(context, separator, text, limit))
+
+
+def _numbered(parts: list[str]) -> TypedMap:
+    return string_map({f"_{number}": part for number, part in enumerate(parts)})
+
+
+def split_list(context: Context, separator: str, text: str) -> TypedList:
+    return strings(_parts(context, separator, text))
+
+
+def _parts(context: Context, separator: str, text: str, limit: int = -1) -> list[str]:
+    """Split into at most `limit` parts, the last one with the rest; 0 means none, a negative limit all."""
+    if limit == 0:
+        return []
+    if not separator:
+        text = normal(text)
+        context.budget.allocate(len(text) * _PART_SIZE)
+        if limit < 0 or limit >= len(text):
+            return list(text)
+        return [*text[: limit - 1], text[limit - 1 :]]
+    bytewise = views(separator, text)
+    separator, text = bytewise or (separator, text)
+    context.budget.allocate(text.count(separator) * _PART_SIZE)
+    parts = text.split(separator, limit - 1 if limit > 0 else -1)
+    return [from_view(part) for part in parts] if bytewise else parts
+
+
+def join(context: Context, separator: str, value: Value) -> str:
+    texts = string_list(context, value)
+    context.budget.allocate(size_of(separator) * len(texts))
+    return separator.join(texts)
+
+
+def to_strings(context: Context, value: Value) -> TypedList:
+    return strings(string_list(context, value))
+
+
+def string_list(context: Context, value: Value) -> list[str]:
+    """Every member as text without nil; another value is a list of one."""
+    match value:
+        case None:
+            return []
+        case bytes():
+            return [str(byte) for byte in value]
+        case list():
+            members = cast("list[Value]", value)
+            context.budget.charge(len(members))
+            return [strval(context, member) for member in members if member is not None]
+        case _:
+            return [strval(context, value)]
+
+
+def sort_alpha(context: Context, value: Value) -> TypedList:
+    if isinstance(value, TypedList) and value.go_type == types.STRINGS:
+        # Go sorts this kind of list in place.
+        cast("list[str]", value).sort(key=bytes_of)
+        return value
+    is_list = type_of(value).kind is Kind.SLICE
+    texts = string_list(context, value) if is_list else [strval(context, value)]
+    return strings(sorted(texts, key=bytes_of))
 
 
 FUNCTIONS: Final[FunctionTable] = table(
