@@ -24,7 +24,14 @@ from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQu
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import Backoff
 from syncret.daemon.engine.sessions.read_batching import due_since
-from syncret.daemon.homes.contract import Conflict, HomeError, Source, WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import (
+    Conflict,
+    HomeError,
+    Source,
+    StoredObject,
+    WatchEvent,
+    WatchEventType,
+)
 from syncret.providers.errors import SyncError, Throttled
 
 MAX_URGENT_DEPENDENTS: Final = 100
@@ -32,6 +39,9 @@ MAX_URGENT_DEPENDENTS: Final = 100
 
 MAX_CONFLICT_RETRIES: Final = 5
 """Conflicts in a row that are run again at once; further ones wait like any failure."""
+
+EVENTS_AT_ONCE: Final = 100
+"""Events, or objects that one of them wakes, that are dealt with before the loop may turn."""
 
 CALM: Final = 5
 """Turns of the loop without work after which all counts as settled: an event needs two to get through."""
@@ -82,6 +92,8 @@ class Engine:
         self._failures: dict[ObjectRef, int] = {}
         self._conflicts: dict[ObjectRef, int] = {}
         self._first: set[ObjectRef] = set()
+        self._pauses = 0
+        """How often the loop was let turn although there was more to take in."""
         self._stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._begin = self._loop.time()
@@ -109,13 +121,13 @@ class Engine:
     async def wait_idle(self) -> None:
         """Wait until every event is taken in and nothing is ready or running; future timers do not count."""
         await self.synced.wait()
-        calm = 0
+        calm, pauses = 0, self._pauses
         while calm < CALM:
-            if self.queue.idle:
+            if self.queue.idle and pauses == self._pauses:
                 calm += 1
                 await asyncio.sleep(0)
             else:
-                calm = 0
+                calm, pauses = 0, self._pauses
                 await self.queue.quiet()
 
     def refresh(self, ref: ObjectRef) -> bool:
@@ -154,18 +166,26 @@ class Engine:
     # --------------------------------------------------------------------------------------------- changes
     async def _listen(self) -> None:
         async with aclosing(self._source.watch()) as changes:
+            events = 0
             async for change in changes:
-                self._on_event(change)
+                for listener in self._listeners:
+                    listener(change)
+                if change.object is None:
+                    await self._on_listed()
+                else:
+                    await self._on_event(change, change.object)
+                events += 1
+                if events % EVENTS_AT_ONCE == 0:
+                    await self._pause()
         raise SourceEnded
 
-    def _on_event(self, change: WatchEvent) -> None:
-        for listener in self._listeners:
-            listener(change)
-        if change.object is None:
-            self._on_listed()
-            return
+    async def _pause(self) -> None:
+        """Let the loop turn: a list of a hundred thousand must not hold up the rest of the daemon."""
+        self._pauses += 1
+        await asyncio.sleep(0)
+
+    async def _on_event(self, change: WatchEvent, stored: StoredObject) -> None:
         before = self._inventory.apply(change)
-        stored = change.object
         ref = stored.ref
         gone = change.type is WatchEventType.DELETED
         drifted = (
@@ -183,15 +203,19 @@ class Engine:
         if reconciler is not None and ref != writer and (gone or not is_status_only(before, stored)):
             self._notify(ref, ref, version, urgent=True)
         dependents = [each for each in self._inventory.dependents(ref) if each not in (ref, writer)]
-        for dependent in dependents:
+        for count, dependent in enumerate(dependents, start=1):
             self._notify(dependent, ref, version, urgent=len(dependents) <= MAX_URGENT_DEPENDENTS)
+            if count % EVENTS_AT_ONCE == 0:
+                await self._pause()
 
-    def _on_listed(self) -> None:
+    async def _on_listed(self) -> None:
         """Look at everything once, first at what others depend on: nobody then waits for a store in vain."""
         self._first = set(self._lanes)
         self._observer.listed(len(self._first))
-        for ref in self._lanes:
+        for count, ref in enumerate(list(self._lanes), start=1):
             self._wake(ref, urgent=any(True for _ in self._inventory.dependents(ref)))
+            if count % EVENTS_AT_ONCE == 0:
+                await self._pause()
         self.synced.set()
         self._note_first_pass(None)
 

@@ -6,6 +6,7 @@ Stores the newest version of every object by kind, then namespace, then name.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -90,10 +91,17 @@ class ObjectIndex:
         self._kinds: dict[tuple[str, str], dict[str, dict[str, StoredObject]]] = {}
         """By group and kind, as they begin a reference: that is quicker than its `group_kind`."""
 
-    def __iter__(self) -> Iterator[StoredObject]:
-        """All objects, in the order of their references."""
-        for kind in self.kinds():
-            yield from self.of_kind(kind)
+    def snapshot(self) -> Iterator[StoredObject]:
+        """All objects as they are now, in the order of their references.
+
+        They are sorted while they are read, namespace by namespace: a long list must not hold up the loop.
+        """
+        namespaces = [
+            tuple(self._kinds[kind][namespace].values())
+            for kind in self.kinds()
+            for namespace in sorted(self._kinds[kind])
+        ]
+        return (stored for objects in namespaces for stored in sorted(objects, key=attrgetter("ref")))
 
     def __contains__(self, ref: ObjectRef) -> bool:
         return self.get(ref) is not None
@@ -168,7 +176,7 @@ class ObjectStore:
         )
 
     def watch(self) -> Watch:
-        return self.broadcaster.open(self.index)
+        return self.broadcaster.open(self.index.snapshot())
 
     def whole(self, stored: StoredObject) -> StoredObject:
         """The version with what the content store keeps of it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterator
 from weakref import ref
 
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
@@ -13,15 +13,16 @@ _SYNCED = WatchEvent(WatchEventType.LISTED)
 class Watch(AsyncIterator[WatchEvent]):
     """One watcher's stream. It starts with the call that made it, not with the first read.
 
+    What exists is read from `existing` one by one; what changes meanwhile waits in the buffer.
     The buffer has no bound: watcher and cluster live in one event loop, an entry is a reference to a version,
     and a bound could only mean to lose events or to stop the writer. Close it with `aclose`; a watch that is
     no longer referenced is forgotten too. Cancelling a read loses nothing.
     """
 
-    def __init__(self, broadcaster: "Broadcaster", existing: Iterable[StoredObject]) -> None:
+    def __init__(self, broadcaster: "Broadcaster", existing: Iterator[StoredObject]) -> None:
         self._broadcaster = broadcaster
-        self._buffer = deque(WatchEvent(WatchEventType.ADDED, stored) for stored in existing)
-        self._buffer.append(_SYNCED)
+        self._existing: Iterator[StoredObject] | None = existing
+        self._buffer: deque[WatchEvent] = deque()
         self._arrival: asyncio.Future[None] | None = None
         self._closed = False
 
@@ -29,6 +30,12 @@ class Watch(AsyncIterator[WatchEvent]):
         return self
 
     async def __anext__(self) -> WatchEvent:
+        if self._existing is not None:
+            stored = next(self._existing, None)
+            if stored is not None:
+                return WatchEvent(WatchEventType.ADDED, stored)
+            self._existing = None
+            return _SYNCED
         while not self._buffer:
             if self._closed:
                 raise StopAsyncIteration
@@ -55,6 +62,7 @@ class Watch(AsyncIterator[WatchEvent]):
     async def aclose(self) -> None:
         """End the stream, for a reader that waits too; what was not read is dropped."""
         self._closed = True
+        self._existing = None
         self._buffer.clear()
         self._broadcaster.leave(self)
         self._wake()
@@ -71,7 +79,7 @@ class Broadcaster:
         self._watches: list[ref[Watch]] = []
         self._idle_waiters: list[asyncio.Future[None]] = []
 
-    def open(self, existing: Iterable[StoredObject]) -> Watch:
+    def open(self, existing: Iterator[StoredObject]) -> Watch:
         watch = Watch(self, existing)
         self._watches.append(ref(watch, self._watches.remove))
         return watch

@@ -25,6 +25,47 @@ async def test_nothing_runs_before_everything_is_known(home: MemoryCluster, star
         assert world.reconciling.known == [50] * 50
 
 
+async def test_a_long_list_and_a_herd_of_dependents_leave_the_loop_its_turns(
+    home: MemoryCluster, start: Start
+) -> None:
+    gate, turns = asyncio.Event(), [0]
+    gate.set()
+
+    async def count_turns() -> None:
+        while True:
+            turns[-1] += 1
+            await asyncio.sleep(0)
+
+    async def gated(ref: ObjectRef, run: int) -> Outcome:
+        if run == 0 and len(turns) == 1:
+            turns.append(0)  # the list is taken in
+        await gate.wait()
+        return Outcome()
+
+    for number in range(1000):
+        await home.create(manifest("ExternalSecret", f"x{number}", spec={"uses": ["login"]}))
+    counting = asyncio.create_task(count_turns())
+    async with start(gated, workers=1) as world:
+        assert turns[0] >= 20, "ten for the events, ten to make all of them ready"
+        gate.clear()
+        turns.append(0)
+        await home.create(manifest("Secret", "login", group=""))
+        while world.engine.queue.stats().ready + world.engine.queue.stats().running < 1000:  # noqa: ASYNC110  # turns are counted
+            await asyncio.sleep(0)
+        assert turns[-1] >= 10
+        counting.cancel()
+        gate.set()
+
+
+async def test_it_is_idle_only_once_every_event_is_taken_in(home: MemoryCluster, start: Start) -> None:
+    async with start() as world:
+        for number in range(1000):
+            await home.create(manifest("Secret", f"x{number}", group=""))
+        await world.create("last")
+        await world.engine.wait_idle()
+        assert [name for name, _ in world.reconciling.runs] == ["last"]
+
+
 async def test_an_empty_home_is_ready_at_once(start: Start) -> None:
     async with start() as world:
         assert world.engine.first_pass.is_set()
