@@ -1,1 +1,1 @@
-"""One sub-package for each secret manager. Siblings never import each other; what they share is in `kit`."""
+"""One sub-package for each secret manager. Siblings never import each other; shared code is in `kit`."""

@@ -1,4 +1,4 @@
-"""The built-in providers and generators, by name. Each is imported only when it is asked for."""
+"""The built-in providers and generators, by name. Each is imported on first use."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -48,7 +48,7 @@ STORES: Final[Mapping[str, str]] = {
     "yandexcertificatemanager": "syncret.providers.yandexcertificatemanager:PROVIDER",
     "yandexlockbox": "syncret.providers.yandexlockbox:PROVIDER",
 }
-"""The key under `spec.provider` of a store, and where its Provider stands."""
+"""The key under `spec.provider` of a store, and the address of its Provider."""
 
 GENERATORS: Final[Mapping[str, str]] = {
     "ACRAccessToken": "syncret.providers.azurekv.acr:ACR",
@@ -71,4 +71,4 @@ GENERATORS: Final[Mapping[str, str]] = {
     "VaultDynamicSecret": "syncret.providers.vault.dynamic_secret:DYNAMIC_SECRET",
     "Webhook": "syncret.providers.webhook.generator:GENERATOR",
 }
-"""The kind of a generator resource, and where its Generator stands."""
+"""The kind of a generator resource, and the address of its Generator."""

@@ -1,8 +1,8 @@
-"""What a provider offers the engine: small protocols, implemented as far as the vendor's API reaches.
+"""The interface between engine and providers: small protocols, implemented as far as the vendor's API allows.
 
 A capability is what a client implements (`isinstance(client, Writer)`), never what it declares.
 Input and output are split on purpose: `fetch` does the I/O by exact key, so that calls can be shared and
-batched; `value` and `fields` are pure and cost no call, whatever the properties asked.
+batched; `value` and `fields` are pure, so that properties cost no call.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class SecretBytes:
-    """A secret value. It cannot be printed by accident; `raw` is the deliberate way to it."""
+    """A secret value, which cannot be printed by accident; `raw` has the bytes."""
 
     raw: bytes = field(repr=False)
 
@@ -35,7 +35,7 @@ SecretMap: TypeAlias = Mapping[str, SecretBytes]
 
 
 class RemoteKey(NamedTuple):
-    """What is fetched: one entry of a secret manager in one version. Equal keys share one call.
+    """One entry of a secret manager in one version, which is what a call fetches. Equal keys share one call.
 
     `property` is empty unless the request itself depends on it: a provider of that kind is `Keyed`.
     """
@@ -47,7 +47,7 @@ class RemoteKey(NamedTuple):
 
 
 class RemoteRef(NamedTuple):
-    """What is asked: a value, or one property of it."""
+    """One value in a secret manager, or one property of it."""
 
     key: str
     property: str = ""
@@ -55,12 +55,12 @@ class RemoteRef(NamedTuple):
     metadata: bool = False
 
     def remote_key(self) -> RemoteKey:
-        """What must be fetched for it."""
+        """The key to fetch for this ref."""
         return RemoteKey(self.key, self.version, self.metadata)
 
 
 class FindQuery(NamedTuple):
-    """Which entries are looked for: by name (a regular expression), under a path, by tags."""
+    """A search for entries: by name (a regular expression), under a path, by tags."""
 
     name: str | None = None
     path: str | None = None
@@ -70,7 +70,7 @@ class FindQuery(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PushItem:
-    """One value on its way to a secret manager.
+    """One value to push to a secret manager.
 
     `value` is what to store: one key's bytes, or the whole Secret as a JSON object of strings. `source` is
     the Secret it comes from (its type and labels too), for providers that store more than a value.
@@ -85,7 +85,7 @@ class PushItem:
 
 
 class RemoteTarget(NamedTuple):
-    """What is deleted or looked for: a remote key, or one property of it."""
+    """The entry to delete or look up: a remote key, or one property of it."""
 
     remote_key: str
     property: str = ""
@@ -96,18 +96,18 @@ class Reader(Protocol):
     """Reads entries by exact key."""
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, object | SyncError]:
-        """Payloads by key. A key that does not exist is absent; one that failed alone carries its error.
+        """Payloads by key. A key that does not exist is missing; one that failed alone has its error.
 
-        Raises only when the whole call failed. At most `batch_size` keys are asked for at once.
+        Raises only if the whole call failed. Gets at most `batch_size` keys.
         """
         ...
 
     def value(self, payload: Json, ref: RemoteRef) -> SecretBytes | None:
-        """The value, or the property of it; None where the vendor counts that as not existing."""
+        """The value, or a property of it; None if the vendor treats that as not existing."""
         ...
 
     def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
-        """The value as a map of keys, as `dataFrom.extract` takes it."""
+        """The value as a map of keys, for `dataFrom.extract`."""
         ...
 
 
@@ -116,7 +116,7 @@ class Keyed(Protocol):
     """A Reader whose calls depend on more than key and version: refs that get equal keys share one call."""
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """What must be fetched for a ref. Pure."""
+        """The key to fetch for a ref. Pure."""
         ...
 
 
@@ -125,27 +125,27 @@ class Finder(Protocol):
     """Finds entries by name, path or tags."""
 
     converts_keys: bool
-    """Whether found keys must pass key conversion before any rewrite."""
+    """Whether found keys are converted (`conversionStrategy`) before any rewrite."""
 
     async def find(self, query: FindQuery) -> SecretMap | None:
-        """All entries that match, by key; None where the vendor says that the path itself does not exist."""
+        """All entries that match, by key; None if the path itself does not exist."""
         ...
 
 
 @runtime_checkable
 class Writer(Protocol):
-    """Writes, deletes and looks for entries."""
+    """Writes, deletes and looks up entries."""
 
     async def push(self, item: PushItem) -> None:
-        """Store the value; no write where it already stands there."""
+        """Store the value; no write if it is already stored."""
         ...
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Remove the entry or the property; an absent one is no error."""
+        """Delete the entry or the property; a missing one is no error."""
         ...
 
     async def exists(self, target: RemoteTarget) -> bool:
-        """Whether the entry (or its property) is there."""
+        """Whether the entry (or its property) exists."""
         ...
 
 
@@ -154,33 +154,33 @@ Readiness: TypeAlias = Literal["ready", "unknown"]
 
 @runtime_checkable
 class Prober(Protocol):
-    """Judges whether the store can be used. Raises SyncError where it cannot."""
+    """Checks whether the store can be used."""
 
     async def probe(self) -> Readiness:
-        """`unknown` means usable as far as can be told."""
+        """`unknown`: usable as far as can be checked. Raises SyncError if the store cannot be used."""
         ...
 
 
 Client: TypeAlias = object
-"""Whatever a provider opens: some of the protocols above."""
+"""What a provider opens: it implements some of the protocols above."""
 
 
 class WholeSecret(NamedTuple):
-    """A Secret with its labels, for providers that judge or pass on more than one key."""
+    """A Secret with its labels, for providers that need more than one key."""
 
     labels: Mapping[str, str]
     data: SecretMap
 
 
 class IssuedToken(NamedTuple):
-    """A token of a ServiceAccount, and when it ends, in seconds since the epoch."""
+    """A token of a ServiceAccount, and its expiry in seconds since the epoch."""
 
     token: SecretBytes
     expires: float
 
 
 class Credentials(Protocol):
-    """Reads what a spec refers to: Secrets and ConfigMaps, ServiceAccounts and their tokens.
+    """Reads the objects that a spec refers to: Secrets, ConfigMaps, ServiceAccounts and their tokens.
 
     A selector's namespace counts only for cluster-scoped stores; otherwise it is the store's own.
     Raises Denied or Malformed with the name of what is missing, never with a value.
@@ -208,7 +208,7 @@ class Credentials(Protocol):
         ...
 
     async def account_annotations(self, name: str, namespace: str | None = None) -> Mapping[str, str]:
-        """The annotations of a ServiceAccount, where clouds write which role it has."""
+        """The annotations of a ServiceAccount, which name its role at a cloud."""
         ...
 
 
@@ -225,7 +225,7 @@ class Render(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenContext:
-    """What a client may use. Nothing of it is global, and nothing outlives the client but `keep`."""
+    """What a client may use. None of it is global, and only `store_memory` outlives the client."""
 
     store: ObjectRef
     scope: Scope
@@ -234,26 +234,26 @@ class OpenContext:
     """The wall clock, in seconds since the epoch."""
     render: Render
     store_memory: dict[str, Any]
-    """Memory of this store that outlives the client, for as long as the process lives."""
+    """State of this store that outlives the client, until the daemon's run ends."""
 
 
 def not_by_namespace(_spec: object) -> bool:
-    """The usual `by_namespace`: requests do not depend on the namespace they are made for."""
+    """The default of `by_namespace`: requests do not depend on the namespace they are made for."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Provider(Generic[M]):
-    """One way to reach a secret manager: its name, its spec, and how to open a client for it.
+    """The code for one kind of secret manager: its spec, and how to open a client.
 
-    `open` is None where only the spec is known: such stores are validated and can be simulated, not reached.
+    `open` is None if only the spec is implemented: such stores can be validated and simulated, not reached.
     """
 
     spec: SpecType[M]
     open: Callable[[M, OpenContext], AbstractAsyncContextManager[Client]] | None = None
     batch_size: int = 1
     by_namespace: Callable[[M], bool] = not_by_namespace
-    """Whether requests depend on the namespace they are made for, so that each needs a client of its own."""
+    """Whether requests depend on the namespace they are made for: then each namespace has its own client."""
 
     @property
     def name(self) -> str:
@@ -262,9 +262,9 @@ class Provider(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What a generator made, and what it needs to clean up after itself (None: nothing).
+    """The values of a generator, and the state that it needs for the clean-up (None: nothing to clean up).
 
-    The state is stored and shown: it names what was made (an ID, an accessor), and holds no secret value.
+    The state is stored and shown: it identifies what was created (by ID or accessor), and has no secret.
     """
 
     values: SecretMap
@@ -273,11 +273,11 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Generator(Generic[M]):
-    """One generator kind: its spec, how it makes values, and how it removes what it made elsewhere.
+    """One generator kind: its spec, how it makes values, and how it removes what it created elsewhere.
 
-    `generate` is None where only the spec is known. `cleanup` is given the state of a `Generated`, maybe from
-    an earlier run of the daemon, and is called until it succeeds: what is gone already is no error.
-    `local` says that values are made in the process: no server is called, so nothing is paced or counted.
+    `generate` is None if only the spec is implemented. `cleanup` gets the state of a `Generated`, maybe from
+    an earlier run of the daemon, and is called until it succeeds: what is already removed is no error.
+    `local`: values are made in the process; no server is called, so nothing is limited or counted.
     """
 
     spec: SpecType[M]

@@ -2,8 +2,8 @@
 
     SyncError
     ├── Denied       the manager refused: tried again slowly, or when something changes
-    ├── Malformed    the answer or the request makes no sense: likewise
-    ├── Unavailable  no answer, or a broken one: retried
+    ├── Malformed    the request cannot be served or the response not be read: likewise
+    ├── Unavailable  no response, or a broken one: retried
     └── Throttled    too many calls: retried, not before `retry_after`
 
 Not found is data, not an error. A message never quotes a response body or a value.
@@ -47,7 +47,7 @@ class Denied(SyncError):
 
 
 class Malformed(SyncError):
-    """Repeating will not help: the request cannot be served, or its answer cannot be read."""
+    """The request cannot be served, or its response cannot be read: a retry does not help."""
 
 
 class Unavailable(SyncError):
@@ -55,7 +55,7 @@ class Unavailable(SyncError):
 
 
 class Throttled(SyncError):
-    """The manager asks for fewer calls. `retry_after` is in seconds; None where it did not say."""
+    """The manager asks for fewer calls. `retry_after` is in seconds; None if it did not say."""
 
     def __init__(self, message: str, *, retry_after: float | None = None, hint: str = "") -> None:
         super().__init__(message, hint=hint)

@@ -54,13 +54,13 @@ class _Table(Generic[T]):
     def __init__(self, noun: str, kind: type[T], own: Mapping[str, str], others: EntryPoints) -> None:
         self._noun = noun
         self._kind = kind
-        self.own = own
+        self.builtin = own
         self._others = others
         self._loaded: dict[str, T] = {}
 
     @cached_property
     def addresses(self) -> Mapping[str, str]:
-        addresses = dict(self.own)
+        addresses = dict(self.builtin)
         for name, address in self._others(f"syncret.{self._noun}s"):
             if addresses.setdefault(name, address) != address:
                 raise BrokenEntry(
@@ -76,7 +76,7 @@ class _Table(Generic[T]):
 
     def _load(self, name: str) -> T:
         # What is built in must not wait for a scan of all installed distributions.
-        address = self.own.get(name) or self.addresses.get(name)
+        address = self.builtin.get(name) or self.addresses.get(name)
         if address is None:
             raise UnknownName(self._noun, name, self.addresses.keys())
         module, _, attribute = address.partition(":")
@@ -98,7 +98,7 @@ class _Names(Collection[str]):
         self._table = table
 
     def __contains__(self, name: object) -> bool:
-        return name in self._table.own or name in self._table.addresses
+        return name in self._table.builtin or name in self._table.addresses
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._table.addresses)

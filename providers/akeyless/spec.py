@@ -1,4 +1,4 @@
-"""The spec of an Akeyless store, and what it demands beyond its schema."""
+"""The spec of an Akeyless store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ class KubernetesAuth(Model):
     """The name of the Kubernetes auth configuration on the gateway."""
     service_account_ref: ServiceAccountSelector | None = None
     secret_ref: SecretKeySelector | None = None
-    """A Secret with such a token, where no ServiceAccount is named; its key is `token` unless written."""
+    """A Secret with such a token, if no ServiceAccount is named; its key is `token` by default."""
 
 
 class AccessSecret(Model):
@@ -30,12 +30,12 @@ class AccessSecret(Model):
 
 
 class AkeylessAuth(Model):
-    """Who the store is. `kubernetesAuth` wins over `secretRef`."""
+    """How the store authenticates. `kubernetesAuth` wins over `secretRef`."""
 
     kubernetes_auth: KubernetesAuth | None = None
     secret_ref: AccessSecret = AccessSecret()
     service_account_ref: ServiceAccountSelector | None = None
-    """Whose token is exchanged for an Azure one; only the access type `azure_ad` looks at it."""
+    """The account whose token is exchanged for an Azure one; only the access type `azure_ad` uses it."""
 
 
 class AkeylessSpec(Model):
@@ -48,7 +48,7 @@ class AkeylessSpec(Model):
     ca_bundle: Base64 | None = None
     ca_provider: CAProvider | None = None
     ignore_cache: bool = False
-    """Reads past the gateway's own cache."""
+    """Bypasses the gateway's cache."""
 
 
 def check(spec: AkeylessSpec, scope: Scope) -> Iterator[Problem]:

@@ -1,10 +1,10 @@
 """Amazon Web Services: Secrets Manager, Parameter Store and Certificate Manager.
 
-spec            what a store says                       api        what the services know of the SDK
-auth/           who the store is to AWS                  sdk        the SDK itself: nothing else imports it
-service         what the three clients have in common: writing and probing
-secrets_manager, parameter_store, certificate_manager   one client a service, and beside each how it writes
-ecr, sts        the generators
+spec             the spec of a store, its rules           push_specs   the metadata of a PushSecret
+auth/            credentials: static, assumed roles       sdk          the SDK: nothing else imports it
+service          what the three clients share             reading      reads in batches; properties of values
+secrets_manager, parameter_store, certificate_manager     the client and the writer of each service
+errors, codes    errors of the SDK and of AWS as ours     ecr, sts     the generators
 """
 
 from collections.abc import AsyncGenerator
@@ -30,7 +30,7 @@ _SERVICES: Final = {
 
 @asynccontextmanager
 async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsClient, None]:
-    """The client of the store's service, once there are credentials."""
+    """Open the client of the store's service, after getting credentials."""
     from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
     from syncret.providers.aws.auth import identity
 

@@ -1,6 +1,6 @@
-"""AWS Certificate Manager: exports certificates with their keys by ARN, imports whole TLS Secrets.
+"""AWS Certificate Manager: exports certificates with their keys by ARN, and imports TLS Secrets.
 
-Imports TLS Secrets into AWS Certificate Manager, where a tag says for which remote key.
+An imported certificate has a tag with its remote key, since ACM's ARNs cannot be chosen.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -35,28 +35,28 @@ class _Bundle(NamedTuple):
     key: str
 
     def input(self) -> dict[str, object]:
-        """As AWS takes it."""
+        """The input of ImportCertificate."""
         chain = {"CertificateChain": self.chain.encode()} if self.chain else {}
         return {"Certificate": self.leaf.encode(), "PrivateKey": self.key.encode(), **chain}
 
     def is_in(self, answer: dict[str, Any]) -> bool:
-        """Whether AWS has just this. Where there is no chain it gives the certificate once more."""
+        """Whether AWS stores exactly this. Without a chain, AWS returns the certificate as the chain."""
         leaf, chain = (answer.get(name, "").strip() for name in ("Certificate", "CertificateChain"))
         mine = self.chain.strip() or leaf
         return leaf == self.leaf.strip() and chain in {mine, self.chain.strip()}
 
 
 class CertificateManagerWriter:
-    """Imports, imports again and deletes certificates. Keys have the store's prefix already."""
+    """Imports, reimports and deletes certificates. Keys already have the store's prefix."""
 
     def __init__(self, api: Api, tagging: Api) -> None:
         self._api = api
         self._tagging = tagging
         self._arns: dict[str, str] = {}
-        """What was imported here: AWS's own index takes a while to know it."""
+        """ARNs of what was imported here: AWS's tag index lags behind."""
 
     async def push(self, item: PushItem) -> None:
-        """Import the Secret's certificate and key, where AWS does not have just these. Raises Malformed."""
+        """Import the Secret's certificate and key, unless AWS has exactly these. Raises Malformed."""
         if item.secret_key:
             raise Malformed(
                 "secretKey must be empty for the AWS Certificate Manager provider: "
@@ -77,7 +77,7 @@ class CertificateManagerWriter:
         await self._set_tags(arn, wanted)
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Delete the certificate of a key; one that lost its mark stays, and is told."""
+        """Delete the certificate of a key; one without our tag stays, and is reported."""
         arn = await self._arn(target.remote_key)
         if arn is None:
             return
@@ -86,7 +86,7 @@ class CertificateManagerWriter:
                 raise not_ours("certificate not managed by external-secrets", arn, "tag")
             await self._api.call("delete_certificate", CertificateArn=arn)
         except Absent:
-            pass  # gone already
+            pass  # already deleted
         self._arns.pop(target.remote_key, None)
 
     async def exists(self, target: RemoteTarget) -> bool:
@@ -109,7 +109,7 @@ class CertificateManagerWriter:
             answer = await self._tagging.call("get_resources", **parameters)
             found += [mapping["ResourceARN"] for mapping in answer.get("ResourceTagMappingList", ())]
             if not answer.get("PaginationToken"):
-                return min(found, default=None)  # of several always the same one
+                return min(found, default=None)  # always the same one of several
             parameters["PaginationToken"] = answer["PaginationToken"]
 
     async def _certificate(self, arn: str) -> dict[str, Any] | None:
@@ -136,7 +136,7 @@ class CertificateManagerWriter:
 def _bundle(item: PushItem) -> _Bundle:
     from cryptography.hazmat.primitives.serialization import (
         Encoding,
-    )  # brings in much that no other service needs
+    )  # a large import that no other service needs
     from cryptography.x509 import load_pem_x509_certificates
 
     secret = gojson.unmarshal_object(item.value.raw)
@@ -160,11 +160,11 @@ UNSUPPORTED: Final = "operation not supported by AWS Certificate Manager provide
 
 _PASSPHRASE: Final = 32
 _MAX_EXPORTS: Final = 128
-"""Exports that are remembered: each may cost money, and whether one is still right is asked for free."""
+"""Exports to cache: each may cost money, and checking whether one is current is free."""
 
 
 class CertificateManagerClient(Service):
-    """Reads, writes and probes. A value is the certificate, its chain and its key, as PEM."""
+    """Reads, writes and probes. A value is certificate, chain and key, as PEM."""
 
     def __init__(
         self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
@@ -177,7 +177,7 @@ class CertificateManagerClient(Service):
         return {key: found[key.key] for key in keys if key.key in found}
 
     def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
-        """The whole, whatever the property: a certificate has none."""
+        """The whole value: the property is ignored, as a certificate has none."""
         del ref
         return payload
 
@@ -210,7 +210,7 @@ class CertificateManagerClient(Service):
 
 
 def _decrypted(pem: str, passphrase: bytes) -> str:
-    from cryptography.hazmat.primitives import serialization  # brings in much that no other service needs
+    from cryptography.hazmat.primitives import serialization  # a large import that no other service needs
 
     try:
         key = serialization.load_pem_private_key(pem.encode(), passphrase if "ENCRYPTED" in pem else None)

@@ -1,4 +1,4 @@
-"""What the error codes of AWS mean. No message quotes what AWS answered, only its code."""
+"""Error codes of AWS as our errors. A message quotes only the code, never AWS's text."""
 
 from typing import Final
 
@@ -62,15 +62,15 @@ _UNAVAILABLE: Final = frozenset(
     }
 )
 _CONFLICT: Final = frozenset({"ParameterAlreadyExists", "ResourceExistsException", "TooManyUpdates"})
-"""Somebody else writes the same entry just now: another try sees what became of it."""
+"""Concurrent writes of the same entry: a retry sees the new state."""
 
 _REFUSED_ACT: Final = frozenset({"InvalidRequestException", "InvalidParameterException"})
 _MARKED_FOR_DELETION: Final = ("marked for deletion", "marked deleted")
-"""In the text of the one error that means absence without having a code of its own."""
+"""Phrases in the text of the one error that means absence and has no code of its own."""
 
 
 def error_of_code(operation: str, code: str, text: str = "") -> SyncError:
-    """The error for one code; `text` is AWS's message, which is looked at and never repeated."""
+    """The error for one code; `text` is AWS's message, which is inspected and never quoted."""
     message = f"{operation} was refused: {code}"
     if code in _ABSENT or (code in _REFUSED_ACT and any(words in text for words in _MARKED_FOR_DELETION)):
         return Absent(f"{operation}: {code}")

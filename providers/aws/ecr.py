@@ -12,7 +12,7 @@ from syncret.providers.errors import Malformed
 
 _PUBLIC: Final = "public"
 _REGION_OF_PUBLIC: Final = "us-east-1"
-"""Only there the public registry is asked for a login."""
+"""The only region where the public registry issues logins."""
 
 
 class EcrAuthorizationTokenSpec(Model):
@@ -21,7 +21,7 @@ class EcrAuthorizationTokenSpec(Model):
     region: str
     auth: AwsAuth | None = None
     role: str = ""
-    """A role that is assumed first."""
+    """A role to assume first."""
     scope: str = ""
     """`public` logs in to the public registry instead; anything else to the account's own."""
 

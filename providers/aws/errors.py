@@ -1,4 +1,4 @@
-"""Translates the errors of the AWS SDK into ours, by a table. Import it from `sdk` only: it loads the SDK."""
+"""Translates the errors of the AWS SDK into ours, by a table. Only `sdk` imports it, as it loads the SDK."""
 
 import time
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ NO_CREDENTIALS_HINT: Final = (
 
 
 def translations(region: str, regions: frozenset[str]) -> Mapping[type[BaseException], Translation]:
-    """What becomes of each error of a client of one region; `regions` are those that the SDK knows."""
+    """Our error for each error of a client of one region; `regions` are those that the SDK knows."""
 
     def unreachable(_error: BaseException) -> SyncError:
         return Unavailable("AWS could not be reached", hint=_region_hint(region, regions))
@@ -68,7 +68,7 @@ def _service_error(error: BaseException) -> SyncError:
 
 
 def _printable_code(code: str, status: int) -> str:
-    """A code as AWS has them. Where something else answered, its text could stand here, and is not told."""
+    """The code, if it looks like one of AWS: another server might put any text there."""
     return code if code.isalnum() and code[0].isupper() and len(code) < 80 else f"HTTP {status}"  # noqa: PLR2004
 
 

@@ -1,8 +1,7 @@
 """AWS Parameter Store: reads by exact name in batches of ten, finds by name, path and tags, writes.
 
-Writes to AWS Parameter Store: only what carries our tag, and only what differs from what stands there.
-
-A parameter is one value: as in ESO, the property of a push means nothing here.
+Only parameters with our tag are changed, and only if they differ. A parameter is one value: as in ESO, the
+property of a push is ignored.
 """
 
 import json
@@ -42,7 +41,7 @@ _KIND: Final = "Parameter"
 
 
 class ParameterStoreWriter:
-    """Creates, changes and deletes parameters. Names have the store's prefix already."""
+    """Creates, changes and deletes parameters. Names already have the store's prefix."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -70,7 +69,7 @@ class ParameterStoreWriter:
             await self._set_tags(name, tags_there, options.all_tags())
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Delete a parameter of ours. What is not ours stays."""
+        """Delete a parameter, if it is ours."""
         try:
             if not is_ours(await self._tags(target.remote_key)):
                 return
@@ -107,7 +106,7 @@ class ParameterStoreWriter:
 
 
 def _value(item: PushItem, options: ParameterPush) -> bytes:
-    """The item's value. A whole Secret is an object of base64, unless its metadata wishes it decoded."""
+    """The item's value. A whole Secret is a JSON object of base64, unless its metadata asks for decoding."""
     if item.secret_key or options.encode_as_decoded:
         return item.value.raw
     data: dict[str, str] = item.source.get("data") or {}
@@ -168,7 +167,7 @@ class ParameterStoreClient(Service):
         try:
             return await self._find_by_path(query)
         except Forbidden:
-            pass  # older policies allow the other way alone
+            pass  # older policies allow only the other operation
         return await self._find_described(query)
 
     def _name(self, key: RemoteKey) -> str:
@@ -176,7 +175,7 @@ class ParameterStoreClient(Service):
         return f"{name}:{key.version}" if key.version and not key.metadata else name
 
     def _batches(self, keys: Iterable[RemoteKey]) -> list[list[str]]:
-        """Names in lists, none with a parameter twice: whether AWS takes two versions it does not say."""
+        """Names in batches, none with a parameter twice: AWS may not accept two versions in one call."""
         lists: list[dict[str, str]] = []
         for key in keys:
             free = next((names for names in lists if key.key not in names), None)
@@ -186,7 +185,7 @@ class ParameterStoreClient(Service):
         return [list(names.values()) for names in lists]
 
     async def _read_batch(self, names: Sequence[str]) -> Answers:
-        """One batch. Absent is only what AWS says is absent."""
+        """Read one batch. Only what AWS reports as absent is absent."""
         answer = await self._api.call("get_parameters", Names=list(names), WithDecryption=True)
         values: dict[str, SecretBytes | SyncError] = {}
         for parameter in answer.get("Parameters", ()):

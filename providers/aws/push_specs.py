@@ -12,17 +12,17 @@ DESCRIPTION = f"secret '{MANAGED_BY}:{MANAGER}'"
 
 
 class Tagged(Model, forbid_unknown_fields=True):
-    """Tags of what is pushed, beside the one that marks it as ours."""
+    """Tags of what is pushed, in addition to the one that marks it as ours."""
 
     tags: dict[str, str] = {}
 
     def all_tags(self) -> dict[str, str]:
-        """With the mark."""
+        """The tags, including the mark."""
         return {**self.tags, **MARK}
 
 
 class PolicySource(Model, forbid_unknown_fields=True):
-    """Where a resource policy lies: a key of a ConfigMap or Secret in the namespace of the PushSecret."""
+    """The source of a resource policy: a key of a ConfigMap or Secret in the PushSecret's namespace."""
 
     kind: Literal["ConfigMap", "Secret"]
     name: str
@@ -30,7 +30,7 @@ class PolicySource(Model, forbid_unknown_fields=True):
 
 
 class ResourcePolicy(Model, forbid_unknown_fields=True):
-    """Who else may use the secret."""
+    """The resource policy of the secret: who else may use it."""
 
     block_public_policy: bool | None = None
     policy_source_ref: PolicySource | None = None
@@ -50,7 +50,7 @@ class SecretPush(Tagged, forbid_unknown_fields=True):
         return self.kms_key_id or "alias/aws/secretsmanager"
 
     def value(self, raw: bytes) -> dict[str, object]:
-        """The value as it is sent: binary, unless a string is wished. Raises Malformed."""
+        """The value as it is sent: binary, unless the format is string. Raises Malformed."""
         if self.secret_push_format != "string":
             return {"SecretBinary": raw}
         return {"SecretString": references.as_text(raw, "push it with secretPushFormat: binary")}

@@ -1,9 +1,7 @@
-"""Asks for many entries in one call, and for each alone where that call is refused as a whole.
+"""Reads entries in batches, and one by one if a batch is refused; extracts properties of values.
 
-IAM may let a role read each of ten parameters and not all ten together, because one of the ten is another's,
-or because nobody thought of allowing the batch. A store that could be read must not fail for that.
-
-What a value of Secrets Manager or Parameter Store gives: itself, one property, or all its members.
+IAM may let a role read each of ten parameters and yet refuse the batch: because of one of the ten, or because
+no policy allows the batch operation. A store that can be read must not fail for that.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -17,7 +15,7 @@ from syncret.providers.kit.batching import read_each
 
 
 def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
-    """The value, or what its property says. A property is one member's name if there is such a member."""
+    """The value, or its property: the member of that name if there is one, otherwise a path."""
     if not ref.property:
         return payload
     found = None
@@ -36,7 +34,7 @@ def fields(payload: SecretBytes, ref: RemoteRef) -> SecretMap:
 
 
 def all_or_error(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
-    """All that a search found. Raises what one was refused with: without it the rest would look like all."""
+    """All results of a search. Raises the error of one that failed, as the rest would look complete."""
     values: dict[str, SecretBytes] = {}
     for name, value in found.items():
         if isinstance(value, SyncError):
@@ -46,11 +44,11 @@ def all_or_error(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
 
 
 Answers: TypeAlias = dict[str, SecretBytes | SyncError]
-"""By name; what does not exist is not in it."""
+"""Results by name; what does not exist is missing."""
 
 
 async def read_by_name(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]]) -> Answers:
-    """One call a name. Raises what would be the same for all: no answer, or too many calls."""
+    """One call for each name. Raises Unavailable and Throttled, which would be the same for all."""
 
     async def read_known(name: str) -> SecretBytes | None:
         try:
@@ -62,7 +60,7 @@ async def read_by_name(names: Iterable[str], one: Callable[[str], Awaitable[Secr
 
 
 class BatchReader:
-    """Reads by name, and remembers what must be asked for alone."""
+    """Reads by name in batches, and remembers what must be read alone."""
 
     def __init__(
         self,
@@ -78,7 +76,7 @@ class BatchReader:
         self._allowed = True
 
     async def get(self, names: Sequence[str]) -> Answers:
-        """What stands under each name. Raises SyncError where a call failed as a whole."""
+        """The value of each name. Raises SyncError if a whole call failed."""
         together = [name for name in names if self._allowed and name not in self._read_alone]
         answers = await self._read_each([name for name in names if name not in set(together)])
         for start in range(0, len(together), self._size):
@@ -93,7 +91,7 @@ class BatchReader:
         except (Forbidden, Malformed):
             answers = await self._read_each(names)
         if not self._read_alone.intersection(names):
-            self._allowed = False  # each of them alone was answered: it is the batch that is not allowed
+            self._allowed = False  # each succeeded alone: it is the batch that is not allowed
         return answers
 
     async def _read_each(self, names: Sequence[str]) -> Answers:

@@ -1,6 +1,6 @@
-"""Opens clients of the AWS SDK: one loader of its data for all, no retries of its own, one TLS context.
+"""Opens clients of the AWS SDK, which share one data loader and TLS context, and do not retry.
 
-A client with both of its own takes 9 MB and 150 ms, one that shares them 0.3 MB and 5 ms.
+A client with a loader and context of its own takes 9 MB and 150 ms, one that shares them 0.3 MB and 5 ms.
 """
 
 import logging
@@ -27,16 +27,16 @@ from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.translate import Translation, call_translated
 
 for _name in ("aioboto3", "aiobotocore", "boto3", "botocore"):
-    # They log requests and answers with all that is in them.
+    # They log whole requests and responses, secrets included.
     logging.getLogger(_name).propagate = False
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 CONNECT_TIMEOUT: Final = 5.0
 READ_TIMEOUT: Final = 20.0
-"""Seconds; shorter than the engine's own limit, so that the error says which part was slow."""
+"""Seconds; shorter than the engine's `callTimeout`, so that the error says what was slow."""
 
 UNSIGNED: Final = AioCredentials("nobody", "nobody")
-"""For calls that are not signed, so that the SDK does not look for credentials first."""
+"""For unsigned calls, so that the SDK does not look for credentials first."""
 
 CONNECTIONS: Final = 32
 
@@ -49,11 +49,11 @@ ENDPOINTS: Final[Mapping[str, str]] = {
     "ssm": "AWS_SSM_ENDPOINT",
     "sts": "AWS_STS_ENDPOINT",
 }
-"""Variables with the address of a service, as ESO has them. The SDK's own count too."""
+"""ESO's variables with the endpoint of a service. The SDK's own work too."""
 
 
 class ServiceApi:
-    """One service of one region, as `Api`."""
+    """One service of one region; implements `Api`."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ServiceApi:
         self._credentials = credentials
 
     async def call(self, operation: str, **parameters: object) -> dict[str, Any]:
-        """The answer of one call. Raises SyncError."""
+        """The result of one call. Raises SyncError."""
         try:
             call: Awaitable[dict[str, Any]] = getattr(self._client, operation)(**parameters)
             return await call_translated(call, self._table, doing=operation)
@@ -81,7 +81,7 @@ class ServiceApi:
 
 
 def session(credentials: AioCredentials | None = None) -> AioSession:
-    """Somebody who calls AWS. Without credentials: the daemon, who finds its own as any AWS tool does."""
+    """A session with these credentials; without any, with those that the SDK's default chain finds."""
     aws_session = AioSession()
     aws_session.user_agent_name = "syncret"
     aws_session.register_component("data_loader", _loader())
@@ -91,7 +91,7 @@ def session(credentials: AioCredentials | None = None) -> AioSession:
 
 
 async def check_credentials(aws_session: AioSession, region: str) -> AioCredentials:
-    """Make sure that there are credentials. Raises SyncError."""
+    """The session's credentials, fetched once. Raises SyncError if there are none."""
     table, doing = _translations(region), "getting AWS credentials"
     credentials = await call_translated(aws_session.get_credentials(), table, doing=doing)
     if credentials is None:
@@ -120,7 +120,7 @@ async def open_client(service: str, region: str, aws_session: AioSession) -> Asy
 
 
 class _FixedCredentials:
-    """Takes the place of the chain in which the SDK looks for credentials."""
+    """Replaces the SDK's chain of credential providers."""
 
     def __init__(self, credentials: AioCredentials) -> None:
         self._credentials = credentials
@@ -130,7 +130,7 @@ class _FixedCredentials:
 
 
 class _Http(AIOHTTPSession):
-    """The SDK's HTTP, except that the roots of the Web are loaded once: 0.7 MB and 60 ms each time."""
+    """The SDK's HTTP session, with the system's CA bundle loaded only once: 0.7 MB and 60 ms each time."""
 
     def _create_connector(self, proxy_url: str | None) -> aiohttp.TCPConnector:
         if proxy_url or self._cert_file or not self._verify:

@@ -1,4 +1,4 @@
-"""What a secret of AWS Secrets Manager has beside its value: tags, a resource policy, replicas."""
+"""The attributes of a secret in AWS Secrets Manager: tags, a resource policy, replicas."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from syncret.providers.kit.golang import json as gojson
 
 
 async def set_tags(api: Api, name: str, current: dict[str, str], wanted: dict[str, str]) -> None:
-    """Exactly these tags, beside those of AWS itself."""
+    """Set exactly these tags; AWS's own stay."""
     unwanted = obsolete_tags(current, wanted)
     if unwanted:
         await api.call("untag_resource", SecretId=name, TagKeys=unwanted)
@@ -21,7 +21,7 @@ async def set_tags(api: Api, name: str, current: dict[str, str], wanted: dict[st
 
 
 async def policy(credentials: Credentials, item: PushItem, wanted: ResourcePolicy | None) -> str:
-    """The text of the policy that is wished; empty where none is. Raises SyncError."""
+    """The text of the requested policy; empty if none is requested. Raises SyncError."""
     source = wanted.policy_source_ref if wanted is not None else None
     if source is None:
         return ""
@@ -40,7 +40,7 @@ async def policy(credentials: Credentials, item: PushItem, wanted: ResourcePolic
 
 
 async def set_policy(api: Api, name: str, wanted: str, options: ResourcePolicy | None) -> None:
-    """This policy, or none. One that says the same in other words stays."""
+    """Set this policy, or none. An equal policy in other words stays."""
     try:
         answer = await api.call("get_resource_policy", SecretId=name)
     except Absent:
@@ -60,12 +60,12 @@ async def put_policy(api: Api, name: str, wanted: str, options: ResourcePolicy |
 
 
 def replicas(regions: Sequence[str], key: str | None) -> list[dict[str, str]]:
-    """Replicas as AWS takes them."""
+    """Replicas as AWS expects them."""
     return [{"Region": region, **({"KmsKeyId": key} if key else {})} for region in regions]
 
 
 async def set_replicas(api: Api, name: str, described: Mapping[str, Any], options: SecretPush) -> None:
-    """Replicas in exactly these regions; where the push says nothing of them they stay as they are."""
+    """Set replicas in exactly these regions; unchanged if the push does not mention them."""
     wanted = options.replication_locations
     if wanted is None:
         return
@@ -80,7 +80,7 @@ async def set_replicas(api: Api, name: str, described: Mapping[str, Any], option
 
 
 async def drop_replicas(api: Api, name: str, described: Mapping[str, Any]) -> None:
-    """No replicas: a secret that has some cannot be deleted."""
+    """Remove all replicas: a secret that has some cannot be deleted."""
     regions = _regions(described)
     if regions:
         await api.call("remove_regions_from_replication", SecretId=name, RemoveReplicaRegions=regions)

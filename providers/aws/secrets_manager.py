@@ -1,6 +1,6 @@
 """AWS Secrets Manager: reads by exact key in batches of twenty, finds by name, path and tags, writes.
 
-Writes to AWS Secrets Manager: only what carries our tag, and only what differs from what stands there.
+Only secrets with our tag are changed, and only if they differ.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -30,17 +30,17 @@ from syncret.providers.kit.golang import regexp, sjson
 from syncret.providers.kit.push_options import is_ours, not_ours
 
 _FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"
-"""The token of the first version: two who create the same secret at once create it once."""
+"""The request token of the first version: concurrent creations of a secret create it once."""
 
 
 class _Stored(NamedTuple):
     value: SecretBytes
     field: str
-    """Under which name AWS holds it: SecretString or SecretBinary."""
+    """The field of the value: SecretString or SecretBinary."""
 
 
 class SecretsManagerWriter:
-    """Creates, changes and deletes secrets. Names have the store's prefix already."""
+    """Creates, changes and deletes secrets. Names already have the store's prefix."""
 
     def __init__(self, api: Api, deletion: SecretsManagerSpec | None, credentials: Credentials) -> None:
         self._api = api
@@ -48,7 +48,7 @@ class SecretsManagerWriter:
         self._credentials = credentials
 
     async def push(self, item: PushItem) -> None:
-        """Store a value and what its metadata says. Raises Malformed for a secret that is not ours."""
+        """Store a value and its attributes. Raises Malformed for a secret that is not ours."""
         name = item.remote_key
         options = push_specs.options(item.metadata, SecretPush)
         described = await self._describe(name)
@@ -76,7 +76,7 @@ class SecretsManagerWriter:
             await self._put(name, token, options.value(value))
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Delete a secret of ours as the store says, or one property. What is not ours stays."""
+        """Delete a secret as the store says, or one property, if the secret is ours."""
         name = target.remote_key
         described = await self._describe(name)
         if described is None or described.get("DeletedDate") or not is_ours(tag_map(described.get("Tags"))):
@@ -92,7 +92,7 @@ class SecretsManagerWriter:
         await self._api.call("delete_secret", SecretId=described.get("ARN", name), **self._deletion_options())
 
     async def exists(self, target: RemoteTarget) -> bool:
-        """Whether there is a value, or this property of it."""
+        """Whether there is a value, or a property of it."""
         stored = await self._stored(target.remote_key)
         if stored is None or not target.property:
             return stored is not None
@@ -148,7 +148,7 @@ def _as_field(form: str, raw: bytes) -> object:
 
 
 def _new_value(item: PushItem, stored: _Stored | None) -> bytes:
-    """The value as it shall stand there: the item's, or what stands there with the item's property in it."""
+    """The new value: the item's, or the existing one with the item's property set."""
     if not item.property:
         return item.value.raw
     return sjson.put(stored.value.raw if stored is not None else b"", item.property, item.value.raw)
@@ -195,7 +195,7 @@ class SecretsManagerClient(Service):
         return reading.all_or_error(found)
 
     async def _read_batch(self, names: Sequence[str]) -> Answers:
-        """One batch. Absent is only what AWS says is absent."""
+        """Read one batch. Only what AWS reports as absent is absent."""
         values: dict[str, SecretBytes | SyncError] = {}
         absent: set[str] = set()
         parameters: dict[str, Any] = {"SecretIdList": list(names)}
@@ -204,7 +204,7 @@ class SecretsManagerClient(Service):
             for entry in answer.get("SecretValues", ()):
                 arn = str(entry.get("ARN", ""))
                 value = _value(entry)
-                # A secret is asked for by its name, by its ARN, or by its ARN without the six random letters.
+                # A secret is requested by its name, its ARN, or its ARN without the six random letters.
                 values |= dict.fromkeys((entry.get("Name", ""), arn, arn.rpartition("-")[0]), value)
             for entry in answer.get("Errors", ()):
                 error = error_of_code(
@@ -236,7 +236,7 @@ class SecretsManagerClient(Service):
         return SecretBytes(gojson.marshal(tag_map(answer.get("Tags"))).encode())
 
     async def _find_names(self, query: FindQuery) -> AsyncIterator[str]:
-        """The names of the secrets that match. AWS compares beginnings; whether all is equal is seen here."""
+        """The names of the secrets that match. AWS filters by prefix; equality is checked here."""
         wanted = regexp.compile(query.name or "").search
         tags = dict(query.tags or ())
         filters = [{"Key": "name", "Values": [query.path]}] if query.path else []

@@ -1,8 +1,6 @@
-"""What the clients of the three services have in common: writing, probing, and what a search must say.
+"""What the clients of the three services share: the call of the SDK with its errors, tags, writing, probing.
 
-All that the clients of the three services see of the SDK: one call, and the errors it raises.
-
-The SDK itself is imported by `syncret.providers.aws.sdk` alone, and that only when a store is opened.
+Only `syncret.providers.aws.sdk` imports the SDK, and only when a store is opened.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,42 +12,42 @@ from syncret.providers.errors import Denied, Malformed
 
 
 class Absent(Malformed):
-    """What was asked for does not exist. Where absence is an answer, the caller makes it one."""
+    """The entry does not exist. A caller for whom absence is data catches it."""
 
 
 class Forbidden(Denied):
-    """AWS knows who asks, and does not let them."""
+    """The credentials are valid, and do not allow the call."""
 
 
 class Expired(Denied):
-    """The credentials were good once and are not any more."""
+    """The credentials have expired."""
 
 
 class Api(Protocol):
     """One service of one region, called with one set of credentials."""
 
     async def call(self, operation: str, **parameters: object) -> dict[str, Any]:
-        """The answer of one call, its operation named as in Python (`get_secret_value`). Raises SyncError."""
+        """The result of one call; `operation` in snake case (`get_secret_value`). Raises SyncError."""
         ...
 
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
-    """Tags as AWS takes them."""
+    """Tags as AWS expects them."""
     return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 def tag_map(tags: list[dict[str, str]] | None) -> dict[str, str]:
-    """Tags as AWS gives them, by key."""
+    """Tags of an AWS response, by key."""
     return {tag["Key"]: tag.get("Value", "") for tag in tags or ()}
 
 
 def obsolete_tags(current: dict[str, str], wanted: dict[str, str]) -> list[str]:
-    """The keys of tags that are no longer wanted. AWS's own cannot be taken away."""
+    """The keys of tags to remove; AWS's own cannot be removed."""
     return [key for key in current if key not in wanted and not key.startswith("aws:")]
 
 
 def check_query(query: FindQuery) -> None:
-    """Raises Malformed for a search that says nothing: it would find all there is in the account."""
+    """Raises Malformed for an empty search, which would match the whole account."""
     if query.name is None and not query.tags and not query.path:
         raise Malformed(
             "unexpected find operator", hint="write find.name.regexp, find.tags or find.path, or several"
@@ -57,7 +55,7 @@ def check_query(query: FindQuery) -> None:
 
 
 class Service:
-    """Writes and probes. The store's prefix stands before every name that is written."""
+    """Writes and probes. The store's prefix is put before every name that is written."""
 
     def __init__(
         self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]

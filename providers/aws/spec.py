@@ -1,4 +1,4 @@
-"""The spec of an AWS store, and what it demands beyond its schema."""
+"""The spec of an AWS store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final, Literal
@@ -35,14 +35,14 @@ class AwsJwtAuth(Model):
 
 
 class AwsAuth(Model):
-    """Who the store is. Without either, the environment says it, as for any AWS tool."""
+    """How the store authenticates; without either field, by the default chain of AWS tools."""
 
     secret_ref: AwsSecretRef | None = None
     jwt: AwsJwtAuth | None = None
 
 
 class SecretsManagerSpec(Model):
-    """How Secrets Manager deletes: at once, or leaving 7 to 30 days to recover (30 unless written)."""
+    """How Secrets Manager deletes: at once, or with a recovery window of 7 to 30 days (30 by default)."""
 
     force_delete_without_recovery: bool = False
     recovery_window_in_days: Int64 = 0
@@ -78,7 +78,7 @@ class AwsSpec(Model):
     role: str | None = None
     """The ARN of the role that is assumed last."""
     additional_roles: tuple[str, ...] = ()
-    """The ARNs of roles that are assumed before it, each with the credentials of the one before."""
+    """The ARNs of roles to assume before it, in order."""
     external_id: str | None = msgspec.field(default=None, name="externalID")
     session_tags: tuple[SessionTag, ...] = ()
     session_tags_policy: Literal["None", "Simple", "Custom"] = "None"
@@ -86,17 +86,17 @@ class AwsSpec(Model):
     custom_session_tags: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     transitive_tag_keys: tuple[str, ...] = ()
     prefix: str | None = None
-    """Goes before every key."""
+    """Prepended to every key."""
     secrets_manager: SecretsManagerSpec | None = None
 
 
 def depends_on_namespace(spec: AwsSpec) -> bool:
-    """Whether the session's tags say for which namespace it asks."""
+    """Whether the session's tags contain the namespace of the requester."""
     return bool(spec.role) and spec.session_tags_policy != "None"
 
 
 def check(spec: AwsSpec, scope: Scope) -> Iterator[Problem]:
-    """The region can be part of a host name, deletion is one thing or the other, selectors stay in scope."""
+    """The region is valid in a host name, the deletion options do not conflict, selectors are in scope."""
     if address(f"https://service.{spec.region}.amazonaws.com") is None:
         yield Problem(
             path="region",

@@ -10,24 +10,24 @@ from syncret.providers.errors import Malformed
 
 
 class StsRequestParameters(Model):
-    """What GetSessionToken is asked with."""
+    """The parameters of GetSessionToken."""
 
     session_duration: Int32 | None = None
-    """In seconds; absent: as AWS sees fit."""
+    """In seconds; absent: AWS's default."""
     serial_number: str = ""
-    """The MFA device of the user who asks."""
+    """The MFA device of the user."""
     token_code: str = ""
-    """What that device shows."""
+    """The code that the device shows."""
 
 
 class StsSessionTokenSpec(Model):
-    """A session of an IAM user; its credentials end with it."""
+    """A session of an IAM user; the credentials expire with it."""
 
     region: str
     auth: AwsAuth | None = None
-    """Static credentials: a session cannot be asked for with a ServiceAccount's role."""
+    """Static credentials: a ServiceAccount's role cannot call GetSessionToken."""
     role: str = ""
-    """A role that is assumed first."""
+    """A role to assume first."""
     request_parameters: StsRequestParameters | None = None
 
 

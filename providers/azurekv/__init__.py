@@ -1,11 +1,11 @@
 """Azure Key Vault: secrets, keys and certificates.
 
-spec        what a store says                auth        who the store is to Azure
-api         the REST calls                   refusals    what the vault says when it refuses
-objects     places and what stands there     payloads    values in what was fetched
-client      reads and finds                  writing     pushes and deletes
-material    keys and certificates to import  connection  all of it, put together
-acr         the generator                    registry    the tokens it gets
+spec        the spec of a store, its rules     auth        logins at Entra ID
+api         the REST calls                     errors      Key Vault's error responses as ours
+objects     keys, and objects of a vault       payloads    values and properties of an object
+client      the client of a store              push        pushes and deletes
+material    keys and certificates to import    connection  opens a store
+acr         the generator                      registry    tokens of a container registry
 """
 
 from collections.abc import AsyncGenerator
@@ -20,12 +20,12 @@ from syncret.providers.contract import OpenContext, Provider
 
 @asynccontextmanager
 async def open_azurekv(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
-    """The client of one store, logged in."""
-    from syncret.providers.azurekv.connection import open_store  # brings in asyncio and TLS
+    """Open a client of one store, logged in."""
+    from syncret.providers.azurekv.connection import open_store  # imports asyncio and TLS
 
     async with open_store(spec, context) as client:
         yield client
 
 
 PROVIDER: Final = Provider(SpecType("azurekv", AzureKvSpec, check=check), open=open_azurekv)
-"""One value is one call: Key Vault has no interface for several, so the session shares and does not batch."""
+"""One value is one call, as Key Vault has no batch API: the session shares reads and does not batch."""

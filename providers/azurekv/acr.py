@@ -7,11 +7,11 @@ from syncret.config.fields import Model, SecretKeySelector, ServiceAccountSelect
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 
 _USER: Final = b"00000000-0000-0000-0000-000000000000"
-"""What registries at Azure are told in place of a user name, where the password is a token."""
+"""The user name for Azure's registries if the password is a token."""
 
 
 class AcrServicePrincipalRef(Model):
-    """Where client ID and client secret lie."""
+    """The Secrets with client ID and client secret."""
 
     client_id: SecretKeySelector | None = None
     client_secret: SecretKeySelector | None = None
@@ -24,7 +24,7 @@ class AcrServicePrincipal(Model):
 
 
 class AcrManagedIdentity(Model):
-    """The identity of the machine; an ID chooses among several."""
+    """The managed identity of the machine; the ID selects one of several."""
 
     identity_id: str = ""
 
@@ -59,7 +59,7 @@ class AcrAccessTokenSpec(Model):
 
 async def generate(spec: AcrAccessTokenSpec, context: OpenContext) -> Generated:
     """A login for the registry. The token ends by itself; there is nothing to clean up."""
-    from syncret.providers.azurekv.registry import registry_token  # brings in asyncio and TLS
+    from syncret.providers.azurekv.registry import registry_token  # imports asyncio and TLS
     from syncret.providers.kit.http import Http
 
     async with Http(f"https://{spec.registry}", now=context.now) as http:

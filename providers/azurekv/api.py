@@ -1,4 +1,4 @@
-"""Key Vault's REST API, as far as this provider uses it; places in, objects out."""
+"""Key Vault's REST API, as far as this provider uses it."""
 
 from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping
@@ -21,7 +21,7 @@ _ROLES: Final = {
     KEY: ("Key Vault Reader", "Key Vault Crypto Officer"),
     CERTIFICATE: ("Key Vault Certificate User", "Key Vault Certificates Officer"),
 }
-"""Who may read, and who may write."""
+"""The roles to grant for reading and for writing, for hints."""
 
 
 class _Attributes(msgspec.Struct):
@@ -33,7 +33,7 @@ class _Attributes(msgspec.Struct):
 
 
 class JsonWebKey(msgspec.Struct, omit_defaults=True):
-    """A key as the vault shows it, in the order in which the operator writes it into a Secret."""
+    """A key as the vault returns it, fields in the order in which the operator writes them into a Secret."""
 
     kid: str | None = None
     kty: str | None = None
@@ -64,7 +64,7 @@ class _Bundle(msgspec.Struct, rename="camel"):
 
 
 class Item(msgspec.Struct):
-    """A secret in a list: all but its value."""
+    """An entry of a list: a secret without its value."""
 
     id: str
     attributes: _Attributes = msgspec.field(default_factory=_Attributes)
@@ -85,14 +85,14 @@ class _Page(msgspec.Struct, rename="camel"):
 
 
 class Api:
-    """The objects of one vault. Absence is None."""
+    """The objects of one vault; None if there is no such object."""
 
     def __init__(self, http: Http, tokens: ExpiringLogin[SecretBytes]) -> None:
         self._http = http
         self._tokens = tokens
 
     async def get(self, place: Place, version: str = "") -> Found | None:
-        """One version with its value; the current one where none is named."""
+        """One version with its value, by default the current one."""
         path = _path(place, *([version] if version else []))
         answer = await self._call("GET", path, place.kind, doing=f"reading {place}")
         return None if answer is None else _found(answer, place)
@@ -106,30 +106,30 @@ class Api:
             page = _Page() if answer is None else answer.decode(_Page)
             for item in page.value or []:
                 yield item
-            url, params = page.next_link, {}  # the link holds them all
+            url, params = page.next_link, {}  # the link contains the parameters
             if url and not self._http.is_own_server(url):  # Azure writes the port: vault.azure.net:443
                 raise Malformed("listing secrets: the next page is on another server", hint="check vaultUrl")
 
     async def set(self, place: Place, fields: Mapping[str, Any]) -> None:
-        """A new version of a secret or key: the first, where there is none."""
+        """Create a version of a secret or key."""
         await self._write("PUT", _path(place), place, fields, doing=f"setting {place}")
 
     async def import_certificate(self, place: Place, fields: Mapping[str, Any]) -> None:
-        """A new version of a certificate."""
+        """Create a version of a certificate."""
         await self._write("POST", f"{_path(place)}/import", place, fields, doing=f"importing {place}")
 
     async def tag(self, found: Found, tags: Mapping[str, str | None]) -> None:
-        """Other tags for a version that stays."""
+        """Change the tags of an existing version."""
         place = found.place
         path = _path(place, found.version)
         await self._write("PATCH", path, place, {"tags": tags}, doing=f"tagging {place}")
 
     async def delete(self, place: Place) -> None:
-        """All versions, to be recovered or purged later; gone already is no error."""
+        """Delete all versions (soft delete); an object that is already deleted is no error."""
         await self._call("DELETE", _path(place), place.kind, doing=f"deleting {place}")
 
     async def check_login(self) -> None:
-        """Raises SyncError where there is no login."""
+        """Log in if needed. Raises SyncError if that fails."""
         await self._tokens.get()
 
     async def _write(
@@ -148,7 +148,7 @@ class Api:
         params: Mapping[str, str] = VERSION,
         body: Mapping[str, Any] | None = None,
     ) -> Answer | None:
-        """The answer; None where the vault says «not found»."""
+        """The response; None for "not found"."""
         content = None if body is None else json_body(body)
         reads, writes = _ROLES[kind]
         allow = f"grant the identity the role {reads if method == 'GET' else writes} on this vault"

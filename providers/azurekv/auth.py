@@ -1,4 +1,4 @@
-"""Who a store is to Azure: an application with a secret or certificate, a machine, or a workload."""
+"""How a store logs in to Azure: service principal, managed identity or workload identity."""
 
 import os
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from syncret.providers.kit.http import Http
 
 CLIENT_ID: Final = "azure.workload.identity/client-id"
 TENANT_ID: Final = "azure.workload.identity/tenant-id"
-"""The annotations of a ServiceAccount that say which application it stands for."""
+"""Annotations of a ServiceAccount with the application it is federated with."""
 
 _HOUR: Final = 3600
 
@@ -32,7 +32,7 @@ _HOUR: Final = 3600
 async def choose_login(
     spec: AzureKvSpec, authority: str, resource: str, http: Http, context: OpenContext
 ) -> Login:
-    """As `authType` says. Raises SyncError for what can be known before the first login."""
+    """The login for `authType`. Raises SyncError for mistakes that are visible before the first login."""
     match spec.auth_type:
         case "ManagedIdentity":
             return partial(
@@ -51,7 +51,7 @@ async def choose_login(
 def pod_login(
     http: Http, environment: Mapping[str, str], authority: str, resource: str, context: OpenContext
 ) -> Login:
-    """As the daemon's own pod, in the variables and the file that Azure's webhook puts into it."""
+    """The workload identity of the daemon's own pod, as Azure's webhook injects it."""
     names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE")
     client, tenant, path = (environment.get(name, "") for name in names)
     if not (client and tenant and path):
@@ -72,7 +72,7 @@ def pod_login(
 def workload_login(
     http: Http, application: Application, account: ServiceAccountSelector, context: OpenContext
 ) -> Login:
-    """As a ServiceAccount, of which each login gets a token of its own."""
+    """The workload identity of a ServiceAccount; each login requests a new token of it."""
 
     async def login() -> ExpiringValue[SecretBytes]:
         issued = await context.credentials.account_token(
@@ -87,7 +87,7 @@ def workload_login(
 
 
 async def read_stripped(selector: SecretKeySelector, credentials: Credentials) -> str:
-    """An ID or a password, without the line break that files end with."""
+    """An ID or password from a Secret, without surrounding white space."""
     found = await credentials.secret_key(selector.name, selector.key, selector.namespace)
     return found.raw.decode("utf-8", "replace").strip()
 
@@ -150,7 +150,7 @@ async def _workload_ids(
 
 
 def _consistent(written: str, annotated: str, problem: str, places: str) -> str:
-    """What both say or one does; two that differ have no rule for which counts."""
+    """The value of either source, if any. Raises Malformed if both are set and differ."""
     if written and annotated and written != annotated:
         raise Malformed(f"{problem}. Check {places} and serviceAccountRef", hint="keep one of them")
     return written or annotated

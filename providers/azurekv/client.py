@@ -1,4 +1,4 @@
-"""Serves one store from a vault."""
+"""The client of an Azure Key Vault store."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -20,12 +20,12 @@ from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import map_concurrently, read_each
 from syncret.providers.kit.golang import regexp
 
-if TYPE_CHECKING:  # brings in asyncio and TLS
+if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.azurekv.api import Api, Item
 
 
 class AzureKvClient:
-    """Reads, finds, pushes, deletes and probes. It has no batches: Key Vault has none."""
+    """Reads, finds, pushes, deletes and probes. No batches: Key Vault has no API for them."""
 
     converts_keys = False
 
@@ -37,11 +37,11 @@ class AzureKvClient:
         return f"<AzureKvClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """`NAME` and `secret/NAME` are one; a value and its tags come in one answer."""
+        """`NAME` and `secret/NAME` are the same key; one response has the value and its tags."""
         try:
             return RemoteKey(place_of(ref.key).key, ref.version)
         except Malformed:
-            return RemoteKey(ref.key, ref.version)  # `fetch` says what is wrong with it
+            return RemoteKey(ref.key, ref.version)  # `fetch` reports the mistake
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Found | SyncError]:
         return await read_each(keys, self._fetch)
@@ -53,7 +53,7 @@ class AzureKvClient:
         return fields_of(payload, ref)
 
     async def find(self, query: FindQuery) -> SecretMap:
-        """Enabled secrets that fit name and tags. A path beside these is passed over, as by the operator."""
+        """Enabled secrets that match name and tags. A path is ignored, as by the operator."""
         if query.path is not None and query.name is None and not query.tags:
             raise Malformed("Key Vault has no folders", hint="write find.name.regexp or find.tags")
         matches = regexp.compile(query.name or "").search
@@ -82,7 +82,7 @@ class AzureKvClient:
         return await self._api.get(place_of(key.key), key.version)
 
     async def _read(self, name: str) -> SecretBytes | None:
-        """None for a secret that was deleted since it was listed."""
+        """The value; None for a secret that was deleted since it was listed."""
         found = await self._api.get(Place(SECRET, name))
         return None if found is None else found.value
 

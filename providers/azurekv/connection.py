@@ -1,4 +1,4 @@
-"""Puts together what serves one store: HTTP, a login, and a client on both."""
+"""Opens a store: HTTP, a login, and a client that uses both."""
 
 import os
 import re
@@ -35,7 +35,7 @@ async def open_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[
 
 
 def cloud_of(spec: AzureKvSpec) -> Cloud:
-    """The cloud that a store says it is in. Raises Malformed for one that is no more."""
+    """The cloud of a store's `environmentType`. Raises Malformed for one that was shut down."""
     if spec.use_azure_sdk and spec.environment_type == "GermanCloud":
         raise Malformed(
             "Azure Germany was discontinued on October 29, 2021",
@@ -54,10 +54,10 @@ def cloud_of(spec: AzureKvSpec) -> Cloud:
 
 
 async def _challenge_resource(http: Http) -> str:
-    """The resource that the vault itself wants tokens for.
+    """The resource that the vault's challenge names.
 
-    Only one that the vault's own name ends with: tokens of another could be used elsewhere. Raises
-    Malformed.
+    It must be a suffix of the vault's own host name: a token for another resource could be used elsewhere.
+    Raises Malformed.
     """
     doing = "asking the vault which tokens it takes"
     answer = await http.request(

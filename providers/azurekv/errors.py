@@ -1,4 +1,4 @@
-"""What Key Vault says when it refuses, as our errors with a remedy."""
+"""Key Vault's error responses as our errors, with hints."""
 
 import re
 from http import HTTPStatus
@@ -8,7 +8,7 @@ import msgspec
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 
-if TYPE_CHECKING:  # brings in TLS
+if TYPE_CHECKING:  # imports TLS
     from syncret.providers.kit.http import Answer
 
 EXPECTED: Final = (
@@ -18,7 +18,7 @@ EXPECTED: Final = (
     HTTPStatus.NOT_FOUND,
     HTTPStatus.CONFLICT,
 )
-"""What `refusal` judges; other statuses mean at Azure what they mean everywhere."""
+"""Statuses that `error_of` handles; all others mean at Azure what they mean everywhere."""
 
 _TENANT: Final = re.compile(r'authorization(?:_uri)?="https?://[^/"]+/([0-9a-fA-F-]{36})[/"]')
 _DENIED: Final = {
@@ -43,9 +43,9 @@ class _Failure(msgspec.Struct):
 
 
 def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
-    """The error that an answer among EXPECTED stands for; None where the vault says «not found».
+    """The error for a response whose status is among EXPECTED; None for "not found".
 
-    `allow` is what to grant where it says that the caller may not.
+    `allow` is what to grant if the caller is not allowed.
     """
     failure = answer.decode_if(_Failure)
     error = failure.error if failure is not None else _Error()

@@ -1,4 +1,4 @@
-"""Keys and certificates as a PushSecret holds them, turned into what Key Vault imports."""
+"""Converts keys and certificates of a PushSecret into what Key Vault imports."""
 
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _NO_CERTIFICATE: Final = "value from secret is not a valid certificate"
 
 
 class CertificateFile(NamedTuple):
-    """A certificate with its key: DER of the certificate, and the fields that import both."""
+    """The DER of a certificate, and the fields that import it with its key."""
 
     der: bytes
     fields: Mapping[str, Any]
@@ -41,7 +41,7 @@ def jwk(value: bytes) -> Mapping[str, Any]:
 
 
 def same_key(new: Mapping[str, Any], old: bytes) -> bool:
-    """Whether the vault's key (its public part, as JSON) is of the new one. Symmetric ones never tell."""
+    """Whether the vault's key (its public part, as JSON) is the same; always false for symmetric keys."""
     held = _json(old) or {}
     kind = str(new.get("kty", "")).removesuffix("-HSM")
     parts = _PUBLIC.get(kind, ())
@@ -72,7 +72,7 @@ def certificate_file(value: bytes) -> CertificateFile:
 
 
 def _from_pem(value: bytes) -> CertificateFile:
-    """Key Vault takes keys in PKCS#8 only, so others are written anew. The certificate of the key counts."""
+    """The certificate of the key; keys are converted to PKCS#8, the only format that Key Vault accepts."""
     from cryptography.hazmat.primitives.serialization import (
         Encoding,
         NoEncryption,
@@ -108,7 +108,7 @@ def _der(certificate: "Certificate") -> bytes:
 
 
 def _block(value: bytes) -> bytes:
-    """The one PEM block that is a private key."""
+    """The PEM block of the private key."""
     for block in value.split(_PEM)[1:]:
         if block.split(b"-----", 1)[0].endswith(b"PRIVATE KEY"):
             return _PEM + block

@@ -1,4 +1,4 @@
-"""What a vault holds: secrets, keys and certificates, by names that say which."""
+"""The objects of a vault (secrets, keys, certificates), and the keys that address them."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,127}")
 
 
 class Kind(NamedTuple):
-    """One sort of object: its prefix in keys, what people call it, and its place in URLs."""
+    """One kind of object: its prefix in keys, its noun, and its path in URLs."""
 
     prefix: str
     noun: str
@@ -29,7 +29,7 @@ _KINDS: Final = {kind.prefix: kind for kind in (SECRET, KEY, CERTIFICATE)}
 
 
 class Place(NamedTuple):
-    """Which object a key means."""
+    """The object that a key addresses."""
 
     kind: Kind
     name: str
@@ -66,7 +66,7 @@ def place_of(key: str) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """Moments in seconds since the epoch, as far as the vault tells them."""
+    """Timestamps in seconds since the epoch, as far as the vault returns them."""
 
     expires: int | None = None
     created: int | None = None
@@ -74,7 +74,7 @@ class Dates:
     not_before: int | None = None
 
     def shown(self) -> dict[str, str]:
-        """As they stand among the tags."""
+        """The timestamps as tags show them."""
         moments = {
             "attribute.expires": self.expires,
             "attribute.created": self.created,
@@ -90,7 +90,7 @@ class Dates:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One version of one object: its value (JSON for a key, CER for a certificate), and what is beside it."""
+    """One version of an object: its value (JSON for a key, CER for a certificate), tags and timestamps."""
 
     place: Place
     value: SecretBytes

@@ -1,4 +1,4 @@
-"""Values of what was read: a secret's text, a key as JSON, a certificate, or the tags of any of them."""
+"""The values of an object: a secret's text, a key as JSON, a certificate, or the tags of any of them."""
 
 from syncret.config.fields import Json
 from syncret.providers.azurekv.objects import CERTIFICATE, SECRET, Found
@@ -9,7 +9,7 @@ from syncret.providers.kit.golang import json as gojson
 
 
 def value_of(found: Found, ref: RemoteRef) -> SecretBytes:
-    """The value, the property of it, or a tag. Raises Malformed where there is no such thing."""
+    """The value, a property of it, or a tag. Raises Malformed if there is no such property or tag."""
     if ref.metadata:
         return _tag(found, ref.property)
     if found.place.kind is CERTIFICATE or not ref.property:
@@ -32,7 +32,7 @@ def fields_of(found: Found, ref: RemoteRef) -> SecretMap:
 
 
 def _tag(found: Found, name: str) -> SecretBytes:
-    """A tag, a path into a tag that holds JSON, or all tags as JSON; moments count as tags."""
+    """A tag, a path into a tag that holds JSON, or all tags as JSON; timestamps count as tags."""
     tags = {**found.tags, **found.dates.shown()}
     if not name:
         texts: dict[str, Json] = {key: value for key, value in tags.items() if value is not None}
@@ -73,7 +73,7 @@ def _strings(text: str) -> dict[str, str] | None:
 
 
 def _property(document: bytes, path: str, key: str) -> bytes:
-    """What the path leads to or, where it leads nowhere, the member of just this name, dots and all."""
+    """The value at a path or, if there is none, the member with the whole path as its name."""
     found = extract.value(document, path)
     if found is None and "." in path:
         found = extract.value(document, extract.escaped(path))

@@ -1,6 +1,6 @@
 """Pushes to a vault: sets secrets, imports keys and certificates, deletes.
 
-Only objects that carry our tag are touched; who made another one keeps it.
+Only objects with our tag are changed.
 """
 
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options, references
 from syncret.providers.kit.push_options import decode_spec
 
-if TYPE_CHECKING:  # brings in asyncio and TLS
+if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.azurekv.api import Api
 
 _LARGEST: Final = 25 * 1024
 
 
 class PushSpec(Model, forbid_unknown_fields=True):
-    """What a PushSecret may say beside the value. Expiry and content type are those of secrets."""
+    """The metadata of a PushSecret for Key Vault. Expiry and content type apply to secrets."""
 
     expiration_date: str = ""
     content_type: str = ""
@@ -42,7 +42,7 @@ class Pusher:
         self._api = api
 
     async def push(self, item: PushItem) -> None:
-        """A new version, where the current one is another; missing tags only are added to it."""
+        """Create a version if the current one differs; otherwise only add missing tags."""
         place = place_of(item.remote_key)
         spec = decode_spec(item.metadata, PushSpec) or PushSpec()
         push_options.check_tags(spec.tags)
@@ -56,7 +56,7 @@ class Pusher:
             await self._push_secret(place, value, spec, expires)
 
     async def delete(self, target: RemoteTarget) -> None:
-        """The whole object, whatever the property: the vault keeps it to be recovered for a while."""
+        """Delete the whole object (soft delete); the property is ignored."""
         place = place_of(target.remote_key)
         found = await self._api.get(place)
         if found is not None and found.owned:
@@ -98,14 +98,14 @@ class Pusher:
         await self._api.import_certificate(place, {**file.fields, "tags": _tags(spec)})
 
     async def _existing(self, place: Place) -> Found | None:
-        """What stands there now. Raises Denied where somebody else put it there."""
+        """The current object. Raises Denied if it is not ours."""
         found = await self._api.get(place)
         if found is not None and not found.owned:
             raise push_options.not_ours(f"{place} is not managed by external-secrets", str(place), "tag")
         return found
 
     async def _tag(self, found: Found, spec: PushSpec) -> None:
-        """Others may add tags of their own; only those that are missing or differ are a reason to write."""
+        """Write the tags if some of ours are missing or differ; others may add tags of their own."""
         wanted = {**found.tags, **_tags(spec)}
         if wanted != found.tags:
             await self._api.tag(found, wanted)
@@ -124,7 +124,7 @@ def _text(place: Place, value: bytes) -> str:
 
 
 def _moment(text: str) -> int | None:
-    """Seconds since the epoch; None where nothing is written."""
+    """Seconds since the epoch; None for an empty text."""
     if not text:
         return None
     try:

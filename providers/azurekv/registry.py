@@ -1,4 +1,4 @@
-"""Tokens of a container registry: for one of Entra, then, if asked, for one scope alone."""
+"""Tokens of a container registry: an Entra token is exchanged for a refresh token or one of a scope."""
 
 import os
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ async def registry_token(spec: AcrAccessTokenSpec, http: Http, context: OpenCont
 
 
 async def _choose_login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> Login:
-    """The first way that the spec names counts; all ask for a token of the resource manager."""
+    """The first method that the spec names; all get a token for the resource manager."""
     cloud = CLOUDS[spec.environment_type].with_overrides(os.environ)
     if not cloud.management:
         raise Malformed(
@@ -104,7 +104,7 @@ async def _request_token(
     fields: Mapping[str, str],
     model: type[T],
 ) -> T:
-    """What the registry gives for a form."""
+    """The registry's token for a grant."""
     body = form_body({"grant_type": grant, "service": spec.registry, **fields})
     doing = f"asking registry {spec.registry} for a token"
     answer = await http.request("POST", f"/oauth2/{path}", doing=doing, body=body, accept=_REFUSED)

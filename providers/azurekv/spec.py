@@ -1,4 +1,4 @@
-"""The spec of an Azure Key Vault store, and what it demands beyond its schema."""
+"""The spec of an Azure Key Vault store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -14,7 +14,7 @@ from syncret.providers.kit.spec_rules import filled, referent
 class AzureSecretRef(Model):
     """A service principal: its client ID with a secret or a certificate, from Secrets.
 
-    With WorkloadIdentity, client ID and tenant ID stand here or in the ServiceAccount's annotations.
+    With WorkloadIdentity, client ID and tenant ID are here or in the ServiceAccount's annotations.
     """
 
     client_id: SecretKeySelector | None = None
@@ -24,7 +24,7 @@ class AzureSecretRef(Model):
 
 
 class CustomCloud(Model):
-    """The endpoints of a cloud that Azure's own list does not know, such as an Azure Stack."""
+    """The endpoints of a cloud that is not in Azure's list, such as an Azure Stack."""
 
     active_directory_endpoint: str
     key_vault_endpoint: str | None = None
@@ -39,20 +39,20 @@ class AzureKvSpec(Model):
     auth_type: Literal["ServicePrincipal", "ManagedIdentity", "WorkloadIdentity"] = "ServicePrincipal"
     auth_secret_ref: AzureSecretRef = AzureSecretRef()
     service_account_ref: ServiceAccountSelector | None = None
-    """Whose token WorkloadIdentity exchanges."""
+    """The account whose token WorkloadIdentity exchanges."""
     identity_id: str | None = None
-    """Which managed identity is meant, where the machine has several."""
+    """The managed identity to use, if the machine has several."""
     tenant_id: str | None = None
     environment_type: Literal[
         "PublicCloud", "USGovernmentCloud", "ChinaCloud", "GermanCloud", "AzureStackCloud"
     ] = "PublicCloud"
     custom_cloud_config: CustomCloud | None = None
     use_azure_sdk: Defaulted[bool] = msgspec.field(default=False, name="useAzureSDK")
-    """Chose between two client libraries; here it permits `customCloudConfig`, and refuses GermanCloud."""
+    """Selected one of two libraries in ESO; here it permits `customCloudConfig` and refuses GermanCloud."""
 
 
 def check(spec: AzureKvSpec, scope: Scope) -> Iterator[Problem]:
-    """Selectors stay in scope; a custom cloud is described where it is used and permitted."""
+    """Selectors are in scope; a custom cloud is described if it is used, and permitted."""
     ref = spec.auth_secret_ref
     base, context = "authSecretRef", "invalid AuthSecretRef"
     yield from referent(ref.client_id, scope, f"{base}.clientId", f"{context}.ClientID")

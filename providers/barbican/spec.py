@@ -1,4 +1,4 @@
-"""The spec of an OpenStack Barbican store, and what it demands beyond its schema."""
+"""The spec of an OpenStack Barbican store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -38,14 +38,14 @@ class BarbicanSpec(Model):
 
     auth: BarbicanAuth
     auth_url: str | None = msgspec.field(default=None, name="authURL")
-    """The address of Keystone, which hands out the token and knows where Barbican is."""
+    """The address of Keystone, which issues the token and has Barbican in its catalog."""
     tenant_name: str | None = None
     domain_name: str | None = None
     region: str | None = None
 
 
 def check(spec: BarbicanSpec, scope: Scope) -> Iterator[Problem]:
-    """Keystone's address and a user name are there; selectors stay in scope."""
+    """Keystone's address and a user name are set; selectors are in scope."""
     missing = "barbican provider missing required field"
     yield from filled(
         spec.auth_url, "authURL", f"{missing}: authURL is required", "write the address of Keystone"

@@ -1,4 +1,4 @@
-"""The spec of a BeyondTrust Password Safe store, and what it demands beyond its schema."""
+"""The spec of a BeyondTrust Password Safe store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,7 +21,7 @@ class BeyondTrustCredential(Model):
 
 
 class BeyondTrustAuth(Model):
-    """Who the store is: an API key, or an OAuth client; a client certificate may come on top."""
+    """How the store authenticates: an API key or an OAuth client, and optionally a client certificate."""
 
     api_key: BeyondTrustCredential | None = None
     client_id: BeyondTrustCredential | None = None
@@ -31,7 +31,7 @@ class BeyondTrustAuth(Model):
 
 
 class BeyondTrustServer(Model):
-    """The Password Safe, and what is asked of it."""
+    """The Password Safe, and what is read from it."""
 
     api_url: str
     verify_ca: bool = msgspec.field(name="verifyCA")
@@ -39,7 +39,7 @@ class BeyondTrustServer(Model):
     retrieval_type: str | None = None
     """SECRET reads Secrets Safe, MANAGED_ACCOUNT the passwords of managed systems."""
     separator: str | None = None
-    """What stands between the folders of a key; a slash unless written."""
+    """The separator between the folders of a key; a slash by default."""
     decrypt: bool = True
     client_time_out_seconds: Assumed[int] = 45
 

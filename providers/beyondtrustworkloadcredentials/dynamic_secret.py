@@ -10,7 +10,7 @@ from syncret.providers.contract import Generator
 
 
 class WorkloadCredentialsDynamicSecretSpec(Model):
-    """A lease of one dynamic secret, which the end of the provider's `folderPath` names."""
+    """A lease of one dynamic secret, which the last part of the provider's `folderPath` names."""
 
     provider: BeyondTrustWorkloadCredentialsSpec
     retry_settings: RetrySettings | None = None

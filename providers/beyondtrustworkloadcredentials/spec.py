@@ -1,4 +1,4 @@
-"""The spec of a BeyondTrust Workload Credentials store, and what it demands beyond its schema."""
+"""The spec of a BeyondTrust Workload Credentials store, and its rules beyond the schema."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class ApiKey(Model):
 
 
 class WorkloadCredentialsAuth(Model):
-    """Who the store is."""
+    """How the store authenticates."""
 
     apikey: ApiKey
 
@@ -44,7 +44,7 @@ class BeyondTrustWorkloadCredentialsSpec(Model):
     auth: WorkloadCredentialsAuth
     server: WorkloadCredentialsServer
     folder_path: str | None = None
-    """The folder that keys start from; the root unless written."""
+    """The folder that keys start from; the root by default."""
     ca_bundle: Base64 | None = None
     ca_provider: CAProvider | None = None
 

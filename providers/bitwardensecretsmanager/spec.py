@@ -1,4 +1,4 @@
-"""The spec of a Bitwarden Secrets Manager store, and what it demands beyond its schema."""
+"""The spec of a Bitwarden Secrets Manager store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ class BitwardenSecretRef(Model):
 
 
 class BitwardenAuth(Model):
-    """Who the store is."""
+    """How the store authenticates."""
 
     secret_ref: BitwardenSecretRef
 
@@ -29,16 +29,16 @@ class BitwardenSpec(Model):
     organization_id: str = msgspec.field(name="organizationID")
     project_id: str = msgspec.field(name="projectID")
     bitwarden_server_sdk_url: str | None = msgspec.field(default=None, name="bitwardenServerSDKURL")
-    """The SDK server, a small https service that speaks to Bitwarden in the store's name."""
+    """The SDK server, a small https service that calls Bitwarden for the store."""
     api_url: str | None = msgspec.field(default=None, name="apiURL")
     identity_url: str | None = msgspec.field(default=None, name="identityURL")
     ca_bundle: str | None = None
-    """The authority of the SDK server's certificate, in base64."""
+    """The CA of the SDK server's certificate, in base64."""
     ca_provider: CAProvider | None = None
 
 
 def check(spec: BitwardenSpec, _scope: Scope) -> Iterator[Problem]:
-    """The SDK server's address is there; without a CA the machine's own must do."""
+    """The SDK server's address is set; without a CA the system's trust store is used."""
     yield from filled(
         spec.bitwarden_server_sdk_url,
         "bitwardenServerSDKURL",

@@ -1,4 +1,4 @@
-"""The spec of a Chef store, and what it demands beyond its schema."""
+"""The spec of a Chef store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ class ChefSecretRef(Model):
 
 
 class ChefAuth(Model):
-    """How the user proves who it is."""
+    """How the user authenticates."""
 
     secret_ref: ChefSecretRef
 
@@ -30,7 +30,7 @@ class ChefSpec(Model):
 
 
 def check(spec: ChefSpec, scope: Scope) -> Iterator[Problem]:
-    """User, address and key are there; the key's Secret is in scope."""
+    """User, address and key are set; the key's Secret is in scope."""
     prefix = "received invalid Chef SecretStore resource"
     yield from filled(spec.username, "username", f"{prefix}: missing username", "write the Chef user's name")
     hint = "write it as https://chef.example.com/organizations/acme/"

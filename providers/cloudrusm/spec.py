@@ -1,4 +1,4 @@
-"""The spec of a Cloud.ru store, and what it demands beyond its schema."""
+"""The spec of a Cloud.ru store, and its rules beyond the schema."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class CloudRuSecretRef(Model):
 
 
 class CloudRuAuth(Model):
-    """Who the store is."""
+    """How the store authenticates."""
 
     secret_ref: CloudRuSecretRef | None = None
 
@@ -38,7 +38,7 @@ class CloudRuSpec(Model):
 
 
 def check(spec: CloudRuSpec, scope: Scope) -> Iterator[Problem]:
-    """Key and project are there, the project is a UUID, selectors stay in scope."""
+    """Key and project are set, the project is a UUID, selectors are in scope."""
     yield from filled(
         spec.auth.secret_ref, "auth.secretRef", "invalid spec: auth.secretRef is required", "write it"
     )

@@ -1,4 +1,4 @@
-"""The spec of a Conjur store, and what it demands beyond its schema."""
+"""The spec of a Conjur store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -28,7 +28,7 @@ class CertAuth(Model):
     client_cert_ref: SecretKeySelector
     client_key_ref: SecretKeySelector
     host_id: str | None = None
-    """Not needed where the certificate's SPIFFE ID says it."""
+    """Not needed if the certificate has a SPIFFE ID."""
 
 
 class JwtAuth(Model):
@@ -38,14 +38,14 @@ class JwtAuth(Model):
     service_id: str = msgspec.field(name="serviceID")
     """The ID of the JWT authenticator's web service."""
     host_id: str | None = None
-    """Not needed where the authenticator takes the host from the token."""
+    """Not needed if the authenticator takes the host from the token."""
     service_account_ref: ServiceAccountSelector | None = None
     secret_ref: SecretKeySelector | None = None
-    """Its key is `token` unless written."""
+    """Its key is `token` by default."""
 
 
 class ConjurAuth(Model):
-    """Who the store is: exactly one of the three."""
+    """How the store authenticates: exactly one of the three."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
@@ -60,12 +60,12 @@ class ConjurSpec(Model):
     url: str
     auth: ConjurAuth
     ca_bundle: str | None = None
-    """The authority of the server's certificate, as PEM."""
+    """The CA of the server's certificate, as PEM."""
     ca_provider: CAProvider | None = None
 
 
 def check(spec: ConjurSpec, scope: Scope) -> Iterator[Problem]:
-    """Address and login are complete, selectors stay in scope."""
+    """Address and login are complete, selectors are in scope."""
     yield from filled(spec.url, "url", "conjur URL cannot be empty", "write the address of Conjur")
     if spec.auth.apikey:
         yield from _check_api_key(spec.auth.apikey, scope)

@@ -12,8 +12,8 @@ from syncret.providers.crd.spec import CrdSpec, check
 
 @asynccontextmanager
 async def open_crd(spec: CrdSpec, context: OpenContext) -> AsyncGenerator[CrdClient, None]:
-    """A client, once the server has the resource and lets us read it."""
-    from syncret.providers.kit.kube.access import open_kube  # brings in asyncio and TLS
+    """Open a client, after checking that the server has the resource and lets us read it."""
+    from syncret.providers.kit.kube.access import open_kube  # imports asyncio and TLS
 
     async with open_kube(spec.server, spec.auth, spec.auth_ref, context) as kube:
         resource, scope = spec.resource, context.scope

@@ -1,7 +1,4 @@
-"""Serves a store from objects of one resource of a Kubernetes API, as far as its whitelist allows.
-
-What the rules of a store's whitelist allow. Pure.
-"""
+"""The client of a store that reads objects of one Kubernetes resource, as far as its whitelist allows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,7 +33,7 @@ class _Rule(NamedTuple):
 
 
 class Whitelist:
-    """The rules; none allow everything. Namespaces count for cluster-scoped stores alone."""
+    """The rules of a store; none allow everything. Namespaces count only in a ClusterSecretStore."""
 
     def __init__(self, rules: Sequence[WhitelistRule], *, cluster: bool) -> None:
         self._rules = [
@@ -49,11 +46,11 @@ class Whitelist:
         ]
 
     def allows_object(self, name: str, namespace: str) -> bool:
-        """Whether anything of this object may be read."""
+        """Whether some part of this object may be read."""
         return not self._rules or any(rule.fits(name, namespace) for rule in self._rules)
 
     def allows_property(self, name: str, namespace: str, property_path: str) -> bool:
-        """Whether this property of the object may be read or, where none is asked, all of it."""
+        """Whether this property of the object may be read; empty: the whole object."""
         return not self._rules or any(
             rule.fits(name, namespace)
             and (
@@ -64,7 +61,7 @@ class Whitelist:
         )
 
 
-if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
+if TYPE_CHECKING:  # validation, and listing providers, must not import the HTTP stack
     from syncret.providers.kit.kube.client import Kube
 
 
@@ -79,28 +76,28 @@ class ServedResource(NamedTuple):
 
 
 class ObjectName(NamedTuple):
-    """What a remote key means; the namespace is empty where the resource has none."""
+    """The object of a remote key; the namespace is empty for a cluster-scoped resource."""
 
     namespace: str
     name: str
 
 
 class CrdClient:
-    """Reads and finds objects; each is its JSON, and a property a gjson path in it."""
+    """Reads and finds objects; a value is the object as JSON, a property is a gjson path in it."""
 
     converts_keys = True
 
     def __init__(self, kube: "Kube", served: ServedResource, allowed: Whitelist, scope: Scope) -> None:
         self._kube = kube
         self._served = served
-        self._allowed = allowed
+        self._whitelist = allowed
         self._scope = scope
 
     def __repr__(self) -> str:
         return f"<CrdClient {self._served.kind} {self._kube!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """One object is one request."""
+        """The key of the object: properties do not matter."""
         return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, bytes | SyncError]:
@@ -110,7 +107,7 @@ class CrdClient:
         return SecretBytes(self._extract(payload, ref))
 
     def fields(self, payload: bytes, ref: RemoteRef) -> SecretMap | None:
-        """The members; what is no object stands under `value`."""
+        """The members of an object; any other value under the key `value`."""
         found = self._extract(payload, ref)
         try:
             members = gojson.to_secret_map(found)
@@ -119,7 +116,7 @@ class CrdClient:
         return {key: SecretBytes(member) for key, member in members.items()}
 
     async def find(self, query: FindQuery) -> SecretMap:
-        """By name; of a cluster-scoped store the names are `namespace/name`."""
+        """Objects whose names match; in a ClusterSecretStore the names are `namespace/name`."""
         if query.tags is not None or query.path is not None:
             raise Malformed("unsupported find operator", hint="objects are found by name.regexp only")
         matches = regexp.compile(query.name).search if query.name else None
@@ -130,7 +127,7 @@ class CrdClient:
         async for document in self._kube.list(self._path(ObjectName(namespace, "")), doing=doing):
             target = ObjectName(document["metadata"].get("namespace", ""), document["metadata"]["name"])
             key = f"{target.namespace}/{target.name}" if self._full_names else target.name
-            if (matches is None or matches(key)) and self._allowed.allows_property(
+            if (matches is None or matches(key)) and self._whitelist.allows_property(
                 target.name, target.namespace, ""
             ):
                 whole = {"apiVersion": self._api_version, "kind": self._served.kind, **document}
@@ -138,7 +135,7 @@ class CrdClient:
         return found
 
     async def probe(self) -> Readiness:
-        """Opening has asked already whether objects may be read."""
+        """Always ready: opening checked that objects may be read."""
         return "ready"
 
     @property
@@ -152,7 +149,7 @@ class CrdClient:
 
     async def _object(self, key: RemoteKey) -> bytes | None:
         target = self._parse_key(key.key)
-        if not self._allowed.allows_object(target.name, target.namespace if self._scope.cluster else ""):
+        if not self._whitelist.allows_object(target.name, target.namespace if self._scope.cluster else ""):
             raise _denied(key.key)
         doing = f"reading {self._served.kind} {key.key}"
         document = await self._kube.get(self._path(target), doing=doing)
@@ -161,7 +158,7 @@ class CrdClient:
     def _extract(self, payload: bytes, ref: RemoteRef) -> bytes:
         target = self._parse_key(ref.key)
         namespace = target.namespace if self._scope.cluster else ""
-        if not self._allowed.allows_property(target.name, namespace, ref.property):
+        if not self._whitelist.allows_property(target.name, namespace, ref.property):
             raise _denied(ref.key)
         if not ref.property:
             return payload
@@ -173,7 +170,7 @@ class CrdClient:
         return found
 
     def _parse_key(self, key: str) -> ObjectName:
-        """What a remote key means in this store, of this resource. Raises Malformed."""
+        """The object of a remote key. Raises Malformed."""
         if not key:
             raise Malformed("crd: remoteRef.key must not be empty", hint="write the object's name")
         if not self._scope.cluster and "/" in key:
@@ -213,7 +210,7 @@ class CrdClient:
 
 
 async def served_resource(kube: "Kube", group: str, version: str, kind: str) -> ServedResource:
-    """How the server serves a kind. Raises Malformed where it does not."""
+    """The resource of a kind, from the server's discovery. Raises Malformed if there is none."""
     for each in await kube.resources(group, version, doing=f"looking for kind {kind}"):
         if each.get("kind") == kind and "/" not in each["name"]:
             return ServedResource(group, version, kind, each["name"], each.get("namespaced") is True)
@@ -224,7 +221,7 @@ async def served_resource(kube: "Kube", group: str, version: str, kind: str) -> 
 
 
 async def check_access(kube: "Kube", served: ServedResource, verb: str, namespace: str) -> None:
-    """Raises Denied where the server says that we may not."""
+    """Raises Denied if the server does not allow it."""
     if not await kube.allowed(verb, served.plural, group=served.group, namespace=namespace):
         raise Denied(
             f'crd: serviceaccount is not allowed to "{verb}" resource "{served.plural}" in apiGroup '

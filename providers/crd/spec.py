@@ -1,4 +1,4 @@
-"""The spec of a store that reads Kubernetes resources, and what it demands beyond its schema."""
+"""The spec of a store that reads Kubernetes resources, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
@@ -13,7 +13,7 @@ from syncret.providers.kit.kube.spec import KubernetesAuth, KubernetesServer, ch
 
 
 class Resource(Model):
-    """Which resource is read."""
+    """The resource that is read."""
 
     group: str
     """Empty for the core group, and written even then: a typo must not read another resource."""
@@ -22,7 +22,7 @@ class Resource(Model):
 
 
 class WhitelistRule(Model):
-    """Regular expressions for objects and for the properties asked of them; an absent one matches all."""
+    """Regular expressions for objects and their properties; an absent one matches all."""
 
     name: str | None = None
     namespace: str | None = None
@@ -56,12 +56,12 @@ class CrdSpec(Model):
     server: KubernetesServer = KubernetesServer()
     auth: KubernetesAuth | None = None
     auth_ref: SecretKeySelector | None = None
-    """A Secret that holds a kubeconfig, in place of `server` and `auth`."""
+    """A Secret that contains a kubeconfig, instead of `server` and `auth`."""
     whitelist: Whitelist = Whitelist()
 
 
 def check(spec: CrdSpec, scope: Scope) -> Iterator[Problem]:
-    """The connection is complete, the resource is no Secret, the whitelist can be read and can match."""
+    """The connection is complete, the resource is no Secret, the patterns of the whitelist compile."""
     yield from check_connection(spec.server, spec.auth, spec.auth_ref, scope)
     resource = spec.resource
     if (resource.group in {"", "core"}) and resource.version == "v1" and resource.kind.lower() == "secret":
@@ -94,7 +94,7 @@ def _check_rule(rule: WhitelistRule, scope: Scope, path: str) -> Iterator[Proble
 
 
 def _check_pattern(pattern: str, path: str) -> Iterator[Problem]:
-    from syncret.providers.kit.golang import regexp  # RE2 is not needed to know what a spec looks like
+    from syncret.providers.kit.golang import regexp  # RE2 is not needed to read a spec
 
     try:
         regexp.compile(pattern)

@@ -1,4 +1,4 @@
-"""The spec of a Delinea DevOps Secrets Vault store, and what it demands beyond its schema."""
+"""The spec of a Delinea DevOps Secrets Vault store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -23,13 +23,13 @@ class DelineaSpec(Model):
     tenant: str
     """The first part of the vault's host name."""
     tld: str | None = None
-    """The last part of the vault's host name; `com` unless written."""
+    """The last part of the vault's host name; `com` by default."""
     url_template: str | None = None
     """Go's `fmt` pattern of the address, for tenant, top-level domain, path and resource."""
 
 
 def check(spec: DelineaSpec, scope: Scope) -> Iterator[Problem]:
-    """The tenant is there; both credentials are complete and in scope."""
+    """The tenant is set; both credentials are complete and in scope."""
     yield from filled(spec.tenant, "tenant", "tenant must not be empty", "write the tenant's name")
     for path, credential in (("clientId", spec.client_id), ("clientSecret", spec.client_secret)):
         yield from value_or_ref(credential.value, credential.secret_ref, path)

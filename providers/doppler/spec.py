@@ -1,4 +1,4 @@
-"""The spec of a Doppler store, and what it demands beyond its schema."""
+"""The spec of a Doppler store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -11,13 +11,13 @@ from syncret.providers.kit.spec_rules import filled, strict
 
 
 class DopplerSecretRef(Model):
-    """A Doppler token from a Secret; its key is `dopplerToken` unless written."""
+    """A Doppler token from a Secret; its key is `dopplerToken` by default."""
 
     doppler_token: SecretKeySelector
 
 
 class DopplerOidc(Model):
-    """Trades a ServiceAccount's token for a Doppler one."""
+    """Exchanges a ServiceAccount's token for a Doppler token."""
 
     identity: str
     """The ID of the Doppler service account identity that trusts the cluster."""
@@ -30,7 +30,7 @@ def _has_one(document: Document) -> bool:
 
 
 class DopplerAuth(Model):
-    """Who the store is."""
+    """How the store authenticates."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -46,7 +46,7 @@ class DopplerAuth(Model):
 
 
 class DopplerSpec(Model):
-    """Reads secrets of one config of one project. A service token brings both with it."""
+    """Reads secrets of one config of one project. A service token implies both."""
 
     auth: DopplerAuth
     project: str | None = None
@@ -54,7 +54,7 @@ class DopplerSpec(Model):
     name_transformer: (
         Literal["upper-camel", "camel", "lower-snake", "tf-var", "dotnet-env", "lower-kebab"] | None
     ) = None
-    """How Doppler spells the names that it answers with."""
+    """How Doppler spells the names that it returns."""
     format: Literal["json", "dotnet-json", "env", "yaml", "docker"] | None = None
     """Downloads all secrets as one file of this format, under the key `DOPPLER_SECRETS_FILE`."""
 

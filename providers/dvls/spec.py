@@ -1,4 +1,4 @@
-"""The spec of a Devolutions Server store, and what it demands beyond its schema."""
+"""The spec of a Devolutions Server store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ class DvlsSecretRef(Model):
 
 
 class DvlsAuth(Model):
-    """Who the store is."""
+    """How the store authenticates."""
 
     secret_ref: DvlsSecretRef
 
@@ -29,11 +29,11 @@ class DvlsSpec(Model):
     vault: str | None = None
     """Name or UUID of the vault; without it every key begins with the vault's UUID and a slash."""
     insecure: bool = False
-    """Permits plain http: whoever listens on the way reads the secrets."""
+    """Permits plain http, which exposes the secrets to anyone on the network path."""
 
 
 def check(spec: DvlsSpec, scope: Scope) -> Iterator[Problem]:
-    """The server's address is a URL and encrypted, the vault's name clean, the login complete."""
+    """The server's address is a URL and encrypted, the vault's name is valid, the login complete."""
     yield from _check_url(spec.server_url, insecure=spec.insecure)
     vault = spec.vault or ""
     if vault != vault.strip():

@@ -1,4 +1,4 @@
-"""A store whose values stand in its own manifest: for samples, tests and simulations, not for secrets."""
+"""The fake provider, whose values are in the manifest: for samples, tests and simulations only."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ _BATCH: Final = 1000
 
 @asynccontextmanager
 async def open_fake(spec: FakeSpec, context: OpenContext) -> AsyncGenerator[FakeClient, None]:
-    """A client on the manager of this store, seeded anew from the spec; what was pushed is still there."""
+    """Open a client on this store's manager, seeded anew from the spec; pushed entries are kept."""
     manager = context.store_memory.setdefault("manager", SecretManager())
     manager.seed(Seed(entry.key, entry.value, entry.version) for entry in spec.data)
     yield FakeClient(manager, spec.validation_result)
@@ -24,4 +24,4 @@ async def open_fake(spec: FakeSpec, context: OpenContext) -> AsyncGenerator[Fake
 PROVIDER: Final = Provider(
     SpecType("fake", FakeSpec, check=check, maintained=False), open=open_fake, batch_size=_BATCH
 )
-"""The embedded store. Nobody maintains it upstream, which admission warns of."""
+"""The fake provider. It is unmaintained upstream, so admission warns."""

@@ -1,4 +1,4 @@
-"""Serves one store from a secret manager in memory."""
+"""The client of a store whose secret manager is in memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -22,7 +22,7 @@ _READY: Final = 0
 
 
 class FakeClient:
-    """Reads, finds, pushes, deletes and probes. A version is the one that is named, never the newest."""
+    """Reads, finds, pushes, deletes and probes. A version matches exactly; there is no latest one."""
 
     converts_keys = True
 

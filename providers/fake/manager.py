@@ -7,11 +7,11 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 
 _LATEST: Final = ""
-"""What is pushed has no version; it is no alias for the newest one."""
+"""Pushed entries have this empty version; it is no alias for the newest one."""
 
 
 class Seed(NamedTuple):
-    """One entry that is there from the start."""
+    """One entry that exists from the start."""
 
     key: str
     value: str
@@ -21,8 +21,8 @@ class Seed(NamedTuple):
 class SecretManager:
     """Entries by key and version. A value is bytes; if it is a JSON object, its members are its properties.
 
-    What it is made with, and what is pushed, lives as long as the manager and can be changed. Seeded entries
-    are the ones of a store's own spec: they come and go with it, and nobody else changes them.
+    Initial and pushed entries live as long as the manager and can be changed. Seeded entries are those of a
+    store's spec: they change with the spec alone.
     """
 
     def __init__(self, entries: Iterable[Seed] = ()) -> None:
@@ -41,15 +41,15 @@ class SecretManager:
         self._seeded = frozenset(entries)
 
     def get(self, key: str, version: str = _LATEST) -> bytes | None:
-        """The value of one version; None where there is none."""
+        """The value of one version; None if there is none."""
         return self._values.get((key, version))
 
     def find(self, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-        """The values of all keys that are wanted, each in the version that sorts last."""
+        """The values of all keys that match, each in the version that sorts last."""
         return {key: self._values[key, version] for key, version in sorted(self._values) if wanted(key)}
 
     def put(self, key: str, value: bytes, name: str = "") -> bool:
-        """Store a value, or one property of it; says whether anything changed.
+        """Store a value, or one property of it; returns whether anything changed.
 
         Raises Malformed for a seeded key, and for a property of a value that is no JSON object.
         """
@@ -64,7 +64,7 @@ class SecretManager:
         return True
 
     def remove(self, key: str, name: str = "") -> bool:
-        """Remove an entry, or one property of it; says whether anything was there. Seeded ones stay."""
+        """Remove an entry, or one property of it; returns whether it existed. Seeded ones stay."""
         place = (key, _LATEST)
         fields = (_fields(self._values.get(place)) or {}) if name else {}
         if place in self._seeded or place not in self._values or (name and name not in fields):
@@ -77,7 +77,7 @@ class SecretManager:
         return True
 
     def has(self, key: str, name: str = "") -> bool:
-        """Whether the entry, or the property, is there. A seeded one counts as a whole: it is closed."""
+        """Whether the entry, or the property, exists. Of a seeded entry every property counts as existing."""
         place = (key, _LATEST)
         if name and place not in self._seeded:
             return name in (_fields(self._values.get(place)) or ())
@@ -99,7 +99,7 @@ def _by_version(entries: Iterable[Seed]) -> dict[tuple[str, str], bytes]:
 
 
 def _fields(value: bytes | None) -> dict[str, str] | None:
-    """The members of a JSON object as raw text; None where there is no object."""
+    """The members of a JSON object as raw text; None if it is no object."""
     try:
         return None if value is None else gojson.raw_fields(value)
     except Malformed:

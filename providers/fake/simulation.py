@@ -1,4 +1,4 @@
-"""What stands in for providers in a simulation: a secret manager in memory, or nothing that answers."""
+"""Replaces providers in a simulation: by a secret manager in memory, or by an unreachable one."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -14,9 +14,9 @@ from syncret.providers.fake.manager import SecretManager, Seed
 
 
 def simulated(provider: Provider[Any], seeds: Iterable[Seed] | None) -> Provider[Any]:
-    """The provider of a store as a simulation has it; it opens no connection.
+    """The provider of a store in a simulation; it opens no connection.
 
-    The embedded one stays as it is. Any other is served from `seeds`; without them it cannot be reached, as
+    The fake provider stays as it is. Any other is served from `seeds`; without seeds it is unreachable, as
     from a machine without a network.
     """
     if provider is fake.PROVIDER:

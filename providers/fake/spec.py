@@ -1,4 +1,4 @@
-"""The spec of an embedded store: its values stand in the manifest itself."""
+"""The spec of a fake store: its values are in the manifest itself."""
 
 from collections.abc import Iterator
 
@@ -16,11 +16,11 @@ class FakeData(Model):
 
 
 class FakeSpec(Model):
-    """Values held in memory, for samples, tests and trying things out."""
+    """Values in memory, for samples, tests and trying things out."""
 
     data: tuple[FakeData, ...]
     validation_result: int = 0
-    """What probing the store yields: 0 ready, 1 unknown, 2 an error."""
+    """The result of probing the store: 0 ready, 1 unknown, 2 an error."""
 
 
 def check(spec: FakeSpec, _scope: Scope) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""The spec of a Fortanix store, and what it demands beyond its schema."""
+"""The spec of a Fortanix store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ class FortanixSpec(Model):
     """Reads security objects that one app may see."""
 
     api_url: str | None = None
-    """`https://sdkms.fortanix.com` unless written."""
+    """`https://sdkms.fortanix.com` by default."""
     api_key: FortanixApiKey | None = None
 
 

@@ -1,9 +1,9 @@
 """Google Cloud Secret Manager.
 
-spec      what a store says                 auth, federation   who the store is to Google
-api       the REST calls                    payloads           values in what was fetched
-client    reads and finds                   writing            pushes and deletes
-gcr       the generator                     connection         all of it, put together
+spec      the spec of a store, its rules     auth, federation   logins at Google
+api       the REST calls                     payloads           values and properties of an entry
+client    the client of a store              push               pushes and deletes
+gcr       the generator                      connection         opens a store
 """
 
 from collections.abc import AsyncGenerator
@@ -18,12 +18,12 @@ from syncret.providers.gcpsm.spec import GcpSmSpec, check
 
 @asynccontextmanager
 async def open_gcpsm(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[GcpSmClient, None]:
-    """The client of one store, logged in."""
-    from syncret.providers.gcpsm.connection import open_store  # brings in asyncio and TLS
+    """Open a client of one store, logged in."""
+    from syncret.providers.gcpsm.connection import open_store  # imports asyncio and TLS
 
     async with open_store(spec, context) as client:
         yield client
 
 
 PROVIDER: Final = Provider(SpecType("gcpsm", GcpSmSpec, check=check), open=open_gcpsm)
-"""One value is one call: Google has no interface for several, so the session shares and does not batch."""
+"""One value is one call, as Google has no batch API: the session shares reads and does not batch."""

@@ -1,4 +1,4 @@
-"""Secret Manager's REST API, as far as this provider uses it; names in, JSON or payloads out."""
+"""Secret Manager's REST API, as far as this provider uses it."""
 
 import re
 from base64 import b64decode, b64encode
@@ -24,7 +24,7 @@ class _Topic(msgspec.Struct):
 
 
 class Secret(msgspec.Struct):
-    """What stands beside the versions."""
+    """A secret without its versions."""
 
     name: str
     etag: str = ""
@@ -34,7 +34,7 @@ class Secret(msgspec.Struct):
 
     @property
     def id(self) -> str:
-        """Its name without project and location."""
+        """The name without project and location."""
         return self.name.rpartition("/")[2]
 
 
@@ -53,7 +53,7 @@ class _Page(msgspec.Struct, rename="camel"):
 
 
 class Api:
-    """The secrets of one project, global ones or those of one location. Absence is None.
+    """The secrets of one project, global or of one location; None if there is no such secret.
 
     Raises Unusable for a version that is disabled or destroyed.
     """
@@ -83,12 +83,12 @@ class Api:
         pages = self._pages(f"{self._path(name)}/versions", params, f"listing the versions of {name}")
         async with aclosing(pages):
             async for page in pages:
-                if page.versions:  # Google filters what a page would hold: the first may be empty
+                if page.versions:  # Google filters after paging: the first page may be empty
                     return page.versions[0].id
         return None
 
     async def list(self, wanted: str) -> AsyncIterator[Secret]:
-        """The secrets that fit a filter of Google's; all for an empty one."""
+        """The secrets that match a filter expression; all for an empty one."""
         params = {"pageSize": _PAGE}
         if wanted:
             params["filter"] = wanted
@@ -97,7 +97,7 @@ class Api:
                 yield secret
 
     async def create(self, name: str, fields: Mapping[str, Any]) -> None:
-        """A secret without a version."""
+        """Create a secret without a version."""
         self._path(name)
         doing = f"creating {name}"
         if (
@@ -109,7 +109,7 @@ class Api:
             )
 
     async def change(self, secret: Secret, fields: Mapping[str, Any]) -> None:
-        """Replace these fields, if nobody else has changed the secret meanwhile."""
+        """Replace these fields. Raises Conflict if the secret was changed meanwhile."""
         body = {**fields, "etag": secret.etag}
         params = {"updateMask": ",".join(fields)}
         doing = f"changing the metadata of {secret.id}"
@@ -117,14 +117,14 @@ class Api:
             raise Malformed(f"{doing}: it was deleted meanwhile")
 
     async def add(self, name: str, value: bytes) -> None:
-        """Another version, which is the latest then. Google takes 1 to 65,536 bytes."""
+        """Add a version, which becomes the latest. Google accepts 1 to 65,536 bytes."""
         doing = f"adding a version to {name}"
         body = {"payload": {"data": b64encode(value).decode()}}
         if await self._call("POST", f"{self._path(name)}:addVersion", doing=doing, body=body) is None:
             raise Malformed(f"{doing}: it was deleted meanwhile")
 
     async def delete(self, secret: Secret) -> None:
-        """The secret with all versions, if nobody else has changed it meanwhile; gone already is no error."""
+        """Delete the secret; a missing one is no error. Raises Conflict if it was changed meanwhile."""
         params = {"etag": secret.etag} if secret.etag else None
         await self._call("DELETE", self._path(secret.id), doing=f"deleting {secret.id}", params=params)
 
@@ -154,7 +154,7 @@ class Api:
         params: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Answer | None:
-        """The answer; None where Google says «not found»."""
+        """The response; None for "not found"."""
         content = None if body is None else json_body(body)
 
         async def call(access: Access) -> Answer:
@@ -183,7 +183,7 @@ class Api:
         return None
 
     async def check_login(self) -> None:
-        """Raises SyncError where there is no login."""
+        """Log in if needed. Raises SyncError if that fails."""
         await self._tokens.get()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Who a store is to Google: by a key, as a workload of GKE, by federation, or as the environment says."""
+"""How a store logs in to Google: key, workload identity, federation or application default credentials."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _LOCATION: Final = re.compile(r"[a-z0-9-]+")
 
 @dataclass(frozen=True, slots=True)
 class LoginContext:
-    """What a login may use. The base of `http` is Secret Manager."""
+    """What a login needs; the base URL of `http` is Secret Manager."""
 
     http: Http
     context: OpenContext
@@ -36,7 +36,7 @@ class LoginContext:
 
 @asynccontextmanager
 async def open_login_context(context: OpenContext, location: str = "") -> AsyncGenerator[LoginContext, None]:
-    """As this process has them. Raises Malformed for a location that is none: it is a part of a host."""
+    """Open the context. Raises Malformed for an invalid location: it becomes part of a host name."""
     if location and not _LOCATION.fullmatch(location):
         raise Malformed("location is not a location of Google", hint="write it as us-east1")
     endpoints = Endpoints.of(os.environ)
@@ -45,7 +45,7 @@ async def open_login_context(context: OpenContext, location: str = "") -> AsyncG
 
 
 async def choose_login(auth: GcpAuth, project: str, login_context: LoginContext) -> Login:
-    """The first way that the spec names counts. `project` is the cluster's, where the spec names none."""
+    """The first method that the spec names; `project` is the cluster's default."""
     if auth.secret_ref is not None:
         return await _key_login(auth.secret_ref, login_context)
     if auth.workload_identity is not None:
@@ -64,7 +64,7 @@ async def choose_login(auth: GcpAuth, project: str, login_context: LoginContext)
 
 
 async def project_of(written: str | None, auth: GcpAuth, login_context: LoginContext) -> str:
-    """The project of a store: written, or the cluster's, or the machine's."""
+    """The project of a store: that of the spec, of the cluster, or of the machine."""
     cluster = auth.workload_identity.cluster_project_id if auth.workload_identity else None
     if written or cluster:
         return written or cluster or ""
@@ -88,7 +88,7 @@ async def _key_login(ref: GcpSecretRef, login_context: LoginContext) -> Login:
 async def _workload_login(
     identity: GcpWorkloadIdentity, project: str, login_context: LoginContext
 ) -> ExpiringValue[Access]:
-    """As the service account that the ServiceAccount stands for; as itself, where it stands for none."""
+    """A token of the Google service account of a ServiceAccount, or of the ServiceAccount itself."""
     workload = Workload(
         identity.service_account_ref,
         identity.cluster_project_id or project,

@@ -1,6 +1,6 @@
-"""Serves one store from Secret Manager.
+"""The client of a Google Secret Manager store.
 
-The filters of Google's lists: https://cloud.google.com/secret-manager/docs/filtering.
+Filters of lists: https://cloud.google.com/secret-manager/docs/filtering.
 """
 
 import re
@@ -27,30 +27,30 @@ from syncret.providers.kit.google.errors import Unusable
 
 
 def filter_text(path: str, labels: Sequence[tuple[str, str]]) -> str:
-    """Google's filter for a part of a name and for labels."""
+    """The filter expression for a part of a name and for labels."""
     terms = [f"labels.{_word(key)}={_word(value)}" for key, value in labels]
     return " ".join([*terms, f"name:{_word(path)}"] if path else terms)
 
 
 def _word(text: str) -> str:
-    """A word of the filter language, in quotes where it could be read as more than a word."""
+    """A word of the filter language, quoted if it could be read as more than a word."""
     if re.fullmatch(r"[\w-]+", text):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-if TYPE_CHECKING:  # brings in asyncio and TLS
+if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.gcpsm.api import Api, Secret
 
 _LATEST: Final = "latest"
 
 
 class GcpSmClient:
-    """Reads, finds, pushes, deletes and probes. It has no batches: Google has none.
+    """Reads, finds, pushes, deletes and probes. No batches: Google has no API for them.
 
     Args:
-        falls_back: whether the newest enabled version is taken where the latest is disabled or destroyed.
+        falls_back: whether to use the newest enabled version if the latest is disabled or destroyed.
     """
 
     converts_keys = True
@@ -113,7 +113,7 @@ class GcpSmClient:
         return await self._api.access(key.key, newest or _LATEST)
 
     async def _latest(self, name: str) -> Payload | None:
-        """None for a secret that has no version yet."""
+        """The latest version; None for a secret without versions."""
         return await self._fetch(RemoteKey(name))
 
 

@@ -1,4 +1,4 @@
-"""Puts together what serves one store: HTTP, a login, and a client on both."""
+"""Opens a store: HTTP, a login, and a client that uses both."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,7 +1,7 @@
-"""Workload identity federation: exchanges the store's token of another issuer for one of Google's.
+"""Workload identity federation: exchanges a token of another issuer for a Google token.
 
-What the configuration names comes from whoever may write a ConfigMap, so it is held to more than Google's own
-clients hold it to: tokens go to Google only, the daemon's own are never sent, programs are not run.
+Anyone who may write the ConfigMap controls the configuration, so it is restricted more than by Google's own
+clients: tokens go to Google only, the daemon's own tokens are never sent, and programs are not run.
 """
 
 import re
@@ -52,7 +52,7 @@ async def federation(
     endpoints: Endpoints,
     environment: Mapping[str, str],
 ) -> Login:
-    """The login that the spec describes. Raises SyncError where it describes none that is allowed."""
+    """The login that the spec describes. Raises SyncError for one that is incomplete or not allowed."""
     sources = (spec.cred_config, spec.service_account_ref, spec.aws_security_credentials)
     if sum(source is not None for source in sources) != 1:
         raise Malformed(
@@ -113,7 +113,7 @@ async def _read_configuration(
 
 
 def _check_addresses(account: ExternalAccount, universe: str) -> None:
-    """Tokens are sent to Google, and to nobody else."""
+    """Raises Malformed if tokens would be sent elsewhere than to Google."""
     google = rf"(?:[a-z0-9-]+\.)*{re.escape(universe)}"
     if not account.audience:
         raise _invalid("audience is empty", "write the full name of the pool's provider")

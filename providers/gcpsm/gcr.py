@@ -27,7 +27,7 @@ class GcrWorkloadIdentity(Model):
 
 
 class GcrAuth(Model):
-    """How to log in to Google; empty: as the environment says."""
+    """How to log in to Google; empty: application default credentials."""
 
     secret_ref: GcpSecretRef | None = None
     workload_identity: GcrWorkloadIdentity | None = None
@@ -43,11 +43,11 @@ class GcrAccessTokenSpec(Model):
 
 async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:
     """A login for the registry. The token ends by itself; there is nothing to clean up."""
-    from syncret.providers.gcpsm.auth import choose_login, open_login_context  # brings in asyncio and TLS
+    from syncret.providers.gcpsm.auth import choose_login, open_login_context  # imports asyncio and TLS
 
     async with open_login_context(context) as login_context:
         token = await (await choose_login(_store_auth(spec.auth), spec.project_id, login_context))()
-    # A login that says no end has one all the same, in an hour at most.
+    # A token without an expiry is assumed to expire in an hour.
     expiry = int(token.expires if token.expires is not None else context.now() + _HOUR)
     values = {
         "username": b"oauth2accesstoken",
@@ -58,7 +58,7 @@ async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:
 
 
 def _store_auth(auth: GcrAuth) -> GcpAuth:
-    """The same, as a store has it."""
+    """The same in the form of a store's auth."""
     workload = auth.workload_identity
     return GcpAuth(
         secret_ref=auth.secret_ref,

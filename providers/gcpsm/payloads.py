@@ -1,4 +1,4 @@
-"""What was fetched, and the values in it: a payload, or what is written beside it."""
+"""The values of a fetched entry: its payload, or its labels and annotations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ _NOUNS = {"annotations": "annotation", "labels": "label"}
 
 @dataclass(frozen=True, slots=True)
 class SecretMetadata:
-    """Labels and annotations of a secret. Google leaves out what is empty, and so `null` it is here."""
+    """Labels and annotations of a secret; null if Google omits them as empty."""
 
     annotations: Mapping[str, str] | None
     labels: Mapping[str, str] | None
 
     def value(self, ref: RemoteRef) -> SecretBytes:
-        """All as JSON, one of the two, or one entry of it (`labels.team`)."""
+        """Both as JSON, one of the two, or one entry of it (`labels.team`)."""
         parts = {"annotations": self.annotations, "labels": self.labels}
         if not ref.property:
             return _json({name: None if part is None else dict(part) for name, part in parts.items()})
@@ -46,7 +46,7 @@ Payload: TypeAlias = SecretBytes | SecretMetadata
 
 
 def value_of(payload: Payload, ref: RemoteRef) -> SecretBytes:
-    """The value, or the property of it. Raises Malformed where there is no such property."""
+    """The value, or a property of it. Raises Malformed if there is no such property."""
     if isinstance(payload, SecretMetadata):
         return payload.value(ref)
     if not ref.property:
@@ -58,7 +58,7 @@ def value_of(payload: Payload, ref: RemoteRef) -> SecretBytes:
 
 
 def property_of(document: bytes, path: str) -> bytes | None:
-    """A property: the name with all its dots, or else a path. Raises Malformed where there is no JSON."""
+    """A property: the member of that whole name, or else a path. Raises Malformed if the value is no JSON."""
     problem = ""
     try:
         gojson.unmarshal(document, keep_numbers=True)

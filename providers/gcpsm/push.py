@@ -1,6 +1,6 @@
-"""Pushes to Secret Manager: makes secrets, changes what stands beside them, adds versions, deletes.
+"""Pushes to Secret Manager: creates secrets, updates labels and topics, adds versions, deletes.
 
-Only secrets that carry our label are touched; who made another one keeps it.
+Only secrets with our label are changed.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from syncret.providers.gcpsm.payloads import property_of
 from syncret.providers.kit.golang import sjson
 from syncret.providers.kit.push_options import MARK, decode_spec, is_ours, not_ours
 
-if TYPE_CHECKING:  # brings in asyncio and TLS
+if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.gcpsm.api import Api, Secret
 
 _LATEST: Final = "latest"
@@ -21,12 +21,12 @@ _LARGEST: Final = 64 * 1024
 
 
 class PushSpec(Model, forbid_unknown_fields=True):
-    """What a PushSecret may say beside the value."""
+    """The metadata of a PushSecret for Secret Manager."""
 
     annotations: dict[str, str] = {}
     labels: dict[str, str] = {}
     topics: tuple[str, ...] = ()
-    """Pub/Sub topics that are told of changes. Those of a secret stay where none is written."""
+    """Pub/Sub topics for notifications of changes; without any, those of the secret stay."""
     merge_policy: Literal["Replace", "Merge", ""] = ""
     """Merge keeps the labels that the secret has."""
     cmek_key_name: str = ""
@@ -43,7 +43,7 @@ class Pusher:
         self._location = location
 
     async def push(self, item: PushItem) -> None:
-        """A new version, where the latest is another one."""
+        """Add a version if the latest differs."""
         if item.property and item.metadata is not None:
             raise Malformed(
                 "cannot specify metadata and property at the same time",
@@ -53,7 +53,7 @@ class Pusher:
         name = item.remote_key
         secret = await self._api.get(name)
         if secret is None:
-            new = _value(item, None)  # what cannot be stored shall not leave an empty secret behind
+            new = _value(item, None)  # first, so that an invalid value leaves no empty secret behind
             await self._api.create(name, self._create_fields(spec))
             await self._api.add(name, new)
             return
@@ -68,7 +68,7 @@ class Pusher:
             await self._api.add(name, new)
 
     async def delete(self, target: RemoteTarget) -> None:
-        """The secret, or a property of it; with its last property the secret goes."""
+        """Delete the secret, or a property; with its last property the secret is deleted."""
         secret = await self._api.get(target.remote_key)
         if secret is None or not is_ours(secret.labels):
             return
@@ -119,7 +119,7 @@ class Pusher:
 
 
 def _replication(spec: PushSpec) -> Mapping[str, Any]:
-    """Where Google keeps a global secret, and with whose key: its own choice unless locations are written."""
+    """The replication of a global secret, and its encryption key; automatic unless locations are given."""
     key = {"customerManagedEncryption": {"kmsKeyName": spec.cmek_key_name}} if spec.cmek_key_name else {}
     places = spec.replication_locations or ((spec.replication_location,) if spec.replication_location else ())
     if not places:

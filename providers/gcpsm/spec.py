@@ -1,4 +1,4 @@
-"""The spec of a Google Cloud Secret Manager store, and what it demands beyond its schema."""
+"""The spec of a Google Cloud Secret Manager store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -29,7 +29,7 @@ class GcpSecretRef(Model):
 
 
 class GcpWorkloadIdentity(Model):
-    """GKE's workload identity. What is not written about the cluster is asked of Google's metadata server."""
+    """GKE's workload identity. Missing facts about the cluster come from Google's metadata server."""
 
     service_account_ref: ServiceAccountSelector
     cluster_location: str | None = None
@@ -53,7 +53,7 @@ class SecretName(Model):
 
 
 class AwsSecurityCredentials(Model):
-    """AWS credentials for federation, where AWS' own metadata server cannot be asked.
+    """AWS credentials for federation, if AWS's metadata server is not used.
 
     The Secret's keys are `aws_access_key_id`, `aws_secret_access_key` and, for temporary credentials,
     `aws_session_token`.
@@ -64,7 +64,7 @@ class AwsSecurityCredentials(Model):
 
 
 class GcpWorkloadIdentityFederation(Model):
-    """Trades a token of another identity provider for a Google one."""
+    """Exchanges a token of another identity provider for a Google token."""
 
     cred_config: ConfigMapKeySelector | None = None
     """The external account's credential configuration (JSON)."""
@@ -73,13 +73,13 @@ class GcpWorkloadIdentityFederation(Model):
     audience: str | None = None
     """The workload identity pool's provider; wins over the audience in `credConfig`."""
     external_token_endpoint: str | None = None
-    """What the token URL in `credConfig` must be: a guard against a configuration that leads elsewhere."""
+    """The token URL that `credConfig` must have: a guard against a manipulated configuration."""
     gcp_service_account_email: GcpServiceAccountEmail | None = None
-    """Which service account is impersonated in the end."""
+    """The service account to impersonate."""
 
 
 class GcpAuth(Model):
-    """Who the store is. Without any, the environment says it, as for any Google tool."""
+    """How the store authenticates; without any field, by application default credentials."""
 
     secret_ref: GcpSecretRef | None = None
     workload_identity: GcpWorkloadIdentity | None = None
@@ -94,11 +94,11 @@ class GcpSmSpec(Model):
     location: str | None = None
     """Addresses regional secrets of this location instead of global ones."""
     secret_version_selection_policy: str = "LatestOrFail"
-    """LatestOrFetch takes the newest enabled version where the latest is disabled or destroyed."""
+    """LatestOrFetch uses the newest enabled version if the latest is disabled or destroyed."""
 
 
 def check(spec: GcpSmSpec, scope: Scope) -> Iterator[Problem]:
-    """Selectors stay in scope."""
+    """Selectors are in scope."""
     auth = spec.auth
     if auth.secret_ref:
         yield from referent(

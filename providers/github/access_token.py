@@ -11,7 +11,7 @@ from syncret.config.fields import Model, SecretKeySelector
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
 
-if TYPE_CHECKING:  # brings in TLS
+if TYPE_CHECKING:  # imports TLS
     from syncret.providers.kit.http import Answer
 
 _API: Final = "https://api.github.com"
@@ -76,7 +76,7 @@ class _Issued(msgspec.Struct):
 async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generated:
     """A token of the installation. It ends by itself within the hour; there is nothing to clean up."""
     from syncret.providers.kit.auth import jwt
-    from syncret.providers.kit.http import Http, json_body, segments  # brings in asyncio and TLS
+    from syncret.providers.kit.http import Http, json_body, segments  # imports asyncio and TLS
 
     ref = spec.auth.private_key.secret_ref
     key = jwt.private_key((await context.credentials.secret_key(ref.name, ref.key)).raw)
@@ -111,7 +111,7 @@ async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generat
 
 def _error_of(answer: "Answer", now: float) -> SyncError:
     """Why there is no token. GitHub says «forbidden» to those who ask too often, too."""
-    from syncret.providers.kit.http.answers import retry_after  # brings in TLS
+    from syncret.providers.kit.http.answers import retry_after  # imports TLS
 
     if answer.status == HTTPStatus.FORBIDDEN:
         after = retry_after(answer.headers.get("retry-after", ""), lambda: now)

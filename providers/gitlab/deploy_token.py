@@ -28,7 +28,7 @@ class GitlabTokenRef(Model):
 
 
 class GitlabDeployTokenAuth(Model):
-    """Who asks."""
+    """How the generator authenticates."""
 
     token: GitlabTokenRef
 

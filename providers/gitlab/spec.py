@@ -1,4 +1,4 @@
-"""The spec of a GitLab store, and what it demands beyond its schema."""
+"""The spec of a GitLab store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ class GitlabSecretRef(Model):
 
 
 class GitlabAuth(Model):
-    """Who the store is."""
+    """How the store authenticates."""
 
     secret_ref: GitlabSecretRef = msgspec.field(name="SecretRef")
     """Written with a capital S."""

@@ -18,8 +18,8 @@ from syncret.providers.ibm.spec import IbmSpec, check
 
 @asynccontextmanager
 async def open_ibm(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmClient, None]:
-    """The client of one store, logged in."""
-    from syncret.providers.ibm.connection import open_store  # brings in asyncio and TLS
+    """Open a client of one store, logged in."""
+    from syncret.providers.ibm.connection import open_store  # imports asyncio and TLS
 
     async with open_store(spec, context) as client:
         yield client

@@ -51,7 +51,7 @@ class Api:
         return gojson.unmarshal_object(answer.body)
 
     async def check_login(self) -> None:
-        """Raises SyncError where there is no login."""
+        """Log in if needed. Raises SyncError if that fails."""
         await self._tokens.get()
 
     async def _call(self, path: str, *, doing: str) -> Answer:

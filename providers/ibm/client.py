@@ -9,7 +9,7 @@ from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import place_of
 from syncret.providers.kit.batching import read_each
 
-if TYPE_CHECKING:  # brings in asyncio and TLS
+if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.ibm.api import Api
 
 

@@ -1,4 +1,4 @@
-"""The spec of an IBM Cloud Secrets Manager store, and what it demands beyond its schema."""
+"""The spec of an IBM Cloud Secrets Manager store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -26,7 +26,7 @@ class IbmSecretRef(Model):
 
 
 class IbmAuth(Model):
-    """Who the store is: exactly one of the two."""
+    """How the store authenticates: exactly one of the two."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 

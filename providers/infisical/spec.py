@@ -1,4 +1,4 @@
-"""The spec of an Infisical store, and what it demands beyond its schema."""
+"""The spec of an Infisical store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -84,7 +84,7 @@ class OciAuth(Model):
 
 
 class InfisicalAuth(Model):
-    """Who the store is: one of these. All parts, IDs and paths too, are read from Secrets."""
+    """How the store authenticates: one of these. All parts, IDs and paths too, are read from Secrets."""
 
     universal_auth_credentials: UniversalAuth | None = None
     token_auth_credentials: TokenAuth | None = None

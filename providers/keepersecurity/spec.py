@@ -1,4 +1,4 @@
-"""The spec of a Keeper Security store, and what it demands beyond its schema."""
+"""The spec of a Keeper Security store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 

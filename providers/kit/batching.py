@@ -42,7 +42,7 @@ async def map_concurrently(
 
     `doing` names the tasks: `vault search`.
     """
-    from asyncio import TaskGroup  # slow to import, and a spec is judged without it
+    from asyncio import TaskGroup  # slow to import, and not needed to validate a spec
 
     waiting = list(dict.fromkeys(keys))
     results: dict[str, T] = {}

@@ -2,7 +2,7 @@
 
 A throttling server closes the gate for as long as it asks (`Retry-After`) and halves the rate, which then
 recovers slowly. Callers wait in the order in which they came. Before a gate that stays closed for longer than
-`patience` nobody waits: each is told when to come back, so that one store does not fill the daemon with
+`max_wait` nobody waits: each is told when to come back, so that one store does not fill the daemon with
 callers.
 """
 
@@ -19,22 +19,22 @@ RECOVERY: Final = 300.0
 FLOOR: Final = 1 / 64
 """The smallest share of the rate that throttling leaves."""
 
-CLOSED: Final = (1.0, 60.0)
+PAUSES: Final = (1.0, 60.0)
 """How long the gate closes where the server does not say: doubling from the first up to the second."""
 
-INSTANT: Final = 1e-6
+MIN_DELAY: Final = 1e-6
 """Seconds. A shorter wait is none: late in a clock's life, adding it might not move the time at all."""
 
 
 class Bucket:
     """The arithmetic: how many calls may start now, and when the next one may. Time is an argument."""
 
-    __slots__ = ("_factor", "_last", "_streak", "_tokens", "burst", "gate", "rate")
+    __slots__ = ("_factor", "_last", "_streak", "_tokens", "burst", "closed_until", "rate")
 
     def __init__(self, rate: float, burst: float, now: float) -> None:
         self.rate = rate
         self.burst = max(1.0, burst)
-        self.gate = -math.inf
+        self.closed_until = -math.inf
         self._tokens = self.burst
         self._last = now
         self._factor = 1.0
@@ -55,8 +55,8 @@ class Bucket:
         """Seconds until a call may start that has `ahead` others before it."""
         self._refill(now)
         missing = ahead + 1 - self._tokens
-        delay = max(0.0, self.gate - now) + max(0.0, missing) / self.effective()
-        return delay if delay > INSTANT else 0.0
+        delay = max(0.0, self.closed_until - now) + max(0.0, missing) / self.effective()
+        return delay if delay > MIN_DELAY else 0.0
 
     def spend(self) -> None:
         """A call starts."""
@@ -72,11 +72,11 @@ class Bucket:
         No call starts while the gate is closed. What is refused then was under way with the one that closed
         it: only a longer word of the server counts.
         """
-        if now < self.gate:
+        if now < self.closed_until:
             self._extend(now, retry_after or 0.0)
             return
         self._refill(now)
-        first, longest = CLOSED
+        first, longest = PAUSES
         closed = min(longest, first * 2**self._streak) if retry_after is None else max(0.0, retry_after)
         self._streak = min(self._streak + 1, 10)
         self._factor = max(FLOOR, self._factor / 2)
@@ -84,8 +84,8 @@ class Bucket:
         self._extend(now, closed)
 
     def _extend(self, now: float, closed: float) -> None:
-        self.gate = max(self.gate, now + closed)
-        self._last = max(now, self.gate)
+        self.closed_until = max(self.closed_until, now + closed)
+        self._last = max(now, self.closed_until)
 
     def succeeded(self) -> None:
         """The server answered: the next closing without its own word is short again."""
@@ -115,10 +115,10 @@ class LimiterStats(NamedTuple):
 class Limiter:
     """A bucket with a queue. One for each store, since quotas belong to credentials."""
 
-    def __init__(self, rate: float, burst: float, *, patience: float = 10.0) -> None:
+    def __init__(self, rate: float, burst: float, *, max_wait: float = 10.0) -> None:
         self._loop = asyncio.get_running_loop()
         self._bucket = Bucket(rate, burst, self._loop.time())
-        self._patience = patience
+        self._max_wait = max_wait
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._calls = 0
@@ -135,7 +135,7 @@ class Limiter:
         begin = self._loop.time()
         delay = self._bucket.delay(begin, ahead=len(self._waiters))
         if self._closed():
-            raise self._refusal(delay)
+            raise self._throttled_error(delay)
         if delay or self._waiters:
             await self._wait()
         else:
@@ -154,7 +154,7 @@ class Limiter:
         if self._closed():
             for waiter in self._waiters:
                 if not waiter.done():
-                    waiter.set_exception(self._refusal(delay))
+                    waiter.set_exception(self._throttled_error(delay))
             self._waiters.clear()
         self._grant()
         return delay
@@ -165,14 +165,14 @@ class Limiter:
 
     def stats(self) -> LimiterStats:
         now = self._loop.time()
-        closed = max(0.0, self._bucket.gate - now)
+        closed = max(0.0, self._bucket.closed_until - now)
         rate = self._bucket.effective()
         return LimiterStats(self._calls, self._waited, self._throttled, len(self._waiters), rate, closed)
 
     def _closed(self) -> bool:
-        return self._bucket.gate - self._loop.time() > self._patience
+        return self._bucket.closed_until - self._loop.time() > self._max_wait
 
-    def _refusal(self, delay: float) -> Throttled:
+    def _throttled_error(self, delay: float) -> Throttled:
         message = f"the secret manager asked for fewer calls; the next one may start in {delay:.0f} s"
         return Throttled(message, retry_after=delay)
 

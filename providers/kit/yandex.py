@@ -12,7 +12,7 @@ from syncret.providers.kit import spec_rules
 
 
 class YandexAuth(Model):
-    """How to log in."""
+    """How the store authenticates."""
 
     authorized_key_secret_ref: SecretKeySelector | None = None
     """The authorized key of a service account (JSON); absent: the service account of the virtual machine."""

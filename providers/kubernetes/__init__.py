@@ -15,7 +15,7 @@ async def open_kubernetes(
     spec: KubernetesSpec, context: OpenContext
 ) -> AsyncGenerator[KubernetesClient, None]:
     """A client, once there are credentials."""
-    from syncret.providers.kit.kube.access import open_kube  # brings in asyncio and TLS
+    from syncret.providers.kit.kube.access import open_kube  # imports asyncio and TLS
 
     async with open_kube(spec.server, spec.auth, spec.auth_ref, context) as kube:
         yield KubernetesClient(kube, spec.remote_namespace, context.scope)

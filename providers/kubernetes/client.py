@@ -21,7 +21,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kubernetes import secret
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
 
-if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
+if TYPE_CHECKING:  # validation, and listing providers, must not import the HTTP stack
     from syncret.providers.kit.kube.client import Kube
 
 _SECRETS: Final = "secrets"

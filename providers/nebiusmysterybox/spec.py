@@ -1,4 +1,4 @@
-"""What a store of Nebius MysteryBox says."""
+"""The spec of a Nebius MysteryBox store, and its rules beyond the schema."""
 
 import re
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ class NebiusSpec(Model):
 
 
 def check(spec: NebiusSpec, scope: Scope) -> Iterator[Problem]:
-    """The domain is one, exactly one credential is complete, and every Secret is within reach."""
+    """The domain is one, exactly one credential is complete, and every Secret is in scope."""
     if reason := _no_domain(spec.api_domain):
         yield Problem(
             path="apiDomain", message=reason, hint="write a host such as api.example.com, or host:port"

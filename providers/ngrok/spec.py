@@ -1,4 +1,4 @@
-"""What a store of ngrok says."""
+"""The spec of an ngrok store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What a store of Onboardbase says."""
+"""The spec of an Onboardbase store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ class OnboardbaseSpec(Model):
 
 
 def check(spec: OnboardbaseSpec, scope: Scope) -> Iterator[Problem]:
-    """Both credentials name a Secret within reach."""
+    """Both credentials name a Secret in scope."""
     for path, name, selector in (
         ("auth.apiKeyRef", "onboardbaseAPIKey", spec.auth.api_key_ref),
         ("auth.passcodeRef", "onboardbasePasscode", spec.auth.passcode_ref),

@@ -1,4 +1,4 @@
-"""What a store of 1Password Connect says."""
+"""The spec of a 1Password Connect store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ class OnePasswordSpec(Model):
 
 
 def check(spec: OnePasswordSpec, scope: Scope) -> Iterator[Problem]:
-    """The token is named and within reach, the vaults have an order, the server has an address."""
+    """The token is named and in scope, the vaults have an order, the server has an address."""
     context = "received invalid 1Password SecretStore resource"
     token = spec.auth.secret_ref.connect_token_secret_ref
     path = "auth.secretRef.connectTokenSecretRef"

@@ -1,4 +1,4 @@
-"""What a store of 1Password with a service account says."""
+"""The spec of a 1Password store that uses a service account, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
@@ -48,7 +48,7 @@ class OnePasswordSDKSpec(Model):
 
 
 def check(spec: OnePasswordSDKSpec, scope: Scope) -> Iterator[Problem]:
-    """The token is named and within reach, and it is said what to read."""
+    """The token is named and in scope, and it is said what to read."""
     context = "received invalid 1PasswordSdk SecretStore resource"
     # The messages name the field as it was once called; people search for them.
     once = "spec.provider.onepasswordsdk.auth.secretRef.serviceAccountTokenSecretRef"

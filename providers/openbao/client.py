@@ -10,7 +10,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
 
-if TYPE_CHECKING:  # what reaches a network is slow to import, and a spec is judged without it
+if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
     from syncret.providers.kit.vault.key_values import KeyValues
 
 

@@ -26,13 +26,17 @@ _REMEDY: Final = "check the Secret that the store names, and the mount path"
 async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[OpenBaoClient, None]:
     """The client of a store, logged in; leaving the block revokes its token."""
     login = None if spec.auth is None else _login(spec.auth, context)
-    home = spec.auth.namespace if spec.auth is not None else ""
+    auth_namespace = spec.auth.namespace if spec.auth is not None else ""
     ca = await ca_bundle(spec.ca_bundle, spec.ca_provider, context)
     engine = Engine(spec.path.strip("/") or _MOUNT, spec.version, literal=True)
     async with (
         Http(spec.server, tls=Tls(ca=ca), trusts_redirects=True, now=context.now) as http,
         Vault(
-            Wire(http), login, namespace=spec.namespace, home=home or spec.namespace, now=context.now
+            Wire(http),
+            login,
+            namespace=spec.namespace,
+            auth_namespace=auth_namespace or spec.namespace,
+            now=context.now,
         ) as bao,
     ):
         yield OpenBaoClient(KeyValues(bao, engine))

@@ -1,4 +1,4 @@
-"""What a store of OpenBao says."""
+"""The spec of an OpenBao store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
@@ -33,7 +33,7 @@ class OpenBaoUserPass(Model):
 
 
 class OpenBaoAuth(Model):
-    """How to log in: exactly one method."""
+    """How the store authenticates: exactly one method."""
 
     app_role: OpenBaoAppRole | None = None
     token_secret_ref: SecretKeySelector | None = None
@@ -62,7 +62,7 @@ class OpenBaoSpec(Model):
 
 
 def check(spec: OpenBaoSpec, scope: Scope) -> Iterator[Problem]:
-    """Every Secret that the login reads is within reach."""
+    """Every Secret that the login reads is in scope."""
     if spec.auth is None:
         return
     role, user = spec.auth.app_role, spec.auth.user_pass

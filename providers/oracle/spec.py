@@ -1,4 +1,4 @@
-"""What a store of an Oracle Cloud Infrastructure vault says."""
+"""The spec of an Oracle Cloud Infrastructure store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -41,7 +41,7 @@ class OracleSpec(Model):
 
 
 def check(spec: OracleSpec, scope: Scope) -> Iterator[Problem]:
-    """Nothing that a request needs is empty, and every Secret is within reach."""
+    """Nothing that a request needs is empty, and every Secret is in scope."""
     yield from spec_rules.filled(spec.vault, "vault", "vault cannot be empty", "write the OCID of the vault")
     yield from spec_rules.filled(
         spec.region, "region", "region cannot be empty", "write a region such as eu-frankfurt-1"

@@ -1,4 +1,4 @@
-"""What a store of OVHcloud's secret manager says."""
+"""The spec of an OVHcloud store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -28,7 +28,7 @@ class OvhMTLS(Model):
 
 
 class OvhAuth(Model):
-    """How to log in: one of the two."""
+    """How the store authenticates: one of the two."""
 
     token: OvhToken | None = None
     mtls: OvhMTLS | None = None

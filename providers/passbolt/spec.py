@@ -1,4 +1,4 @@
-"""What a store of Passbolt says."""
+"""The spec of a Passbolt store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 

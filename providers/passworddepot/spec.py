@@ -1,4 +1,4 @@
-"""What a store of Password Depot says."""
+"""The spec of a Password Depot store."""
 
 from syncret.config.fields import Model, SecretKeySelector
 
@@ -10,7 +10,7 @@ class PasswordDepotSecretRef(Model):
 
 
 class PasswordDepotAuth(Model):
-    """How to log in."""
+    """How the store authenticates."""
 
     secret_ref: PasswordDepotSecretRef
 

@@ -1,4 +1,4 @@
-"""What a store of Previder Vault says."""
+"""The spec of a Previder Vault store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ class PreviderAuthSecretRef(Model):
 
 
 class PreviderAuth(Model):
-    """How to log in."""
+    """How the store authenticates."""
 
     secret_ref: PreviderAuthSecretRef | None = None
 

@@ -1,4 +1,4 @@
-"""What a store of Pulumi ESC says."""
+"""The spec of a Pulumi ESC store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
@@ -31,7 +31,7 @@ def _one_login(auth: Document) -> bool:
 
 
 class PulumiAuth(Model):
-    """How to log in: one of the two."""
+    """How the store authenticates: one of the two."""
 
     access_token: PulumiSecretRef | None = None
     oidc_config: PulumiOIDC | None = None
@@ -71,7 +71,7 @@ class PulumiSpec(Model):
 
 
 def check(spec: PulumiSpec, scope: Scope) -> Iterator[Problem]:
-    """The environment is named in full, and so is the token within reach."""
+    """The environment is named in full, and so is the token in scope."""
     for field, value in (
         ("organization", spec.organization),
         ("environment", spec.environment),

@@ -1,4 +1,4 @@
-"""What a store of Scaleway's secret manager says."""
+"""The spec of a Scaleway store, and its rules beyond the schema."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a store of Delinea Secret Server says."""
+"""The spec of a Delinea Secret Server store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
@@ -58,7 +58,7 @@ class SecretServerSpec(Model):
 
 
 def check(spec: SecretServerSpec, scope: Scope) -> Iterator[Problem]:
-    """The server has an address, and the Secrets that the login reads are named and within reach."""
+    """The server has an address, and the Secrets that the login reads are named and in scope."""
     yield from spec_rules.filled(
         spec.server_url, "serverURL", "serverURL must be set", "write the address of the installation"
     )

@@ -1,4 +1,4 @@
-"""What a store of senhasegura says."""
+"""The spec of a senhasegura store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 

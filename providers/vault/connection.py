@@ -38,11 +38,15 @@ async def open_vault(
         trusts_redirects=True,  # a standby points to the active node
         now=context.now,
     )
-    home = spec.auth.namespace if spec.auth is not None else ""
+    auth_namespace = spec.auth.namespace if spec.auth is not None else ""
     async with http:
         wire = Wire(http, _headers(spec), _index(spec))
         async with Vault(
-            wire, login, namespace=spec.namespace, home=home or spec.namespace, now=context.now
+            wire,
+            login,
+            namespace=spec.namespace,
+            auth_namespace=auth_namespace or spec.namespace,
+            now=context.now,
         ) as vault:
             yield vault
 

@@ -1,4 +1,4 @@
-"""What a store of HashiCorp Vault says, and what it must say beyond the schema."""
+"""The spec of a HashiCorp Vault store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -45,7 +45,7 @@ class VaultSpec(Model):
 
 
 def check(spec: VaultSpec, scope: Scope) -> Iterator[Problem]:
-    """Every login method given has what it needs, and every Secret is within reach."""
+    """Every login method given has what it needs, and every Secret is in scope."""
     if spec.auth is not None:
         yield from _check_auth(spec.auth, scope)
     if spec.tls is not None:

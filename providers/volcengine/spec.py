@@ -1,4 +1,4 @@
-"""What a store of Volcengine says."""
+"""The spec of a Volcengine store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ class VolcengineSecretRef(Model):
 
 
 class VolcengineAuth(Model):
-    """How to log in."""
+    """How the store authenticates."""
 
     secret_ref: VolcengineSecretRef | None = None
 
@@ -33,7 +33,7 @@ class VolcengineSpec(Model):
 
 
 def check(spec: VolcengineSpec, scope: Scope) -> Iterator[Problem]:
-    """The region is named; static credentials are complete and within reach."""
+    """The region is named; static credentials are complete and in scope."""
     yield from spec_rules.filled(
         spec.region, "region", "region is required", "write a region such as cn-beijing"
     )

@@ -20,7 +20,7 @@ from syncret.providers.kit.batching import read_each
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, depends_on_property
 
-if TYPE_CHECKING:  # a spec is judged, and a provider looked at, without what sends requests
+if TYPE_CHECKING:  # validation, and listing providers, must not import the HTTP stack
     from syncret.providers.webhook.requests import Api
 
 NOT_FOUND: Final = 404

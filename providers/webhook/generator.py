@@ -46,7 +46,7 @@ class WebhookGeneratorSpec(Model):
 
 async def generate(spec: WebhookGeneratorSpec, context: OpenContext) -> Generated:
     """The members of the object that the API answers with."""
-    from syncret.providers.webhook.requests import open_api  # brings in asyncio and TLS
+    from syncret.providers.webhook.requests import open_api  # imports asyncio and TLS
 
     async with open_api(spec, context) as api:
         answer = await api.send(spec.method or "GET", None, doing="asking the webhook", body=spec.body)

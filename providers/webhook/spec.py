@@ -1,4 +1,4 @@
-"""What a webhook store says; body, headers and most other texts are Go templates."""
+"""The spec of a webhook store; body, headers and most other texts are Go templates."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a store of Yandex Certificate Manager says."""
+"""The spec of a Yandex Certificate Manager store."""
 
 from syncret.providers.kit.yandex import YandexSpec, check
 

@@ -1,4 +1,4 @@
-"""What a store of Yandex Lockbox says."""
+"""The spec of a Yandex Lockbox store."""
 
 from syncret.providers.kit.yandex import YandexSpec, check
 

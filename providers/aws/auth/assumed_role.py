@@ -1,4 +1,4 @@
-"""A role that is assumed with other credentials (AssumeRole)."""
+"""Assumes a role with other credentials (AssumeRole)."""
 
 import re
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _LONGEST_NAME: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role, and what goes with the request to assume it."""
+    """A role, and the options of the request to assume it."""
 
     arn: str
     external_id: str = ""
@@ -29,7 +29,7 @@ class Role:
 
 
 def assumed_role(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
-    """A session in that role. It is assumed when it is first needed, and again before the session ends."""
+    """A session in that role, which is assumed on first use, and again before the credentials expire."""
 
     async def assume() -> ExpiringValue[ReadOnlyCredentials]:
         optional: dict[str, object] = {}
@@ -54,5 +54,5 @@ def assumed_role(source: AioSession, role: Role, region: str, context: OpenConte
 
 
 def session_name(context: OpenContext) -> str:
-    """What stands in AWS's audit log as the name of the session: the store that it serves."""
+    """The name of the session in CloudTrail: that of the store."""
     return _NOT_IN_A_NAME.sub("-", f"syncret-{context.store.name}")[:_LONGEST_NAME]

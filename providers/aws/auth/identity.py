@@ -1,8 +1,7 @@
-"""Finds out who a store or generator is to AWS: its first credentials, then the roles it assumes.
+"""The AWS credentials of a store or generator; the daemon's own if it names none.
 
-The role that a ServiceAccount is annotated with, assumed with a token of that account (IRSA).
-
-Credentials that stand in Secrets.
+They are static keys from Secrets, or the role of a ServiceAccount (IRSA); then the roles of the spec are
+assumed, in order.
 """
 
 from typing import Final
@@ -22,13 +21,13 @@ from syncret.providers.kit.auth.aws_requests import web_identity
 from syncret.providers.kit.auth.logins import ExpiringValue
 
 _SESSION: Final = "external-secrets-provider-aws"
-"""As ESO names it: trust policies may ask for it."""
+"""ESO's session name: trust policies may require it."""
 
 
 def service_account_credentials(
     account: ServiceAccountSelector, region: str, context: OpenContext
 ) -> RefreshableCredentials:
-    """Credentials of the account's role. Account and token are asked for at each draw."""
+    """Credentials of the account's role. Annotation and token are read anew each time the role is assumed."""
 
     async def assume() -> ExpiringValue[ReadOnlyCredentials]:
         role, token = await web_identity(account, context)
@@ -51,7 +50,7 @@ def service_account_credentials(
 
 
 async def static_credentials(ref: AwsSecretRef, credentials: Credentials) -> AioCredentials:
-    """The keys, and the session token if they are temporary ones. Raises SyncError with what is missing."""
+    """The keys, and the session token of temporary ones. Raises SyncError with what is missing."""
     secret = await _secret_text(ref.secret_access_key_secret_ref, credentials, "secretAccessKeySecretRef")
     key = await _secret_text(ref.access_key_id_secret_ref, credentials, "accessKeyIDSecretRef")
     token = None
@@ -75,7 +74,7 @@ async def _secret_text(selector: SecretKeySelector, credentials: Credentials, fi
 
 
 async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSession:
-    """Who a store is. Raises SyncError where the manifest or a Secret does not say it."""
+    """The credentials of a store, after all its roles. Raises SyncError if manifest or Secrets lack them."""
     session = await credentials_of(spec.auth, spec.region, context)
     for role in spec.additional_roles:
         session = assumed_role(session, Role(role), spec.region, context)
@@ -93,13 +92,13 @@ async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSessio
 async def credentials_of_generator(
     auth: AwsAuth | None, role: str, region: str, context: OpenContext
 ) -> AioSession:
-    """Who a generator is."""
+    """The credentials of a generator, after its role."""
     session = await credentials_of(auth or AwsAuth(), region, context)
     return assumed_role(session, Role(role), region, context) if role else session
 
 
 async def credentials_of(auth: AwsAuth, region: str, context: OpenContext) -> AioSession:
-    """Who is written in `auth`; the daemon itself where nobody is."""
+    """The credentials that `auth` names; the daemon's own if it names none."""
     if auth.jwt is not None and auth.jwt.service_account_ref is not None:
         return sdk.session(service_account_credentials(auth.jwt.service_account_ref, region, context))
     if auth.secret_ref is not None:
@@ -108,7 +107,7 @@ async def credentials_of(auth: AwsAuth, region: str, context: OpenContext) -> Ai
 
 
 def _tags(spec: AwsSpec, context: OpenContext) -> dict[str, str]:
-    """The tags of the session. Those that the policies set by themselves cannot be overridden."""
+    """The session tags; those that the policies Simple and Custom set cannot be overridden."""
     if spec.session_tags_policy == "None":
         return {tag.key: tag.value for tag in spec.session_tags}
     custom = spec.custom_session_tags if spec.session_tags_policy == "Custom" else {}

@@ -11,30 +11,30 @@ from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 
 
 class RefreshableCredentials(AioCredentials):
-    """Credentials as the SDK takes them. Each call is signed with those that are good then."""
+    """Credentials for the SDK, which are refreshed when a call needs them and they are about to expire."""
 
     def __init__(
         self, fetch: Callable[[], Awaitable[ExpiringValue[ReadOnlyCredentials]]], now: Callable[[], float]
     ) -> None:
-        super().__init__("", "")  # the SDK asks for frozen ones alone
+        super().__init__("", "")  # the SDK uses the frozen ones only
         self._expiring = ExpiringLogin(fetch, now=now)
 
     async def get_frozen_credentials(self) -> ReadOnlyCredentials:
-        """What to sign the next call with. Raises SyncError where none can be drawn."""
+        """The keys that sign the next call. Raises SyncError if none can be fetched."""
         return await self._expiring.get()
 
     def forget(self) -> None:
-        """AWS says that they have ended already: draw others for the next call."""
+        """Fetch others for the next call: AWS says that these have expired."""
         current = self._expiring.current
         if current is not None:
             self._expiring.drop(current)
 
     def __repr__(self) -> str:
-        return f"<Renewed {self._expiring!r}>"
+        return f"<RefreshableCredentials {self._expiring!r}>"
 
 
 def expiring_keys(answer: Mapping[str, Any]) -> ExpiringValue[ReadOnlyCredentials]:
-    """The credentials in an answer of STS."""
+    """The credentials in a response of STS."""
     issued = answer["Credentials"]
     expires: datetime = issued["Expiration"]
     keys = ReadOnlyCredentials(issued["AccessKeyId"], issued["SecretAccessKey"], issued["SessionToken"])

@@ -50,8 +50,8 @@ class ExpiringValue(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Held(Generic[T]):
-    lease: ExpiringValue[T]
+class _Current(Generic[T]):
+    login: ExpiringValue[T]
     renew_at: float
 
 
@@ -78,21 +78,21 @@ class ExpiringLogin(Generic[T]):
         self._login = login
         self._now = now
         self._refused = refused
-        self._held: _Held[T] | None = None
+        self._current: _Current[T] | None = None
         self._pending: asyncio.Future[ExpiringValue[T] | SyncError | None] | None = None
         self._last_refused_new: tuple[T, float] | None = None
 
     @property
     def current(self) -> T | None:
         """What is held now, expired or not; for a good-bye that revokes it."""
-        return None if self._held is None else self._held.lease.value
+        return None if self._current is None else self._current.login.value
 
     async def get(self) -> T:
         """A login that is good now. Raises what the login raised."""
         while True:
             valid = self._valid()
             if valid is not None and (self._pending is not None or self._now() < valid.renew_at):
-                return valid.lease.value
+                return valid.login.value
             if self._pending is None:
                 return await self._log_in(valid)
             pending = self._pending
@@ -105,8 +105,8 @@ class ExpiringLogin(Generic[T]):
 
     def drop(self, value: T) -> None:
         """This login was refused. Does nothing where another one has taken its place already."""
-        if self._held is not None and self._held.lease.value is value:
-            self._held = None
+        if self._current is not None and self._current.login.value is value:
+            self._current = None
 
     async def use(self, call: Callable[[T], Awaitable[R]]) -> R:
         """The call's result. Where it says that the login is not good any more, it is made with another.
@@ -132,12 +132,12 @@ class ExpiringLogin(Generic[T]):
         login, until = self._last_refused_new or (None, 0.0)
         return login is value and self._now() < until
 
-    def _valid(self) -> _Held[T] | None:
-        held = self._held
-        expires = None if held is None else held.lease.expires
+    def _valid(self) -> _Current[T] | None:
+        held = self._current
+        expires = None if held is None else held.login.expires
         return None if expires is not None and expires <= self._now() else held
 
-    async def _log_in(self, old: _Held[T] | None) -> T:
+    async def _log_in(self, old: _Current[T] | None) -> T:
         """Log in for all who wait. A failure is passed over while the old login is still good."""
         self._pending = asyncio.get_running_loop().create_future()
         outcome: ExpiringValue[T] | SyncError | None = (
@@ -145,15 +145,15 @@ class ExpiringLogin(Generic[T]):
         )
         try:
             lease = await self._login()
-            self._held = _Held(lease, self._renew_at(lease))
+            self._current = _Current(lease, self._renew_at(lease))
             outcome = lease
         except SyncError as error:
             if old is None:
                 outcome = error
                 raise
-            outcome = old.lease
-            self._held = _Held(old.lease, self._now() + _RENEWAL_RETRY)
-            return old.lease.value
+            outcome = old.login
+            self._current = _Current(old.login, self._now() + _RENEWAL_RETRY)
+            return old.login.value
         finally:
             self._pending.set_result(outcome)
             self._pending = None
@@ -166,7 +166,7 @@ class ExpiringLogin(Generic[T]):
         return lease.expires - min(_MARGIN, (lease.expires - now) / 5)
 
     def __repr__(self) -> str:
-        return f"<Expiring {'none' if self._held is None else 'held'}>"
+        return f"<Expiring {'none' if self._current is None else 'held'}>"
 
 
 def bearer(token: SecretBytes) -> dict[str, str]:

@@ -13,7 +13,7 @@ from syncret.providers.kit.azure.entra import token_of
 from syncret.providers.kit.http import Http
 
 _TIMEOUT: Final = 5.0
-"""Seconds. Outside Azure often nobody answers at all."""
+"""Seconds; outside Azure often nothing answers at all."""
 
 _IMDS: Final = "http://169.254.169.254"
 _HINT: Final = "give the machine (in AKS the node or pod) an identity, or choose another authType"

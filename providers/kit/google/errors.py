@@ -7,7 +7,7 @@ import msgspec
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 
-if TYPE_CHECKING:  # brings in TLS
+if TYPE_CHECKING:  # imports TLS
     from syncret.providers.kit.http import Answer
 
 EXPECTED: Final = (

@@ -26,7 +26,7 @@ from syncret.providers.kit.google.tokens import (
 from syncret.providers.kit.http import Answer, Http
 
 _TIMEOUT: Final = 5.0
-"""Seconds. Outside Google's cloud often nobody answers at all."""
+"""Seconds; outside Google's cloud often nothing answers at all."""
 
 _FLAVOR: Final = {"Metadata-Flavor": "Google"}
 _ACCOUNT: Final = "instance/service-accounts/default"
@@ -104,7 +104,7 @@ class Workload(NamedTuple):
 class Bound(NamedTuple):
     """Google's token for the ServiceAccount itself, and the service account that it may stand for."""
 
-    lease: ExpiringValue[Access]
+    token: ExpiringValue[Access]
     email: str
 
 

@@ -99,7 +99,7 @@ class Answer:
         return "the answer is not JSON", "does the URL lead to the API?"
 
 
-_REFUSALS: Final[Mapping[int, tuple[type[SyncError], str]]] = {
+_ERRORS: Final[Mapping[int, tuple[type[SyncError], str]]] = {
     HTTPStatus.UNAUTHORIZED: (
         Unauthenticated,
         "the credentials are wrong or expired: check what the store refers to",
@@ -127,7 +127,7 @@ def error_of_status(
     if status == HTTPStatus.SERVICE_UNAVAILABLE and after is not None:
         return Throttled(message, retry_after=after)
     broken = Unavailable if status >= HTTPStatus.INTERNAL_SERVER_ERROR else Malformed
-    error, hint = _REFUSALS.get(status, (broken, ""))
+    error, hint = _ERRORS.get(status, (broken, ""))
     return error(message, hint=hint)
 
 

@@ -31,7 +31,7 @@ class BearerToken(Model):
 
 
 class KubernetesAuth(Model):
-    """Who the store is to that API server: exactly one of the three."""
+    """How the store authenticates to that API server: exactly one of the three."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 

@@ -30,7 +30,7 @@ class NtlmHttp:
         self._http = http
         self._login = login
         self._now = now
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def request(
         self,
@@ -51,7 +51,7 @@ class NtlmHttp:
                 method, url, doing=doing, headers=sent, body=body, accept={*accept, *ready}
             )
 
-        async with self._turn:
+        async with self._lock:
             first = await ask()
             if first.status != _UNAUTHORIZED:
                 return first

@@ -34,24 +34,30 @@ class Vault:
         wire: the way to the server; its `http` must be open.
         login: how to log in; None sends no token, for a proxy that adds its own.
         namespace: Vault's, of the requests.
-        home: Vault's namespace of the login and the token.
+        auth_namespace: Vault's namespace of the login and the token.
         now: the wall clock.
     """
 
     def __init__(
-        self, wire: Wire, login: Login | None, *, namespace: str, home: str, now: Callable[[], float]
+        self,
+        wire: Wire,
+        login: Login | None,
+        *,
+        namespace: str,
+        auth_namespace: str,
+        now: Callable[[], float],
     ) -> None:
         self._wire = wire
         self._login = login
         self._namespace = namespace
-        self._home = home
+        self._auth_namespace = auth_namespace
         self._now = now
         self._tokens = ExpiringLogin(self._token, now=now)
         self._looked_up: tuple[Token, float] | None = None
         self._lookup_lock = asyncio.Lock()
-        self._suspected = False
-        self._blind = False
-        self._leased = False
+        self._replaced_invalid_token = False
+        self._lookup_forbidden = False
+        self._owns_leases = False
         self._leases = LeaseRenewer(self._renew_lease)
 
     async def call(
@@ -131,7 +137,7 @@ class Vault:
     ) -> None:
         await self._leases.close()
         token = self._tokens.current
-        if token is None or not token.ours or self._leased or self._is_expired(token):
+        if token is None or not token.ours or self._owns_leases or self._is_expired(token):
             return
         try:
             await requests.revoke(self._adapter("revoking the token", token))
@@ -139,8 +145,8 @@ class Vault:
             return  # it is gone already, or is of a kind that cannot be revoked
 
     def _adapter(self, doing: str, token: Token | None = None, namespace: str | None = None) -> Adapter:
-        home = self._home if namespace is None else namespace
-        return Adapter(self._wire, doing, token.value if token else "", home)
+        target = self._auth_namespace if namespace is None else namespace
+        return Adapter(self._wire, doing, token.value if token else "", target)
 
     async def _keep_leases(
         self, found: Reply | Absent, path: str, doing: str, *, wrapped: bool
@@ -150,7 +156,7 @@ class Vault:
         reply = found if wrapped else await self._wire.unwrap(found, doing=doing, namespace=self._namespace)
         # What hangs on our token: a lease, a token made with it, a wrapped answer.
         lease = reply.text("lease_id")
-        self._leased = self._leased or bool(lease or reply.part("auth") or reply.part("wrap_info"))
+        self._owns_leases = self._owns_leases or bool(lease or reply.part("auth") or reply.part("wrap_info"))
         if lease and reply.document.get("renewable") is True:
             self._leases.track(path, lease, self._lease_seconds(reply))
         return reply
@@ -196,7 +202,7 @@ class Vault:
         token = token_of(auth, self._now())
         if not token.value:
             raise missing_token(login.doing, needs_more=bool(auth.get("mfa_requirement")))
-        if self._suspected:
+        if self._replaced_invalid_token:
             self._looked_up = token, self._now()
         return token
 
@@ -218,22 +224,22 @@ class Vault:
             f"{doing}: permission denied",
             hint="a policy of the store's token must allow it, and path in the store must be right",
         )
-        if token is None or self._blind:
+        if token is None or self._lookup_forbidden:
             return forbidden
         async with self._lookup_lock:  # one who asks, for all who were refused together
             if self._tokens.current is not token:
                 return self._invalid_token(doing)
             token_seen, moment = self._looked_up or (None, 0.0)
             if token_seen is token and self._now() - moment <= _LOOKUP_LIFETIME:
-                if self._suspected:
+                if self._replaced_invalid_token:
                     # A new token fares no better. If it may not look itself up, nothing can be learned so.
-                    self._suspected = False
-                    self._blind = not await self._can_look_up(token, doing)
+                    self._replaced_invalid_token = False
+                    self._lookup_forbidden = not await self._can_look_up(token, doing)
                 return forbidden
             if await self._can_look_up(token, doing):
                 self._looked_up = token, self._now()
                 return forbidden
-            self._suspected = token.ours
+            self._replaced_invalid_token = token.ours
             self._tokens.drop(token)
             return self._invalid_token(doing)
 

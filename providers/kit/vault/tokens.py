@@ -18,7 +18,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.vault.replies import Reply, number
 from syncret.providers.kit.vault.wire import Adapter
 
-_PART: Final = 2 / 3
+_RENEW_AFTER: Final = 2 / 3
 _MAX_LEASES: Final = 1000
 """Leases that are kept. Beyond them the oldest is let go."""
 
@@ -27,7 +27,7 @@ _RENEWAL_RETRY: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Lease:
     lease: str
     due: float
 
@@ -41,16 +41,16 @@ class LeaseRenewer:
 
     def __init__(self, renew: Callable[[str], Awaitable[float]]) -> None:
         self._renew = renew
-        self._held: dict[str, _Held] = {}
+        self._leases: dict[str, _Lease] = {}
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def track(self, path: str, lease: str, seconds: float) -> None:
         """What was read at the path came with this lease."""
-        self._held.pop(path, None)
-        if len(self._held) >= _MAX_LEASES:
-            del self._held[next(iter(self._held))]
-        self._hold(path, lease, seconds)
+        self._leases.pop(path, None)
+        if len(self._leases) >= _MAX_LEASES:
+            del self._leases[next(iter(self._leases))]
+        self._schedule(path, lease, seconds)
         self._changed.set()
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="vault leases")
@@ -64,32 +64,32 @@ class LeaseRenewer:
         if not self._task.cancelled():
             self._task.result()
 
-    def _hold(self, path: str, lease: str, seconds: float) -> None:
-        self._held[path] = _Held(lease, asyncio.get_running_loop().time() + seconds * _PART)
+    def _schedule(self, path: str, lease: str, seconds: float) -> None:
+        self._leases[path] = _Lease(lease, asyncio.get_running_loop().time() + seconds * _RENEW_AFTER)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             self._changed.clear()
             now = loop.time()
-            for path, held in [each for each in self._held.items() if each[1].due <= now]:
+            for path, held in [each for each in self._leases.items() if each[1].due <= now]:
                 await self._renew_one(path, held)
-            due = min((held.due for held in self._held.values()), default=None)
+            due = min((held.due for held in self._leases.values()), default=None)
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due):
                     await self._changed.wait()
 
-    async def _renew_one(self, path: str, held: _Held) -> None:
+    async def _renew_one(self, path: str, held: _Lease) -> None:
         try:
             seconds = await self._renew(held.lease)
         except (Denied, Malformed):
             seconds = 0.0  # it has ended, or may not be renewed
         except SyncError:
-            seconds = _RENEWAL_RETRY / _PART
-        if self._held.get(path) is held:
-            del self._held[path]
+            seconds = _RENEWAL_RETRY / _RENEW_AFTER
+        if self._leases.get(path) is held:
+            del self._leases[path]
             if seconds:
-                self._hold(path, held.lease, seconds)
+                self._schedule(path, held.lease, seconds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,7 @@ class Component(NamedTuple):
     rest: str = ""
     more: bool = False
     pipe: str | None = None
-    wild: bool = False
+    has_wildcards: bool = False
     hashed: bool = False
     """Whether it holds a `#`, so that it is no index."""
     each: bool = False
@@ -50,7 +50,7 @@ def object_component(path: str, modifiers: frozenset[str]) -> Component:
     while place < len(path):
         char = path[place]
         if char in ".|":
-            return _cut(Component("".join(part), wild=wild), path, place, modifiers)
+            return _cut(Component("".join(part), has_wildcards=wild), path, place, modifiers)
         if char == "\\":
             place += 1
             char = path[place : place + 1]
@@ -58,7 +58,7 @@ def object_component(path: str, modifiers: frozenset[str]) -> Component:
             wild = True
         part.append(char)
         place += 1
-    return Component("".join(part), wild=wild)
+    return Component("".join(part), has_wildcards=wild)
 
 
 def array_component(path: str, modifiers: frozenset[str]) -> Component:
@@ -87,12 +87,12 @@ def array_component(path: str, modifiers: frozenset[str]) -> Component:
 
 def _cut(component: Component, path: str, place: int, modifiers: frozenset[str]) -> Component:
     rest = path[place + 1 :]
-    if path[place] == "|" or (not component.hashed and rest and _starts_anew(rest, modifiers)):
+    if path[place] == "|" or (not component.hashed and rest and _starts_with_modifier(rest, modifiers)):
         return component._replace(pipe=rest)
     return component._replace(rest=rest, more=True)
 
 
-def _starts_anew(rest: str, modifiers: frozenset[str]) -> bool:
+def _starts_with_modifier(rest: str, modifiers: frozenset[str]) -> bool:
     """Whether what follows a dot is a modifier or a multipath, which work on the result so far."""
     if rest[0] == "@":
         return re.split(r"[.|:]", rest[1:], maxsplit=1)[0] in modifiers

@@ -224,7 +224,7 @@ class Walk:
 
 
 def _fits(component: Component, key: str) -> bool:
-    return glob(key, component.part) if component.wild else key == component.part
+    return glob(key, component.part) if component.has_wildcards else key == component.part
 
 
 def _index(part: str) -> int:

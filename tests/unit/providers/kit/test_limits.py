@@ -4,7 +4,7 @@ import math
 import pytest
 
 from syncret.providers.errors import Throttled
-from syncret.providers.kit.limits import CLOSED, FLOOR, RECOVERY, Bucket, Limiter
+from syncret.providers.kit.limits import PAUSES, FLOOR, RECOVERY, Bucket, Limiter
 
 pytestmark = pytest.mark.time("virtual")
 
@@ -83,7 +83,7 @@ def test_without_a_word_the_gate_closes_longer_each_time() -> None:
     assert waits == pytest.approx([1, 2, 4, 8, 16, 32, 60, 60])
     bucket.succeeded()
     bucket.throttled(now, None)
-    assert bucket.delay(now) == pytest.approx(CLOSED[0])
+    assert bucket.delay(now) == pytest.approx(PAUSES[0])
 
 
 def test_calls_that_were_under_way_together_are_throttled_once() -> None:
@@ -91,7 +91,7 @@ def test_calls_that_were_under_way_together_are_throttled_once() -> None:
     for _ in range(8):
         bucket.throttled(0.0, None)
 
-    assert bucket.delay(0.0) == pytest.approx(CLOSED[0])
+    assert bucket.delay(0.0) == pytest.approx(PAUSES[0])
     assert bucket.effective() == 4
 
 
@@ -166,13 +166,13 @@ async def test_who_gives_up_at_the_last_moment_costs_no_token() -> None:
 
 
 async def test_a_low_rate_makes_callers_wait_for_as_long_as_it_takes() -> None:
-    limiter = Limiter(0.1, 1, patience=2)
+    limiter = Limiter(0.1, 1, max_wait=2)
     await asyncio.gather(*(limiter.take() for _ in range(100)))
     assert now() == pytest.approx(990)
 
 
 async def test_a_closed_gate_sends_everyone_away() -> None:
-    limiter = Limiter(1, 1, patience=10)
+    limiter = Limiter(1, 1, max_wait=10)
     await limiter.take()
     waiting = [asyncio.create_task(limiter.take()) for _ in range(3)]
     await asyncio.sleep(0.5)
@@ -185,7 +185,7 @@ async def test_a_closed_gate_sends_everyone_away() -> None:
 
 
 async def test_a_gate_that_is_closed_for_a_moment_is_waited_for() -> None:
-    limiter = Limiter(1000, 10, patience=10)
+    limiter = Limiter(1000, 10, max_wait=10)
     limiter.throttled(3)
     assert await limiter.take() == pytest.approx(3)
 
