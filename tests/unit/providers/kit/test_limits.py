@@ -4,7 +4,7 @@ import math
 import pytest
 
 from syncret.providers.errors import Throttled
-from syncret.providers.kit.limits import PAUSES, FLOOR, RECOVERY, Bucket, Limiter
+from syncret.providers.kit.limits import FLOOR, PAUSES, RECOVERY, Bucket, Limiter
 
 pytestmark = pytest.mark.time("virtual")
 
