@@ -60,7 +60,7 @@ PROVIDERS = """\
 
 This is what `syncret providers` prints, generated from the code: a capability is a method that the provider's
 client has, not a declaration. *Batch* is how many keys one call can read. `spec only` means that manifests
-are validated and can be [simulated](../concepts/simulate.md#stand-ins-for-other-providers), but that syncret
+are validated and can be [simulated](../concepts/simulate.md#simulated-stores), but that syncret
 cannot connect to the manager.
 
 """
