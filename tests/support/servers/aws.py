@@ -248,7 +248,7 @@ async def gateway(moto: str) -> AsyncGenerator[tuple[Gateway, str], None]:
 @pytest.fixture
 async def gate(moto: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Gateway, None]:
     """A gateway that all services of AWS are reached by."""
-    monkeypatch.setattr(sdk, "ANSWER_WITHIN", 2.0)
+    monkeypatch.setattr(sdk, "READ_TIMEOUT", 2.0)
     async with gateway(moto) as (gate, address):
         isolate(monkeypatch, address)
         yield gate
