@@ -148,7 +148,7 @@ class Samples:
 
 
 def labelled(names: tuple[str, ...], values: tuple[str, ...]) -> str:
-    """Labels as they stand between the braces of a sample."""
+    """Labels in the format between the braces of a sample."""
     return ",".join(f'{name}="{_escaped(value)}"' for name, value in zip(names, values, strict=True))
 
 

@@ -209,7 +209,7 @@ class Metrics(NullObserver):
         self._queue_wait.observe(run.waited)
 
     def _is_refused(self, ref: ObjectRef) -> bool:
-        """Whether the run failed in a way that is not retried: another object owns its target, say."""
+        """Whether the run failed in a way that is not retried, such as a target that another object owns."""
         return self._sources is not None and self._sources.failure(ref) is not None
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:

@@ -36,7 +36,7 @@ def _print(what: str, name: str | None) -> None:
 
 
 class _Wrong(Exception):
-    """What was asked for does not exist."""
+    """There is no such document, kind or shell."""
 
     def __init__(self, message: str, hint: str) -> None:
         self.hint = hint

@@ -71,7 +71,7 @@ class Flags:
         return self.pad(mark + digits)
 
     def integer(self, number: int, base: str, *, mark: str = "") -> str:
-        """The number in the base `b`, `o`, `d`, `x` or `X`; `mark` stands before its digits."""
+        """The number in the base `b`, `o`, `d`, `x` or `X`; `mark` precedes its digits."""
         if self.precision == 0 and number == 0:
             return " " * (self.width or 0)
         least = self.precision or 0

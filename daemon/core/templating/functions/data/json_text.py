@@ -1,4 +1,4 @@
-"""JSON as Go writes any template value and reads any text: toJson, fromJson and their kin."""
+"""JSON as Go reads and writes it: toJson, toPrettyJson, toRawJson, fromJson."""
 
 import base64
 import json
@@ -24,11 +24,11 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class _UnwritableError(Exception):
-    """The value has no JSON."""
+    """The value cannot be written as JSON."""
 
 
 def marshal(context: Context, value: Value, *, escape_html: bool = True, indent: str = "") -> str | None:
-    """One JSON document, map keys in order; None for what JSON cannot hold."""
+    """The value as JSON with sorted keys; None if it cannot be written."""
     writer = _Writer(context, escape_html=escape_html, indent=indent)
     try:
         writer.write(value, 0)
@@ -135,7 +135,7 @@ def to_raw_json(context: Context, value: Value) -> str:
 
 
 def unmarshal(context: Context, text: str) -> tuple[Value, bool]:
-    """The value of a document, and whether all of it could be read: a number out of range is nil."""
+    """The value of a document, and whether all of it was read: a number out of range becomes nil."""
     context.budget.allocate(_TOKEN_SIZE * len(text))
     complete = True
 

@@ -1,4 +1,4 @@
-"""Arithmetic: whole numbers of 64 bits that wrap, and the `f` functions, which reckon in decimals."""
+"""Arithmetic with 64-bit integers that wrap around, and with decimals (the functions that end in `f`)."""
 
 import math
 from collections.abc import Callable
@@ -133,7 +133,7 @@ def minf(number: Value, *others: Value) -> float:
 
 
 def _extreme(number: Value, others: tuple[Value, ...], sign: float) -> float:
-    """Infinity in the direction of the sign beats NaN, and NaN beats numbers; +0 is above -0."""
+    """The largest or smallest number: infinity of that sign before NaN, NaN before numbers, +0 above -0."""
     best = to_float(number)
     for value in others:
         other = to_float(value)
@@ -162,7 +162,7 @@ def _whole(number: float, rounding: Callable[[float], int]) -> float:
 
 
 def round_(number: Value, places: int, *limits: float) -> float:
-    """Up from the limit on, which is a half if none is given."""
+    """Round to so many places; up from a fraction of `limit` on, which is 0.5 by default."""
     power = _power_of_ten(places)
     digits = to_float(number) * power
     fraction = math.modf(digits)[0] if math.isfinite(digits) else math.nan
@@ -173,7 +173,7 @@ def round_(number: Value, places: int, *limits: float) -> float:
 
 
 def _power_of_ten(exponent: int) -> float:
-    """Go's own way to the power, which for large exponents is not the nearest number."""
+    """10 to the power as Go's math.Pow computes it, which is inexact for large exponents."""
     steps = abs(exponent)
     if float(steps) >= _BEYOND_INT64:
         return math.inf if exponent > 0 else 0.0
@@ -201,7 +201,7 @@ def _power_of_ten(exponent: int) -> float:
 
 
 def to_decimal(context: Context, value: Value) -> Int64:
-    """A number written in octal."""
+    """Convert octal digits to a decimal number."""
     number = parse_int(strval(context, value), 8)
     return Int64(number) if number is not None and clamped(number) == number else Int64(0)
 

@@ -1,4 +1,4 @@
-"""Functions semver, and semverCompare with the constraint language of the library ESO uses."""
+"""semver, and semverCompare with the constraint language of ESO's library."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _ANYTHING: Final = frozenset({"x", "X", "*", ""})
 
 @dataclass(frozen=True)
 class _Constraint:
-    """One comparison; `known` says how many of major, minor and patch were written out."""
+    """One comparison; `known` is how many of major, minor and patch are given."""
 
     operator: str
     version: Version
@@ -126,13 +126,13 @@ _CHECKS: Final[dict[str, Callable[[_Constraint, Version], bool]]] = {
 
 
 def semver_compare(context: Context, constraint: str, version: str) -> bool:
-    """Whether the version meets all comparisons of one of the alternatives."""
+    """Whether the version satisfies all comparisons of one of the alternatives."""
     if not constraint.isascii():
         raise FunctionError("improper constraint")
     alternatives = [_alternative(part) for part in _ranges_spelled_out(context, constraint).split("||")]
     wanted = semver(version)
     return any(
-        # Versions before a release are only looked at where a constraint names one.
+        # Pre-releases match only constraints that name one.
         (not wanted.prerelease or any(each.version.prerelease for each in alternative))
         and all(each.admits(wanted) for each in alternative)
         for alternative in alternatives

@@ -1,4 +1,4 @@
-"""Versions, as semver reads them, and what templates can ask of one."""
+"""Semantic versions as the function `semver` parses them, with their fields and methods."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -21,7 +21,7 @@ _VERSION: Final = re2.compile(r"\Av?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?" + SU
 
 @dataclass(frozen=True, eq=False)
 class Version(GoObject):
-    """A version as `{{ semver "v1.2" }}` holds it. It is a pointer in Go: `eq` says yes only to itself."""
+    """The result of `{{ semver "v1.2" }}`. It is a pointer in Go: `eq` is true only for the same object."""
 
     major: int
     minor: int
@@ -45,13 +45,13 @@ class Version(GoObject):
         return Version(0, 0, 0)
 
     def order(self) -> tuple[int, int, int, bool, list[tuple[bool, int, str]]]:
-        """What versions are compared by; metadata does not count."""
+        """The sort key of a version, without its metadata."""
         parts = self.prerelease.split(".") if self.prerelease else []
         return self.major, self.minor, self.patch, not parts, [_part_order(part) for part in parts]
 
 
 def _part_order(part: str) -> tuple[bool, int, str]:
-    """Numbers come before words."""
+    """The sort key of a pre-release identifier: numbers come before words."""
     number = parse_int(part, 10) if part.isdigit() else None
     if number is None or number > _LARGEST:
         return True, 0, part

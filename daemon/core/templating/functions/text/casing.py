@@ -1,6 +1,6 @@
 """Letter case: upper, lower, title, untitle and swapcase.
 
-Go maps a character to one character; Python's own methods may give several (a sharp s, a final sigma).
+Go maps each character to one character; Python's methods may return several (a sharp s, a final sigma).
 """
 
 import unicodedata

@@ -1,4 +1,4 @@
-"""Base64, base32 and hexadecimal. What cannot be decoded gives Go's complaint as the result, not an error."""
+"""b64enc, b64dec, b32enc, b32dec, hexdec. For malformed input the result is Go's error message."""
 
 import base64
 import re
@@ -22,7 +22,7 @@ _BASE32_GROUP: Final = 8
 
 
 class BadEncoding(ValueError):
-    """The text is not in this encoding; the message is Go's, and names a place or one character."""
+    """The text is not in this encoding; the message is Go's, with a position or one character."""
 
 
 def decode_base64(text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""camelcase, snakecase and kebabcase, with the word boundaries of the library that ESO uses."""
+"""camelcase, snakecase and kebabcase, with the word boundaries of ESO's library."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ def _connects(char: str) -> bool:
 
 
 def camelcase(text: str) -> str:
-    """Every word begins with a capital; connectors at the start, and all but the last of several, stay."""
+    """Capitalize every word; connectors at the start, and all but the last of several, are kept."""
     chars = runes(text)
     start = next((place for place, char in enumerate(chars) if not _connects(char)), len(chars))
     if start == len(chars):
@@ -68,7 +68,7 @@ def kebabcase(text: str) -> str:
 
 
 def _delimited(text: str, connector: str) -> str:
-    """All words in lower case, with connectors; a number belongs to the word before it or after it."""
+    """Join all words in lower case by connectors; a number belongs to the word before or after it."""
     words = [*_words(normal(text)), _END, _END]
     last = len(words) - 3
     written: list[str] = []

@@ -1,6 +1,6 @@
-"""Regular expressions of RE2: which matches count, where texts split and what `$1` stands for are Go's rules.
+"""regexMatch, regexFindAll, regexSplit, regexReplaceAll and others: RE2 with Go's rules for matches and `$1`.
 
-A stray byte is the replacement character to an expression, and is itself in what is found.
+An expression sees a stray byte as the replacement character; a match contains the byte itself.
 """
 
 from typing import Final
@@ -22,12 +22,12 @@ def _compiled(expression: str) -> regexp.Pattern:
         return regexp.compile(expression)
     except regexp.PatternError:
         pass
-    # Raised out here: the error holds a part of the expression, and must not travel along as the context.
+    # Raised outside of the `except`: the library's error quotes the expression.
     raise FunctionError("the regular expression is malformed")
 
 
 def _spans(context: Context, expression: str, text: str, limit: int) -> list[tuple[int, int]]:
-    """Where the matches are, at most `limit` of them if that is not negative."""
+    """The positions of the matches, at most `limit` of them unless that is negative."""
     pattern = _compiled(expression)
     found: list[tuple[int, int]] = []
     if limit == 0:

@@ -1,1 +1,1 @@
-"""Template functions for dates, and Go's time type."""
+"""Template functions for dates, and Go's time types with their methods."""

@@ -1,4 +1,4 @@
-"""Dates: now, date, dateModify, ago, duration and their kin, in Go's layouts."""
+"""Dates: now, date, dateInZone, dateModify, ago, duration, toDate and others, with Go's layouts."""
 
 from dataclasses import replace
 from typing import Annotated, Final
@@ -68,12 +68,12 @@ def html_date_in_zone(context: Context, value: Value, zone: str) -> str:
 
 
 def date_modify(change: str, time: Annotated[Time, TIME]) -> Time:
-    """A malformed duration changes nothing."""
+    """Add a duration; a malformed one changes nothing."""
     return time.add(_nanoseconds(change) or 0)
 
 
 def _nanoseconds(text: str) -> int | None:
-    """A duration as Go reads it; None for anything else."""
+    """Parse a duration as Go does; None for anything else."""
     try:
         return parse_nanoseconds(text)
     except DurationError:
@@ -99,7 +99,7 @@ def ago(context: Context, value: Value) -> str:
 
 
 def duration(value: Value) -> str:
-    """Of a number of seconds, as text or int64; anything else counts as 0."""
+    """The duration of a number of seconds, a text or int64; anything else is 0."""
     seconds = 0
     if isinstance(value, str):
         seconds = clamped(parse_int(value, 10) or 0)
@@ -109,7 +109,7 @@ def duration(value: Value) -> str:
 
 
 def duration_round(context: Context, value: Value) -> str:
-    """The largest unit of which there is more than one whole, and how many."""
+    """The duration in its largest unit that is exceeded, such as `2h` or `3mo`."""
     length = 0
     if isinstance(value, str):
         length = _nanoseconds(value) or 0
@@ -122,7 +122,7 @@ def duration_round(context: Context, value: Value) -> str:
 
 
 def to_date(context: Context, layout: str, text: str) -> Time:
-    """What cannot be read is Go's zero time."""
+    """Parse a date; malformed text becomes Go's zero time."""
     return parse_time(layout, text, local_zone(context.now)) or Time()
 
 

@@ -30,7 +30,7 @@ _ABSOLUTE_ZERO: Final = ZERO - (292_277_022_400 // _CYCLE_YEARS * _CYCLE_DAYS + 
 
 @dataclass(frozen=True)
 class Zone:
-    """A zone by Python's rules of it, or a fixed offset with a name of its own, empty if it has none."""
+    """A time zone: by Python's zone data, or a fixed offset with a name, which may be empty."""
 
     rules: tzinfo | None = None
     offset: int = 0
@@ -45,11 +45,11 @@ class Zone:
         return local.tzname() or "", int(offset.total_seconds())
 
     def is_dst(self, second: int) -> bool:
-        """Whether summer time holds at an instant."""
+        """Whether daylight saving time is in effect at an instant."""
         return self.rules is not None and bool(self._local(second, self.rules).dst())
 
     def _local(self, second: int, rules: tzinfo) -> datetime:
-        # Beyond the years that Python knows, the rules are those of the same year 400 years before.
+        # Python's years end at 9999: later ones have the rules of the same year of an earlier 400-year cycle.
         if second not in _SPAN:
             second = second % _CYCLE + _CYCLE if second > 0 else _SPAN[0]
         moment = datetime.fromtimestamp(0, timezone.utc) + timedelta(seconds=second)  # noqa: UP017
@@ -61,7 +61,7 @@ UTC: Final = Zone()
 
 @lru_cache(maxsize=256)
 def load_zone(name: str) -> Zone:
-    """The zone of that name; UTC if there is no such zone."""
+    """The zone of that name; UTC if it is unknown."""
     if name in {"", "UTC"}:
         return UTC
     try:
@@ -71,7 +71,7 @@ def load_zone(name: str) -> Zone:
 
 
 def local_zone(now: datetime) -> Zone:
-    """The zone of the process, as the context tells it."""
+    """The local zone of the process, which is that of the context's time."""
     rules = now.tzinfo
     if rules is None or rules is timezone.utc:  # noqa: UP017 (the same object under its older name)
         return UTC
@@ -85,7 +85,7 @@ def _days_of(year: int, month: int, day: int) -> int:
 
 
 def seconds_of(date: tuple[int, int, int], clock: tuple[int, int, int]) -> int:
-    """The seconds since 1970 of a civil date and time, whatever the zone; days and hours may overflow."""
+    """The seconds since 1970 of a civil date and time, without a zone; days and hours may overflow."""
     year, month, day = date
     extra_years, month = divmod(month - 1, 12)
     hour, minute, second = clock
@@ -94,7 +94,7 @@ def seconds_of(date: tuple[int, int, int], clock: tuple[int, int, int]) -> int:
 
 @dataclass(frozen=True)
 class Time(GoObject):
-    """An instant: `second` since 1970 and `nano` seconds more; `monotonic` marks what `now` gave."""
+    """An instant: seconds since 1970 and nanoseconds; `monotonic` marks a result of `now`."""
 
     second: int = ZERO
     nano: int = 0
@@ -105,7 +105,7 @@ class Time(GoObject):
 
     @property
     def civil(self) -> tuple[int, datetime]:
-        """The year, and the rest of the local date and time in a year that Python knows."""
+        """The year, and the local date and time in a year that Python supports."""
         second = self.second + self.zone.at(self.second)[1]
         second = (second - _ABSOLUTE_ZERO) % (1 << 64) + _ABSOLUTE_ZERO
         cycles, within = divmod(second - ZERO, _CYCLE)
@@ -117,7 +117,7 @@ class Time(GoObject):
         return replace(self, second=self.second + total // SECOND, nano=total % SECOND)
 
     def since(self, other: "Time") -> int:
-        """Nanoseconds from the other to this, as many as a duration holds."""
+        """Nanoseconds from the other to this time, limited to the range of a duration."""
         difference = (self.second - other.second) * SECOND + self.nano - other.nano
         return max(-(1 << 63), min(difference, (1 << 63) - 1))
 
@@ -128,7 +128,7 @@ class Time(GoObject):
         return f"{written} m=+0.000000000" if self.monotonic else written
 
     def __eq__(self, other: object) -> bool:
-        """As `==` compares structs: the same instant in another zone is another value."""
+        """Compare as Go's `==` does: the same instant in another zone is another value."""
         return isinstance(other, Time) and (self.second, self.nano, self.zone) == (
             other.second,
             other.nano,
@@ -145,13 +145,13 @@ class Time(GoObject):
 
 
 def instant_of(second: int, zone: Zone) -> int:
-    """The instant of a civil time; in the hour that a change of clocks skips or repeats, one of the two."""
+    """The instant of a civil time; in an hour that daylight saving skips or repeats, one of the two."""
     guess = second - zone.at(second)[1]
     return second - zone.at(guess)[1]
 
 
 def now_of(now: datetime) -> Time:
-    """The time of a context."""
+    """The current time of a context."""
     since = now - datetime(1970, 1, 1, tzinfo=timezone.utc)  # noqa: UP017
     seconds = since // timedelta(seconds=1)
     return Time(seconds, now.microsecond * 1000, local_zone(now), monotonic=True)

@@ -1,4 +1,4 @@
-"""Go's time layouts ("2006-01-02 15:04:05"): what they are made of, and writing a time in one."""
+"""Formats times by Go's layouts ("2006-01-02 15:04:05")."""
 
 import re
 from functools import lru_cache
@@ -20,7 +20,7 @@ _CHUNK: Final = re.compile(
 
 @lru_cache(maxsize=256)
 def chunks(layout: str) -> tuple[tuple[str, str], ...]:
-    """Literal text and the element after it, in turn; the last element is empty."""
+    """Split a layout into pairs of literal text and the element after it; the last element is empty."""
     found: list[tuple[str, str]] = []
     done = 0
     for chunk in _CHUNK.finditer(layout):
@@ -30,7 +30,7 @@ def chunks(layout: str) -> tuple[tuple[str, str], ...]:
 
 
 def format_time(time: Time, layout: str) -> str:
-    """The time in its own zone."""
+    """Format the time in its zone."""
     year, moment = time.civil
     name, offset = time.zone.at(time.second)
     hour12 = moment.hour % 12 or 12
@@ -80,7 +80,7 @@ def _offset_text(offset: int, element: str) -> str:
     hours, rest = divmod(abs(offset), 3600)
     minutes, seconds = divmod(rest, 60)
     sign = "-" if offset < 0 else "+"
-    # An offset of less than a minute counts as none for the sign.
+    # The sign ignores the seconds of an offset.
     sign = "+" if abs(offset) < 60 else sign  # noqa: PLR2004 (a minute)
     form = element[1:].replace("07", f"{hours:02d}", 1)
     colon = ":" if ":" in form else ""

@@ -1,4 +1,4 @@
-"""What templates can ask of a time: `(now).Weekday`, `now.AddDate 0 0 7`, `$end.Sub $start`."""
+"""Methods of times in templates: `(now).Weekday`, `now.AddDate 0 0 7`, `$end.Sub $start`."""
 
 from dataclasses import replace
 from typing import Annotated, Final
@@ -126,7 +126,7 @@ def _add(time: _Time, length: _Duration) -> Time:
 
 
 def _add_date(time: _Time, years: int, months: int, days: int) -> Time:
-    """The same time of the day; what a month has too many of runs over into the next one."""
+    """Add years, months and days; a day that the month does not have continues in the next month."""
     year, moment = time.civil
     date = (year + years, moment.month + months, moment.day + days)
     second = seconds_of(date, (moment.hour, moment.minute, moment.second))
@@ -147,7 +147,7 @@ def _truncate(time: _Time, length: _Duration) -> Time:
 
 
 def _round(time: _Time, length: _Duration) -> Time:
-    """Halves go up."""
+    """Round to a multiple of the duration; halves are rounded up."""
     time = replace(time, monotonic=False)
     if length <= 0:
         return time

@@ -1,4 +1,4 @@
-"""Reading a text by one of Go's time layouts."""
+"""Parses times by Go's layouts."""
 
 import re
 from calendar import isleap, monthrange
@@ -27,7 +27,7 @@ _LAST_OFFSET_PART: Final = 60
 
 @dataclass
 class _Reading:
-    """What has been read of a text so far."""
+    """The text, and what has been parsed so far."""
 
     text: str
     year: int = 0
@@ -43,11 +43,11 @@ class _Reading:
 
 
 class _UnreadableError(Exception):
-    """The text does not follow the layout."""
+    """The text does not match the layout."""
 
 
 def parse_time(layout: str, text: str, local: Zone) -> Time | None:
-    """The time of a text, in the local zone where it names none; None if it does not follow the layout."""
+    """Parse a time, in the local zone if it names none; None if it does not match the layout."""
     reading = _Reading(text)
     parts = chunks(layout)
     try:
@@ -64,7 +64,7 @@ def parse_time(layout: str, text: str, local: Zone) -> Time | None:
 
 
 def _skip(reading: _Reading, literal: str) -> None:
-    """Any number of spaces matches any other number."""
+    """Skip literal text; any number of spaces matches any other number."""
     while literal:
         if literal[0] == " ":
             if reading.text and reading.text[0] != " ":
@@ -201,7 +201,7 @@ def _date_of(reading: _Reading) -> tuple[int, int, int]:
     if reading.day_of_year >= 0:
         month, day = _from_day_of_year(reading)
     month, day = month or 1, 1 if day < 0 else day
-    # The calendar repeats, and has no year 0 in Python.
+    # Python has no year 0; year 4 has the same months.
     if not 1 <= day <= monthrange(year or 4, month)[1]:
         raise _UnreadableError
     return year, month, day
@@ -224,7 +224,7 @@ def _in_named_zone(second: int, reading: _Reading, local: Zone) -> Time:
     name, offset = local.at(instant_of(second, local))
     if name == reading.zone_name:
         return Time(second - offset, reading.nano, local)
-    # An abbreviation alone says no offset, unless it is GMT with one.
+    # An abbreviation alone has no offset, except GMT with a number.
     shift = reading.zone_name.removeprefix("GMT")
     hours = parse_int(shift, 10) if shift != reading.zone_name else None
     offset = (hours or 0) * 3600

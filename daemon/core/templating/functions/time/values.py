@@ -1,4 +1,4 @@
-"""What the methods of times give: durations, months, days of the week and locations, with their methods."""
+"""Go's Duration, Month, Weekday and Location, with their methods."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -18,7 +18,7 @@ _HOUR: Final = 60 * _MINUTE
 
 
 class Duration(NamedInteger):
-    """Nanoseconds, that print as `1h30m0s`."""
+    """A number of nanoseconds that prints as `1h30m0s`."""
 
     __slots__ = ()
     go_type = DURATION
@@ -31,7 +31,7 @@ class Duration(NamedInteger):
 
 
 class Month(NamedInteger):
-    """From January, 1, on."""
+    """A month; January is 1."""
 
     __slots__ = ()
     go_type = Type("time.Month", Kind.INT)
@@ -44,7 +44,7 @@ class Month(NamedInteger):
 
 
 class Weekday(NamedInteger):
-    """From Sunday, 0, on."""
+    """A day of the week; Sunday is 0."""
 
     __slots__ = ()
     go_type = Type("time.Weekday", Kind.INT)
@@ -121,7 +121,7 @@ def _truncated(length: _Duration, unit: _Duration) -> Duration:
 
 
 def _rounded(length: _Duration, unit: _Duration) -> Duration:
-    """Halves go away from zero; what is too long stays at the longest."""
+    """Round to a multiple; halves are rounded away from zero, an overflow gives the longest duration."""
     if unit <= 0:
         return Duration(length)
     whole = (abs(length) + unit // 2 + unit % 2) // unit * unit if unit > 1 else abs(length)
