@@ -80,7 +80,7 @@ def _offset_text(offset: int, element: str) -> str:
     hours, rest = divmod(abs(offset), 3600)
     minutes, seconds = divmod(rest, 60)
     sign = "-" if offset < 0 else "+"
-    # The sign ignores the seconds of an offset.
+    # An offset of less than a minute has a plus sign.
     sign = "+" if abs(offset) < 60 else sign  # noqa: PLR2004 (a minute)
     form = element[1:].replace("07", f"{hours:02d}", 1)
     colon = ":" if ":" in form else ""
