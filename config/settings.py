@@ -72,6 +72,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 45.0
 
     workers: Annotated[Count, Meta(description="How many objects are reconciled at the same time.")] = 512
+    api_writes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="How many writes to the home may be under way at once; 0: as many as serve it best.",
+        ),
+    ] = 0
     store_workers: Annotated[
         Count,
         Meta(

@@ -26,10 +26,9 @@ from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
 from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
 from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
-from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
 from syncret.daemon.engine.sessions.pool import SessionPool, Substitute
 from syncret.daemon.engine.templates import TemplateLimits, Templates
-from syncret.daemon.homes.contract import Home, Target
+from syncret.daemon.homes.contract import Home, ObjectWriter
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
@@ -45,22 +44,18 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
 class EngineOverrides(Struct, frozen=True, kw_only=True):
     """Parts that the caller replaces: a target that records writes, observers, fault injection, providers."""
 
-    target: Target | None = None
+    writer: ObjectWriter | None = None
     observer: Observer | None = None
     events: EventRecorder = field(default_factory=NullEventRecorder)
     faults: Faults | None = None
     substitute: Substitute | None = None
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
-    """Returns the generator that is used instead of the registered one."""
-    issue: Issue = no_issuer
-    """Issues the tokens of ServiceAccounts."""
-    in_cluster: bool = True
-    """Whether objects that others own get the operator's finalizers and annotations."""
+    """Gives the generator to use in the place of the one that was named."""
 
 
 @asynccontextmanager
 async def run_engine(
-    backend: Home,
+    home: Home,
     *,
     registry: Registry,
     settings: Settings,
@@ -70,7 +65,6 @@ async def run_engine(
     """Run the engine with all reconcilers on one home until the block is left; then drain it."""
     hooks = hooks or EngineOverrides()
     inventory = Inventory()
-    target = hooks.target or backend
 
     def generator(kind: str) -> Generator[Any]:
         found = registry.generator_type(kind)
@@ -86,20 +80,18 @@ async def run_engine(
         sessions = await stack.enter_async_context(
             SessionPool(
                 registry,
-                target,
+                home,
                 settings,
                 clock=clock,
                 observer=hooks.observer,
                 faults=hooks.faults,
                 substitute=hooks.substitute,
-                issue=hooks.issue,
             )
         )
         templates = stack.enter_context(Templates(clock.now, allowance))
         context = ReconcilerContext(
             inventory=inventory,
-            target=target,
-            status=backend,
+            home=home,
             sessions=sessions,
             generator=generator,
             clock=clock,
@@ -111,17 +103,16 @@ async def run_engine(
                 store_interval=settings.store_interval,
                 spread=settings.spread,
                 generator_grace=settings.generator_gc_grace_period,
-                in_cluster=hooks.in_cluster,
             ),
-            wrote=lambda ref, version, writer: engine.wrote(ref, version, writer),  # noqa: PLW0108  # made below
-            wake=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # as above
+            wake=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # made below
         )
         engine = Engine(
-            backend,
+            home,
             reconcilers(context),
             inventory=inventory,
             clock=clock,
             settings=settings,
+            writer=hooks.writer,
             observer=hooks.observer,
             listeners=(sessions.notice, context.owned_secrets.notice),
         )

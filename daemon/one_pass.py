@@ -1,6 +1,5 @@
 """One pass over the manifests, for `syncret sync` and `plan`: syncs what is due, collects the results."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,11 +13,9 @@ from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.ownership import MANAGED, controller_of
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
-from syncret.daemon.homes.filesystem.home import HostHome
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
+from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.recorded_writes import RecordedWrite, RecordingWriter
 from syncret.providers.contract import RemoteTarget
@@ -38,7 +35,7 @@ class SyncResult:
         default_factory=list[tuple[str, ObjectRef, RemoteTarget]]
     )
     """Writes to stores that a dry run did not make."""
-    problems: list[FileProblem] = field(default_factory=list[FileProblem])
+    problems: list[HomeProblem] = field(default_factory=list[HomeProblem])
     failures: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
     """The error of each object that failed."""
     due: dict[ObjectRef, float] = field(default_factory=dict[ObjectRef, float])
@@ -101,21 +98,19 @@ async def one_pass(
         once=True,
     )
     async with home:
-        target = RecordingWriter(home)
+        writer = RecordingWriter(home)
         seen = _Progress(progress)
         hooks = EngineOverrides(
-            target=target,
+            writer=writer,
             observer=seen,
             substitute=dry_run_provider(on_write) if dry_run else None,
             generator=dry_run_generator if dry_run else None,
-            issue=of_folder(os.environ),
-            in_cluster=False,
         )
         async with run_engine(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks
         ) as running:
             await running.engine.wait_idle()
-            result.written = [*target.written, *_cascaded_deletions(removed, target.written)]
+            result.written = [*writer.written, *_cascaded_deletions(removed, writer.written)]
             await _collect(home, running, seen.raised, result, include_all=include_all)
     return result
 
@@ -132,12 +127,12 @@ def _cascaded_deletions(
     )
 
 
-def _replace_all(problems: list[FileProblem], found: Sequence[FileProblem]) -> None:
+def _replace_all(problems: list[HomeProblem], found: Sequence[HomeProblem]) -> None:
     problems[:] = found
 
 
 async def _collect(
-    home: HostHome,
+    home: Home,
     running: RunningEngine,
     raised: Mapping[ObjectRef, str],
     result: SyncResult,

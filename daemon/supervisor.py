@@ -5,7 +5,6 @@ is on disk, and nothing that is not due is read again. Invalid settings leave th
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Final
@@ -16,9 +15,8 @@ from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.issuers import of_folder
 from syncret.daemon.engine.observer import ObserverGroup
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
+from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger
@@ -88,15 +86,9 @@ class Supervisor:
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
             home = host_home(settings, self._registry, now=clock.now, on_problems=problems.found)
             await stack.enter_async_context(home)
-            if not home.swaps:
-                log.warning(
-                    "this file system cannot swap folders: readers may see a mixture of old and new files"
-                )
             hooks = EngineOverrides(
                 observer=ObserverGroup(metrics, EngineLogger()),
                 events=EventLogger(),
-                issue=of_folder(os.environ),
-                in_cluster=False,
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
@@ -154,10 +146,10 @@ class _Problems:
     """Logs each new problem of a manifest once, and keeps the current ones for `/status`."""
 
     def __init__(self) -> None:
-        self.current: Sequence[FileProblem] = ()
+        self.current: Sequence[HomeProblem] = ()
         self.view: View | None = None
 
-    def found(self, problems: Sequence[FileProblem]) -> None:
+    def found(self, problems: Sequence[HomeProblem]) -> None:
         for each in problems:
             if each not in self.current:
                 report = log.error if each.problem.fatal else log.warning

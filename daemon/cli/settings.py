@@ -12,11 +12,10 @@ from syncret.config.settings import Settings
 from syncret.config.settings_layers import LayerValue, load_settings
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
-from syncret.daemon.homes.contract import StorageUnavailable
-from syncret.daemon.homes.filesystem.state.database import StateError
+from syncret.daemon.homes.contract import HomeUnusable, StorageUnavailable
 from syncret.daemon.ops.bind_errors import CannotListen
 
-KNOWN: Final = (ConfigError, StateError, StorageUnavailable, CannotListen)
+KNOWN: Final = (ConfigError, HomeUnusable, StorageUnavailable, CannotListen)
 
 FLAGS: Final = {
     "manifests": ("-f", "manifests"),

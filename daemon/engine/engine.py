@@ -1,14 +1,16 @@
-"""Keeps every object reconciled: takes in changes, decides who runs next, runs them, and plans the next look.
+"""Keeps every object reconciled: takes in events, decides what runs next, runs it, and plans the next run.
 
-Source -> inventory -> queue -> reconciler -> queue. Each run is a named task of one TaskGroup; a bug in one
+Home -> inventory -> queue -> reconciler -> queue. Each run is a named task of one TaskGroup; a bug in one
 run is caught at its edge and counted, while a failing source or queue takes the whole engine down, for its
 supervisor to start it anew: an engine that no longer hears of changes must not look alive.
 """
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from itertools import islice
 from pathlib import PurePath
 from sys import intern
 from traceback import walk_tb
@@ -18,20 +20,14 @@ from typing import Final
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.inventory import Inventory, OwnWrites, is_status_only
+from syncret.daemon.engine.inventory import Change, Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
-from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
+from syncret.daemon.engine.reconciler import Failure, On, Outcome, Reconciler
 from syncret.daemon.engine.retry import Backoff
 from syncret.daemon.engine.sessions.read_batching import due_since
-from syncret.daemon.homes.contract import (
-    Conflict,
-    HomeError,
-    Source,
-    StoredObject,
-    WatchEvent,
-    WatchEventType,
-)
+from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
+from syncret.daemon.homes.contract import Conflict, Home, HomeError, ObjectWriter, StoredObject, WatchEvent
 from syncret.providers.errors import SyncError, Throttled
 
 MAX_URGENT_DEPENDENTS: Final = 100
@@ -40,11 +36,9 @@ MAX_URGENT_DEPENDENTS: Final = 100
 MAX_CONFLICT_RETRIES: Final = 5
 """Conflicts in a row that are run again at once; further ones wait like any failure."""
 
+
 EVENTS_AT_ONCE: Final = 100
 """Events, or objects that one of them wakes, that are dealt with before the loop may turn."""
-
-CALM: Final = 5
-"""Turns of the loop without work after which all counts as settled: an event needs two to get through."""
 
 
 class SourceEnded(Exception):
@@ -60,19 +54,22 @@ class Engine:
 
     def __init__(
         self,
-        source: Source,
+        home: Home,
         reconcilers: Iterable[Reconciler],
         *,
         inventory: Inventory,
         clock: Clock,
         settings: Settings,
+        writer: ObjectWriter | None = None,
         observer: Observer | None = None,
         listeners: Iterable[Callable[[WatchEvent], None]] = (),
     ) -> None:
+        """`writer` writes in the place of the home; `listeners` are given every version that is new here."""
         self.queue = WorkQueue(clock, lane_cap=settings.store_workers)
         self.synced = asyncio.Event()
         self.first_pass = asyncio.Event()
-        self._source = source
+        self._home = home
+        self._writer = writer or home
         self._reconcilers: dict[GroupKind, Reconciler] = {}
         for reconciler in reconcilers:
             self._reconcilers[reconciler.group_kind] = reconciler
@@ -83,15 +80,22 @@ class Engine:
         self._observer = observer or NullObserver()
         self._listeners = tuple(listeners)
         self._backoff = Backoff(settings.retry_min, settings.retry_max)
-        self._echoes = OwnWrites()
+        self._gate = WriteGate(settings.api_writes or home.writes_at_once)
+        self._owed: dict[ObjectRef, OwedStatus] = {}
+        self._listed: set[GroupKind] = set()
+        self._started: set[GroupKind] = set()
+        """Kinds whose objects are run: all that their runs look up is known."""
         self._events_during_run: dict[ObjectRef, list[tuple[ObjectRef, str]]] = {}
-        """For each object that is being run, what it would be woken by but for that."""
+        """For each object that is being run, the versions that would wake it: they may be its own writes."""
         self._requested_at: dict[ObjectRef, float] = {}
         """When a run was last asked for by an event, until it begins."""
         self._lanes: dict[ObjectRef, str] = {}
         self._failures: dict[ObjectRef, int] = {}
         self._conflicts: dict[ObjectRef, int] = {}
         self._first: set[ObjectRef] = set()
+        self._backlog: deque[Iterator[None]] = deque()
+        """Objects still to be woken, where there are too many of them for one turn of the loop."""
+        self._has_backlog = asyncio.Event()
         self._pauses = 0
         """How often the loop was let turn although there was more to take in."""
         self._stopping = asyncio.Event()
@@ -104,9 +108,11 @@ class Engine:
         async with asyncio.TaskGroup() as group:
             listen = group.create_task(self._listen(), name="engine: listen")
             runs: set[asyncio.Task[None]] = set()
+            wake = group.create_task(self._work_off_backlog(), name="engine: wake")
             hand_out = group.create_task(self._hand_out(group, runs), name="engine: hand out")
             await self._stopping.wait()
             listen.cancel()
+            wake.cancel()
             self.queue.close()
             hand_out.cancel()
             if runs:
@@ -121,13 +127,13 @@ class Engine:
     async def wait_idle(self) -> None:
         """Wait until every event is taken in and nothing is ready or running; future timers do not count."""
         await self.synced.wait()
-        calm, pauses = 0, self._pauses
-        while calm < CALM:
-            if self.queue.idle and pauses == self._pauses:
-                calm += 1
+        while True:
+            await self._home.announced()
+            if self._backlog:
                 await asyncio.sleep(0)
+            elif self.queue.idle:
+                return
             else:
-                calm, pauses = 0, self._pauses
                 await self.queue.quiet()
 
     def refresh(self, ref: ObjectRef) -> bool:
@@ -142,13 +148,28 @@ class Engine:
         for ref in self._lanes:
             self._wake(ref, urgent=False)
 
-    def wrote(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
-        """A run of `writer` wrote this version of `ref`: the echo need not wake `writer` again."""
-        heard = self._events_during_run.get(writer, [])
-        if (ref, version) in heard:
-            heard.remove((ref, version))
-        else:
-            self._echoes.record(ref, version, writer)
+    def record(self, stored: StoredObject, writer: ObjectRef | None) -> None:
+        """Take in a version that a run wrote or read: nothing has to wait for its event.
+
+        `writer` is the run's object where it knows what this version means to it.
+        """
+        self._discount(stored, writer)
+        self._on_change(self._inventory.record(stored), writer)
+
+    def is_reconciled(self, kind: GroupKind) -> bool:
+        """Whether objects of this kind are run."""
+        return kind in self._reconcilers
+
+    def record_deleted(self, seen: StoredObject, writer: ObjectRef | None) -> None:
+        """Take in that an object is gone."""
+        self._discount(seen, writer)
+        self._on_change(self._inventory.record_deleted(seen), writer)
+
+    def _discount(self, stored: StoredObject, writer: ObjectRef | None) -> None:
+        """The event of a write may come before its answer: it is no reason to run the writer again."""
+        during = None if writer is None else self._events_during_run.get(writer)
+        if during:
+            during[:] = [each for each in during if each != (stored.ref, stored.resource_version)]
 
     def failures(self, ref: ObjectRef) -> int:
         """How often in a row the object has failed."""
@@ -165,67 +186,113 @@ class Engine:
 
     # --------------------------------------------------------------------------------------------- changes
     async def _listen(self) -> None:
-        async with aclosing(self._source.watch()) as changes:
-            events = 0
-            async for change in changes:
-                for listener in self._listeners:
-                    listener(change)
-                if change.object is None:
-                    await self._on_listed()
-                else:
-                    await self._on_event(change, change.object)
-                events += 1
-                if events % EVENTS_AT_ONCE == 0:
-                    await self._pause()
+        async with aclosing(self._home.watch()) as events:
+            self._start_kinds()
+            count = 0
+            async for event in events:
+                self._on_event(event)
+                count += 1
+                if count % EVENTS_AT_ONCE == 0:  # a list of a hundred thousand must not hold up the loop
+                    await asyncio.sleep(0)
         raise SourceEnded
 
-    async def _pause(self) -> None:
-        """Let the loop turn: a list of a hundred thousand must not hold up the rest of the daemon."""
-        self._pauses += 1
-        await asyncio.sleep(0)
+    def _on_event(self, event: WatchEvent) -> None:
+        change = self._inventory.apply(event)
+        if event.object is None:
+            self._on_listed(event.group_kind)
+            return
+        self._on_change(change, None)
 
-    async def _on_event(self, change: WatchEvent, stored: StoredObject) -> None:
-        before = self._inventory.apply(change)
-        ref = stored.ref
-        gone = change.type is WatchEventType.DELETED
-        drifted = (
-            change.type is WatchEventType.DRIFTED
-        )  # never an echo, although its version may be a run's own
-        writer = None if gone or drifted else self._echoes.match(stored)
+    def _on_change(self, change: Change | None, writer: ObjectRef | None) -> None:
+        """Take in what is new: index it, and wake the object and those that depend on what differs."""
+        if change is None:
+            return
+        event = change.event()
+        for listener in self._listeners:
+            listener(event)
+        ref, before, after, on = change
         reconciler = self._reconcilers.get(ref.group_kind)
-        if gone:
-            self._echoes.forget(ref)
-        if reconciler is not None and not gone and (before is None or not stored.has_same_generation(before)):
+        is_new = before is None or after is None or not after.has_same_generation(before)
+        if reconciler is not None and after is not None and is_new:
             self._lanes[ref] = intern(reconciler.store_lane(ref, self._inventory.dependencies(ref)))
-        if not self.synced.is_set():
-            return  # all that exists is looked at once the list is complete
-        version = "" if drifted else stored.resource_version
-        if reconciler is not None and ref != writer and (gone or not is_status_only(before, stored)):
+        version = change.version
+        if reconciler is not None and (ref != writer or after is None) and on & (On.EXISTENCE | On.SPEC):
             self._notify(ref, ref, version, urgent=True)
-        dependents = [each for each in self._inventory.dependents(ref) if each not in (ref, writer)]
-        for count, dependent in enumerate(dependents, start=1):
-            self._notify(dependent, ref, version, urgent=len(dependents) <= MAX_URGENT_DEPENDENTS)
-            if count % EVENTS_AT_ONCE == 0:
-                await self._pause()
+        dependents = [each for each in self._inventory.dependents(ref, on) if each not in (ref, writer)]
+        if len(dependents) <= MAX_URGENT_DEPENDENTS:
+            for dependent in dependents:
+                self._notify(dependent, ref, version, urgent=True)
+        else:
+            self._later(self._notify_each(dependents, ref, version))
 
-    async def _on_listed(self) -> None:
-        """Look at everything once, first at what others depend on: nobody then waits for a store in vain."""
-        self._first = set(self._lanes)
-        self._observer.listed(len(self._first))
-        for count, ref in enumerate(list(self._lanes), start=1):
-            self._wake(ref, urgent=any(True for _ in self._inventory.dependents(ref)))
-            if count % EVENTS_AT_ONCE == 0:
-                await self._pause()
-        self.synced.set()
-        self._note_first_pass(None)
+    def _notify_each(self, listeners: Sequence[ObjectRef], ref: ObjectRef, version: str) -> Iterator[None]:
+        for listener in listeners:
+            self._notify(listener, ref, version, urgent=False)
+            yield
+
+    def _later(self, steps: Iterator[None]) -> None:
+        self._backlog.append(steps)
+        self._has_backlog.set()
+
+    async def _work_off_backlog(self) -> None:
+        """Wake what is still to be woken, so many in each turn of the loop."""
+        while True:
+            await self._has_backlog.wait()
+            while self._backlog:
+                steps = sum(1 for _ in islice(self._backlog[0], EVENTS_AT_ONCE))
+                if steps < EVENTS_AT_ONCE:
+                    self._backlog.popleft()
+                await asyncio.sleep(0)
+            self._has_backlog.clear()
+
+    def _on_listed(self, kind: GroupKind) -> None:
+        self._listed.add(kind)
+        if not self.synced.is_set():
+            self._start_kinds()
+
+    def _start_kinds(self) -> None:
+        """Begin with the kinds of which all is known that their runs look up."""
+        missing = [kind for kind in self._home.kinds() if kind not in self._listed]
+        ready = {
+            kind
+            for kind, reconciler in self._reconcilers.items()
+            if kind not in self._started
+            and not any(each == kind or reconciler.reads(each) for each in missing)
+        }
+        self._started |= ready
+        refs = [ref for ref in self._lanes if ref.group_kind in ready]
+        self._first.update(refs)
+        self._later(self._first_wakes(refs, complete=len(self._started) == len(self._reconcilers)))
+
+    def _first_wakes(self, refs: Sequence[ObjectRef], *, complete: bool) -> Iterator[None]:
+        """Wake objects for the first time; first what others depend on: then nothing waits in vain."""
+        alone: list[ObjectRef] = []
+        for ref in refs:
+            if any(True for _ in self._inventory.dependents(ref)):
+                self._wake(ref, urgent=True)
+            else:
+                alone.append(ref)
+            yield
+        for ref in alone:
+            self._wake(ref, urgent=False)
+            yield
+        if complete:
+            self._observer.listed(len(self._first))
+            self.synced.set()
+            self._note_first_pass(None)
 
     def _notify(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
-        """A version of `ref` ("": drift) concerns the listener. While that runs it may be its own write."""
-        heard = self._events_during_run.get(listener)
-        if heard is None:
+        """Run the listener for a version of `ref`; if it is running now, once that has ended.
+
+        An event during a run may be the echo of the run's own write, whose answer is still on the way.
+        """
+        if listener.group_kind not in self._started:
+            return  # its first run is still to come
+        during = self._events_during_run.get(listener)
+        if during is None:
             self._wake(listener, urgent=urgent)
         else:
-            heard.append((ref, version))
+            during.append((ref, version))
 
     def _wake(self, ref: ObjectRef, *, urgent: bool) -> None:
         self._requested_at[ref] = self._loop.time()
@@ -239,8 +306,7 @@ class Engine:
 
     # ------------------------------------------------------------------------------------------------ runs
     async def _hand_out(self, group: asyncio.TaskGroup, runs: set[asyncio.Task[None]]) -> None:
-        """Start runs, so many at once; none before everything that exists is known."""
-        await self.synced.wait()
+        """Start runs, so many at once."""
         slots = asyncio.Semaphore(self._settings.workers)
 
         def ended(run: asyncio.Task[None]) -> None:
@@ -260,10 +326,11 @@ class Engine:
     async def _run(self, ticket: QueueItem) -> None:
         ref = ticket.ref
         begin = self._loop.time()
+        urgent = ref in self._requested_at
         due_since.set(self._requested_at.pop(ref, begin - ticket.waited))
         self._events_during_run[ref] = []
         try:
-            outcome = await self._outcome(ref)
+            outcome = await self._outcome(ref, urgent=urgent)
             if outcome is not None:
                 self._conclude(ticket, outcome, self._loop.time() - begin)
                 if not outcome.pending:
@@ -273,10 +340,21 @@ class Engine:
                 self._wake(ref, urgent=True)
             self.queue.done(ref)
 
-    async def _outcome(self, ref: ObjectRef) -> Outcome | None:
+    async def _outcome(self, ref: ObjectRef, *, urgent: bool) -> Outcome | None:
         """What the run came to; None where it is to be run again at once."""
+        writes = Writes(
+            ref,
+            reader=self._home,
+            writer=self._writer,
+            inventory=self._inventory,
+            recorder=self,
+            gate=self._gate,
+            owed=self._owed,
+            urgent=urgent,
+        )
         try:
-            outcome = await self._reconcilers[ref.group_kind].reconcile(ref)
+            await writes.settle_status(ref)
+            outcome = await self._reconcilers[ref.group_kind].reconcile(ref, writes)
         except Conflict as error:
             conflicts = self._conflicts[ref] = self._conflicts.get(ref, 0) + 1
             if conflicts <= MAX_CONFLICT_RETRIES:
@@ -325,6 +403,7 @@ class Engine:
         )
         if gone and outcome.failure is None:
             self._lanes.pop(ref, None)
+            self._owed.pop(ref, None)
             self._observer.removed(ref)
 
     def _note_first_pass(self, ref: ObjectRef | None) -> None:

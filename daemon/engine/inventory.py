@@ -1,6 +1,7 @@
 """Holds the newest version of every object, and who depends on whom.
 
-Knows which events are only the echo of what a reconciler wrote itself, so that they need not wake it.
+Versions come from the watch and from the answers of the daemon's own writes, in any order: the newest
+wins, and what is deleted stays deleted. So no run decides on less than what this process has written or read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,123 +11,136 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef, OwnerReference, shared
-from syncret.daemon.engine.reconciler import ANY
+from syncret.daemon.engine.reconciler import ANY, EVERYTHING, Dependency, On
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
-KEPT: Final = 8
-"""Versions remembered of one object; an echo that was never heard must not stay for ever."""
-
-
-class _Marks(msgspec.Struct, rename="camel"):
-    """What of the metadata is no part of the spec and can change in one life."""
-
-    labels: NullIsEmpty[dict[str, str]] = {}
-    annotations: NullIsEmpty[dict[str, str]] = {}
-    finalizers: tuple[str, ...] = ()
-    owner_references: tuple[OwnerReference, ...] = ()
-    deletion_timestamp: str = ""
-
-
-class _Head(msgspec.Struct):
-    metadata: _Marks
-
-
-class _Write(NamedTuple):
-    version: str
-    writer: ObjectRef
-
-
-class OwnWrites:
-    """Writes whose events have not come back yet."""
-
-    def __init__(self) -> None:
-        self._writes: dict[ObjectRef, list[_Write]] = {}
-
-    def __len__(self) -> int:
-        return len(self._writes)
-
-    def record(self, ref: ObjectRef, version: str, writer: ObjectRef) -> None:
-        """`writer` has written this version of `ref`."""
-        writes = self._writes.setdefault(ref, [])
-        writes.append(_Write(version, writer))
-        del writes[:-KEPT]
-
-    def match(self, stored: StoredObject) -> ObjectRef | None:
-        """Who wrote this version, if it is an echo; it and what was written before is forgotten."""
-        writes = self._writes.get(stored.ref, ())
-        for place, write in enumerate(writes):
-            if write.version == stored.resource_version:
-                left = writes[place + 1 :]
-                if left:
-                    self._writes[stored.ref] = list(left)
-                else:
-                    del self._writes[stored.ref]
-                return write.writer
-        return None
-
-    def forget(self, ref: ObjectRef) -> None:
-        """The object is gone."""
-        self._writes.pop(ref, None)
-
-
-def is_status_only(before: StoredObject | None, after: StoredObject) -> bool:
-    """Whether nothing but the status changed: same life, same generation, same metadata.
-
-    Kinds without a generation (Secrets, ConfigMaps) cannot be told, so every change of theirs counts.
-    """
-    if before is None or not after.has_same_generation(before):
-        return False
-    return before.as_type(_Head) == after.as_type(_Head)
-
-
-DependenciesOf: TypeAlias = Callable[[StoredObject], Iterable[ObjectRef]]
+DependenciesOf: TypeAlias = Callable[[StoredObject], Iterable[Dependency]]
 
 NAMESPACE = GroupKind("", "Namespace")
 
+MOST_TOMBSTONES: Final = 4096
+"""Deletions remembered until the watch has passed them; by then it has announced thousands of later ones."""
 
-class _Labelled(msgspec.Struct):
-    labels: dict[str, str] = {}
 
+class Change(NamedTuple):
+    """A version that the inventory did not have: what stood before, what stands now, what differs."""
 
-class _Object(msgspec.Struct):
-    metadata: _Labelled
+    ref: ObjectRef
+    before: StoredObject | None
+    after: StoredObject | None
+    on: On
+
+    @property
+    def version(self) -> str:
+        """The version that made the change, or the last one of what is gone."""
+        stored = self.after or self.before
+        return "" if stored is None else stored.resource_version
+
+    def event(self) -> WatchEvent:
+        """The change as an event, whether a watch announced it or not."""
+        if self.after is None:
+            type_ = WatchEventType.DELETED
+        elif self.before is None:
+            type_ = WatchEventType.ADDED
+        else:
+            type_ = WatchEventType.DRIFTED if self.before is self.after else WatchEventType.MODIFIED
+        return WatchEvent(type_, self.ref.group_kind, self.after or self.before)
 
 
 class Inventory:
-    """The engine's picture of the home, fed by its watch. Anyone may read it; the engine alone writes it.
+    """The engine's picture of the home. Anyone may read it; the engine alone writes it.
 
-    The reverse index is a table from a depended-on name to its dependents; a reference may say ANY for name
+    The reverse index is a table from a depended-on name to its dependents; a dependency may have ANY for name
     or namespace, which is how a selector depends on objects that do not exist yet.
     """
 
-    def __init__(self, references: Mapping[GroupKind, DependenciesOf] | None = None) -> None:
-        self._references: dict[GroupKind, DependenciesOf] = dict(references or {})
+    def __init__(self, dependencies: Mapping[GroupKind, DependenciesOf] | None = None) -> None:
+        self._dependencies_of: dict[GroupKind, DependenciesOf] = dict(dependencies or {})
         self._objects: dict[tuple[str, str], dict[str, dict[str, StoredObject]]] = {}
         """By group and kind, as they begin a reference: that is quicker than its `group_kind`."""
-        self._depends_on: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
+        self._tombstones: dict[ObjectRef, StoredObject] = {}
+        self._unknown: set[GroupKind] = set()
+        self._depends_on: dict[ObjectRef, tuple[Dependency, ...]] = {}
         # One dependent stands for itself: each of ten thousand Secrets has one, and a dict takes 232 bytes.
         self._dependents: dict[ObjectRef, ObjectRef | dict[ObjectRef, None]] = {}
         self._selected: set[tuple[str, str]] = set()
-        """Groups and kinds on which somebody once depended without saying on which object: few."""
+        """Groups and kinds on which an object once depended without saying on which one: few."""
         self._namespaces: dict[str, Mapping[str, str]] = {}
 
-    def learn(self, group_kind: GroupKind, references: DependenciesOf) -> None:
+    def learn(self, group_kind: GroupKind, dependencies: DependenciesOf) -> None:
         """Index objects of this kind by what they depend on, from their next change on."""
-        self._references[group_kind] = references
+        self._dependencies_of[group_kind] = dependencies
 
-    def apply(self, change: WatchEvent) -> StoredObject | None:
-        """Take in one change. Returns the version before it."""
-        if change.object is None:
+    # --------------------------------------------------------------------------------------------- changes
+    def apply(self, event: WatchEvent) -> Change | None:
+        """Take in an event. None where it says nothing new: it is late, or this process was told before."""
+        stored = event.object
+        match event.type:
+            case WatchEventType.LISTED:
+                self._unknown.discard(event.group_kind)
+                return None
+            case WatchEventType.UNKNOWN:
+                self._unknown.add(event.group_kind)
+                return None
+            case _ if stored is None:
+                return None
+            case WatchEventType.DELETED:
+                return self._deleted(stored)
+            case WatchEventType.DRIFTED:
+                held = self.get(stored.ref)
+                return None if held is None else Change(stored.ref, held, held, On.DATA)
+            case _:
+                return self.record(stored)
+
+    def record(self, stored: StoredObject) -> Change | None:
+        """Take in a version that was written or read. None where a newer one is known, or its deletion."""
+        ref = stored.ref
+        held = self.get(ref)
+        if held is not None and not stored.is_newer_than(held):
             return None
-        if change.type is WatchEventType.DELETED:
-            return self._remove(change.object.ref)
-        return self._put(change.object)
+        tombstone = self._tombstones.get(ref)
+        if tombstone is not None:
+            if tombstone.uid == stored.uid or not stored.is_newer_than(tombstone):
+                return None
+            del self._tombstones[ref]
+        self._put(stored, held)
+        return Change(ref, held, stored, difference(held, stored))
 
+    def record_deleted(self, seen: StoredObject) -> Change | None:
+        """Take in that this process deleted an object; no late event brings it back."""
+        held = self.get(seen.ref)
+        if held is not None and held.uid != seen.uid and held.is_newer_than(seen):
+            return None  # there is another object of that name already
+        self._tombstones.pop(seen.ref, None)
+        self._tombstones[seen.ref] = seen
+        if len(self._tombstones) > MOST_TOMBSTONES:
+            del self._tombstones[next(iter(self._tombstones))]
+        if held is None:
+            return None
+        self._remove(seen.ref)
+        return Change(seen.ref, held, None, EVERYTHING)
+
+    def _deleted(self, last: StoredObject) -> Change | None:
+        ref = last.ref
+        tombstone = self._tombstones.get(ref)
+        if tombstone is not None and tombstone.uid == last.uid:
+            del self._tombstones[ref]
+        held = self.get(ref)
+        if held is None or held.is_newer_than(last):
+            return None  # another object of that name, or what a list lacked is newer than the list
+        self._remove(ref)
+        return Change(ref, held, None, EVERYTHING)
+
+    # ----------------------------------------------------------------------------------------------- reading
     def get(self, ref: ObjectRef) -> StoredObject | None:
         """The newest version, or None."""
         namespaces = self._objects.get(ref[:2])
         objects = None if namespaces is None else namespaces.get(ref.namespace)
         return None if objects is None else objects.get(ref.name)
+
+    def is_unknown(self, group_kind: GroupKind) -> bool:
+        """Whether the kind cannot be watched now, so that absence says nothing."""
+        return group_kind in self._unknown
 
     def list(self, group_kind: GroupKind, namespace: str | None = None) -> Iterator[StoredObject]:
         """Objects of a kind, in all namespaces or in one, by namespace and name."""
@@ -147,8 +161,8 @@ class Inventory:
         """How many objects of a kind there are."""
         return sum(map(len, self._objects.get(group_kind, {}).values()))
 
-    def dependents(self, ref: ObjectRef) -> Iterable[ObjectRef]:
-        """The objects that a change of this one concerns, each once."""
+    def dependents(self, ref: ObjectRef, on: On = EVERYTHING) -> Iterable[ObjectRef]:
+        """The objects that depend on one of these things of this object, each once."""
         group, kind, namespace, name = ref
         found: dict[ObjectRef, None] = {}
         keys = [ref]
@@ -159,58 +173,58 @@ class Inventory:
                 ObjectRef(group, kind, ANY, ANY),
             ]
         for key in keys:
-            dependents = self._dependents.get(key)
-            if dependents is not None:
-                found.update(_all(dependents))
+            for dependent in _all(self._dependents.get(key)):
+                if on == EVERYTHING or any(
+                    each.ref == key and each.on & on for each in self._depends_on[dependent]
+                ):
+                    found[dependent] = None
         return found.keys()
 
     def dependencies(self, ref: ObjectRef) -> Sequence[ObjectRef]:
         """The objects that this one depends on, in the order in which it names them."""
-        return self._depends_on.get(ref, ())
+        return [each.ref for each in self._depends_on.get(ref, ())]
 
     @property
     def namespaces(self) -> Mapping[str, Mapping[str, str]]:
         """The labels of every namespace that exists, by its name."""
         return self._namespaces
 
-    def _put(self, stored: StoredObject) -> StoredObject | None:
+    # ----------------------------------------------------------------------------------------------- writing
+    def _put(self, stored: StoredObject, held: StoredObject | None) -> None:
         ref = stored.ref
         kind = ref.group_kind
-        objects = self._objects.setdefault(kind, {}).setdefault(ref.namespace, {})
-        before = objects.get(ref.name)
-        objects[ref.name] = stored
-        if before is None or not stored.has_same_generation(before):
-            references = self._references.get(kind)
-            if references is not None:
-                self._index(ref, _references(references, stored))
+        self._objects.setdefault(kind, {}).setdefault(ref.namespace, {})[ref.name] = stored
+        if held is None or not stored.has_same_generation(held):
+            dependencies = self._dependencies_of.get(kind)
+            if dependencies is not None:
+                self._index(ref, _dependencies(dependencies, stored))
         if kind == NAMESPACE:
             self._namespaces[ref.name] = stored.as_type(_Object).metadata.labels
-        return before
 
-    def _remove(self, ref: ObjectRef) -> StoredObject | None:
-        kind = self._objects.get(ref[:2], {})
-        objects = kind.get(ref.namespace, {})
-        before = objects.pop(ref.name, None)
+    def _remove(self, ref: ObjectRef) -> None:
+        kind = self._objects[ref[:2]]
+        objects = kind[ref.namespace]
+        del objects[ref.name]
         if not objects:
-            kind.pop(ref.namespace, None)
+            del kind[ref.namespace]
         self._index(ref, ())
         if ref.group_kind == NAMESPACE:
             self._namespaces.pop(ref.name, None)
-        return before
 
-    def _index(self, ref: ObjectRef, depends_on: tuple[ObjectRef, ...]) -> None:
+    def _index(self, ref: ObjectRef, depends_on: tuple[Dependency, ...]) -> None:
         before = self._depends_on.pop(ref, ())
         if depends_on:
             self._depends_on[ref] = depends_on
         if before == depends_on:
             return
-        for gone in set(before).difference(depends_on):
+        names = [each.ref for each in depends_on]
+        for gone in {each.ref for each in before}.difference(names):
             dependents = self._dependents[gone]
             if isinstance(dependents, dict):
                 dependents.pop(ref, None)
             if not dependents or dependents == ref:
                 del self._dependents[gone]
-        for each in depends_on:
+        for each in names:
             if ANY in each:
                 self._selected.add(each[:2])
             others = self._dependents.setdefault(each, ref)
@@ -226,18 +240,83 @@ class Inventory:
         return f"<Inventory {kinds or 'empty'}>"
 
 
-def _all(dependents: ObjectRef | dict[ObjectRef, None]) -> dict[ObjectRef, None]:
-    return dependents if isinstance(dependents, dict) else {dependents: None}
+class _Labelled(msgspec.Struct):
+    labels: dict[str, str] = {}
 
 
-def _references(references: DependenciesOf, stored: StoredObject) -> tuple[ObjectRef, ...]:
+class _Object(msgspec.Struct):
+    metadata: _Labelled
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    """What of the metadata is no part of the spec and can change while the uid stays."""
+
+    labels: NullIsEmpty[dict[str, str]] = {}
+    annotations: NullIsEmpty[dict[str, str]] = {}
+    finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
+    deletion_timestamp: str = ""
+
+
+class _Condition(msgspec.Struct):
+    type: str = ""
+    status: str = ""
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    conditions: NullIsEmpty[tuple[_Condition, ...]] = ()
+    synced_push_secrets: msgspec.Raw = msgspec.Raw()
+
+    def ready(self) -> str:
+        return next((each.status for each in self.conditions if each.type == "Ready"), "")
+
+
+class _Head(msgspec.Struct):
+    metadata: _Metadata
+    status: NullIsEmpty[_Status] = msgspec.field(default_factory=_Status)
+
+
+def difference(before: StoredObject | None, after: StoredObject) -> On:
+    """What of an object is another than before.
+
+    Kinds without a generation (Secrets, ConfigMaps) do not tell, so every change of theirs counts as one of
+    spec and data.
+    """
+    if before is None or before.uid != after.uid:
+        return EVERYTHING
+    if not before.generation:
+        return On.SPEC | On.READINESS | On.DATA
     try:
-        return tuple(dict.fromkeys(map(_compact, references(stored))))
+        old, new = before.as_type(_Head), after.as_type(_Head)
+    except msgspec.ValidationError:
+        return EVERYTHING  # a kind of somebody else's, with a status of another form
+    on = On(0)
+    if before.generation != after.generation or old.metadata != new.metadata:
+        on |= On.SPEC
+    if old.status.ready() != new.status.ready():
+        on |= On.READINESS
+    if old.status.synced_push_secrets != new.status.synced_push_secrets:
+        on |= On.DATA
+    return on
+
+
+def _all(dependents: ObjectRef | dict[ObjectRef, None] | None) -> Iterable[ObjectRef]:
+    if dependents is None:
+        return ()
+    return tuple(dependents) if isinstance(dependents, dict) else (dependents,)
+
+
+def _dependencies(dependencies: DependenciesOf, stored: StoredObject) -> tuple[Dependency, ...]:
+    try:
+        named: dict[ObjectRef, On] = {}
+        for each in dependencies(stored):
+            named[each.ref] = named.get(each.ref, On(0)) | each.on
+        return tuple(_compact(ref, on) for ref, on in named.items())
     except msgspec.ValidationError:
         return ()  # one bad document must not stop the others; its own run says what is wrong with it
 
 
 @lru_cache(maxsize=1024)
-def _compact(ref: ObjectRef) -> ObjectRef:
-    """The same name; that of a store on which thousands depend is one object."""
-    return shared(*ref)
+def _compact(ref: ObjectRef, on: On) -> Dependency:
+    """The same dependency; that on a store on which thousands depend is one object."""
+    return Dependency(shared(*ref), on)

@@ -1,7 +1,8 @@
-"""What the engine asks of a reconciler: whom an object depends on, which store it waits for, and one run."""
+"""What the engine asks of a reconciler: what an object depends on, which store it waits for, and one run."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeAlias
+from enum import IntFlag
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -9,10 +10,35 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.providers.errors import SyncError
 
+if TYPE_CHECKING:
+    from syncret.daemon.engine.writes import Writes
+
 Failure: TypeAlias = SyncError | HomeError
 
-ANY = "*"
-"""In a reference: an object of any name (for selectors), or of any namespace."""
+ANY: Final = "*"
+"""As the name or namespace of a dependency: an object of any name (for selectors), or of any namespace."""
+
+
+class On(IntFlag):
+    """What of another object an object depends on; only a change of that wakes it."""
+
+    EXISTENCE = 1
+    SPEC = 2
+    """The spec, or metadata: labels, annotations, finalizers, owners, a deletion."""
+    READINESS = 4
+    """The status of its condition Ready."""
+    DATA = 8
+    """What it carries: the data of a Secret, what a PushSecret says to have pushed."""
+
+
+EVERYTHING: Final = On.EXISTENCE | On.SPEC | On.READINESS | On.DATA
+
+
+class Dependency(NamedTuple):
+    """Another object (or, with ANY, each that fits), and what of it matters."""
+
+    ref: ObjectRef
+    on: On = EVERYTHING
 
 
 class Outcome(Struct, frozen=True):
@@ -31,7 +57,7 @@ class Outcome(Struct, frozen=True):
 class Reconciler(Protocol):
     """Brings one kind of object to where it should be. What is wanted is read anew on each run.
 
-    References and lane follow from the name and the spec alone: they are asked for once per generation.
+    Dependencies and lane follow from the name and the spec alone: they are asked for once per generation.
     """
 
     @property
@@ -39,20 +65,24 @@ class Reconciler(Protocol):
         """The kind it is for."""
         ...
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
-        """The objects whose change concerns this one; name or namespace may be ANY."""
+    def reads(self, kind: GroupKind) -> bool:
+        """Whether a run looks objects of this kind up: it does not begin before they are listed."""
+        ...
+
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
+        """The objects whose change concerns this one."""
         ...
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """The store whose calls it waits for, as a name; objects of one lane share its turns and its cap.
 
-        `dependencies` are those of the object.
+        `dependencies` are the names of those of the object.
         """
         ...
 
-    async def reconcile(self, ref: ObjectRef) -> Outcome:
+    async def reconcile(self, ref: ObjectRef, writes: "Writes") -> Outcome:
         """One run. It is also called once after the object has gone, to clean up.
 
-        May raise SyncError or BackendError, which count as a failure; Conflict is run again at once.
+        May raise SyncError or HomeError, which count as a failure; Conflict is run again at once.
         """
         ...

@@ -19,7 +19,7 @@ from syncret.config.meta import ObjectRef
 from syncret.config.resources.templates import Template
 from syncret.daemon.core.rendering import Rendering, sources_of
 from syncret.daemon.core.secret import secret_data
-from syncret.daemon.homes.contract import Target
+from syncret.daemon.homes.contract import ObjectReader
 from syncret.providers.contract import Render
 from syncret.providers.errors import Malformed
 
@@ -217,11 +217,13 @@ class TemplateRun:
         return known
 
 
-async def rendering_for(template: Template, bench: TemplateRun, target: Target, namespace: str) -> Rendering:
+async def rendering_for(
+    template: Template, bench: TemplateRun, reader: ObjectReader, namespace: str
+) -> Rendering:
     """The rendering of one template, with the texts that stand in Secrets and ConfigMaps."""
     sources: dict[ObjectRef, Mapping[str, bytes]] = {}
     for ref in sources_of(template, namespace):
-        stored = await target.get(ref)
+        stored = await reader.get(ref)
         if stored is None:
             continue  # told with its place when it is asked for
         if ref.kind == "Secret":

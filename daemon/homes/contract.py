@@ -1,23 +1,26 @@
 """What a home offers the engine: a small object store with the semantics of the Kubernetes API.
 
-One contract, three homes: `memory` (a simulated cluster), `filesystem` (a host) and, to come, `kubernetes`.
-The engine sees `Source` (what is wanted), `Target` (what is written) and `Status` (what is told); a home
-implements all three on one set of objects, so that an object that one controller writes is an event for
-another.
+One contract for all homes: `memory` (a simulated cluster, also one that lags), `filesystem` (a host) and, to
+come, `kubernetes`. An object that one reconciler writes is an event for another.
 
-Objects travel encoded. A `Stored` is immutable and compact: ten thousand of them at rest are ten thousand
-small byte strings, and nobody can change one behind another's back.
+A home answers a write at once and announces it later, kinds in any order: who has written knows more than the
+watch has said so far. So each write returns the version that it made.
+
+Objects travel encoded. A `StoredObject` is immutable and compact: ten thousand of them at rest are ten
+thousand small byte strings, and nobody can change one behind another's back.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.providers.contract import IssuedToken
+from syncret.providers.errors import Malformed
 
 M = TypeVar("M")
 
@@ -29,11 +32,18 @@ class StoredObject(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     uid: str
     resource_version: str
     generation: int = 0
-    """Counts the changes of the spec: a change of the status alone is told without decoding; 0: unknown."""
+    """Counts changes of the spec: a change of the status alone needs no decoding; 0: unknown."""
     data: bytes
 
+    def is_newer_than(self, other: "StoredObject | None") -> bool:
+        """Whether this is the later version, of whatever uid: versions of one kind are growing numbers."""
+        if other is None:
+            return True
+        mine, theirs = self.resource_version, other.resource_version
+        return (len(mine), mine) > (len(theirs), theirs)
+
     def has_same_generation(self, other: "StoredObject") -> bool:
-        """Whether both are versions of one life with the same spec, as far as the generation tells."""
+        """Whether both are versions of one uid with the same spec, as far as the generation shows."""
         return self.generation > 0 and self.generation == other.generation and self.uid == other.uid
 
     def as_type(self, model: type[M]) -> M:
@@ -47,27 +57,54 @@ class StoredObject(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return document
 
     def __repr__(self) -> str:
-        return f"<Stored {self.ref} @{self.resource_version}>"
+        return f"<StoredObject {self.ref} @{self.resource_version}>"
 
 
 class WatchEventType(StrEnum):
-    """What happened to an object, or (SYNCED) that everything that existed at the start has been told.
+    """What happened to an object or to a kind.
 
-    DRIFTED: somebody touched what the home keeps of the object outside of its store; the version is the same.
+    DRIFTED: the version is the same, but what the home keeps outside of its store was touched there. LISTED:
+    all objects of the kind that existed have been announced. UNKNOWN: the kind cannot be watched now (there
+    is no such kind, or no right to it), so that absence means nothing.
     """
 
     ADDED = "added"
     MODIFIED = "modified"
-    DRIFTED = "drifted"
     DELETED = "deleted"
-    LISTED = "synced"
+    DRIFTED = "drifted"
+    LISTED = "listed"
+    UNKNOWN = "unknown"
 
 
 class WatchEvent(msgspec.Struct, frozen=True):
-    """One event. `stored` is the new version, or the last one of a deleted object; SYNCED carries none."""
+    """One event; `object` is the new version, or the last one of a deleted object, if it is about one."""
 
     type: WatchEventType
+    group_kind: GroupKind
     object: StoredObject | None = None
+
+
+class HomeProblem(NamedTuple):
+    """What is wrong with a file, a mount or a watch of the home, for who runs it or wrote the manifest."""
+
+    source: str
+    problem: Problem
+
+    @property
+    def place(self) -> str:
+        """The source, with the line where it is known."""
+        return f"{self.source}:{self.problem.line}" if self.problem.line else self.source
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}"
+
+
+class HomeUnusable(Exception):
+    """The home cannot be opened, or not be used any more; nothing in it was changed."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class HomeError(Exception):
@@ -82,16 +119,22 @@ class NotFound(HomeError):
     reason = "NotFound"
 
 
-class AlreadyExists(HomeError):
+class Conflict(HomeError):
+    """The object is not as it was when this write was decided: read it again and decide again."""
+
+    reason = "Conflict"
+
+
+class AlreadyExists(Conflict):
     """An object of that name is there already."""
 
     reason = "AlreadyExists"
 
 
-class Conflict(HomeError):
-    """The object changed since it was read: read it again and decide again."""
+class OutcomeUnknown(Conflict):
+    """No answer came, but the request may have been carried out: read the object, then decide."""
 
-    reason = "Conflict"
+    reason = "Timeout"
 
 
 class Invalid(HomeError):
@@ -110,6 +153,16 @@ class Forbidden(Invalid):
     reason = "Forbidden"
 
 
+class TooManyRequests(HomeError):
+    """The home is overloaded and has not carried the request out."""
+
+    reason = "TooManyRequests"
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class StorageUnavailable(HomeError):
     """The home itself cannot be used now: a disk is full, a folder is read-only or someone else's."""
 
@@ -120,8 +173,26 @@ class StorageUnavailable(HomeError):
         self.hint = hint
 
 
+def no_token(account: ObjectRef, audiences: Sequence[str], seconds: int) -> Malformed:
+    """The refusal of a home without an API server."""
+    receiver = f"for {', '.join(audiences)}" if audiences else "for its API server"
+    return Malformed(
+        f'ServiceAccount "{account.name}" of namespace "{account.namespace}": nobody here can issue a token '
+        f"of {seconds} s {receiver}",
+        hint="this home has no API server: let the store refer to a Secret",
+    )
+
+
+class IssuedTokens(Protocol):
+    """Issues tokens of ServiceAccounts."""
+
+    async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
+        """A token for these audiences (none: the API server's own). Raises SyncError."""
+        ...
+
+
 class Watch(Protocol):
-    """A stream of changes: an asynchronous iterator that `contextlib.aclosing` ends for sure."""
+    """A stream of events: an asynchronous iterator that `contextlib.aclosing` ends for sure."""
 
     def __aiter__(self) -> AsyncIterator[WatchEvent]: ...
 
@@ -132,49 +203,65 @@ class Watch(Protocol):
         ...
 
 
-class Source(Protocol):
-    """Tells what is wanted."""
+class ObjectReader(Protocol):
+    """Reads objects and announces their versions."""
+
+    def kinds(self) -> Collection[GroupKind]:
+        """The kinds that `watch` announces, each LISTED or UNKNOWN in any order; they may change."""
+        ...
 
     def watch(self) -> Watch:
-        """Every object that exists, then SYNCED, then every change in order, until closed.
+        """The objects that exist and every later version, until closed.
 
-        What a home keeps outside of its store (on a host: the data of written Secrets) may be missing from
-        events: whoever needs the values of an object asks `get`.
+        Events may be late and may skip versions; they are in order only within one object. What a home keeps
+        outside of its store (on a host: the data of written Secrets) may be missing from them: ask `get`.
         """
         ...
 
-
-class Target(Protocol):
-    """Holds objects of any kind. Manifests are JSON objects; what comes back is the stored version."""
-
-    async def get(self, ref: ObjectRef) -> StoredObject | None:
-        """The object, or None. Raises TargetUnavailable where what it holds cannot be told now."""
+    async def announced(self) -> None:
+        """Return once the watchers have dealt with every event of what was written so far."""
         ...
 
-    def is_unchanged(self, ref: ObjectRef) -> bool:
-        """Whether a Secret surely is as its ExternalSecret left it, told without reading its data.
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
+        """The object as it is now, whole, or None; never from a cache.
 
-        Then it is marked as managed, and its data is what its data-hash names. False where that is not known.
+        Raises StorageUnavailable where it cannot be read now.
         """
         ...
 
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[StoredObject]:
-        """Objects of a kind, in the order of their namespaces and names.
+        """Objects of a kind as they are now, in the order of their namespaces and names.
 
         Raises Malformed for a selector that Kubernetes would refuse.
         """
         ...
 
-    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
-        """Raises AlreadyExists, Invalid (Forbidden: its namespace is going away) or TargetUnavailable.
+    def is_unchanged(self, ref: ObjectRef) -> bool:
+        """Whether a Secret surely is as its ExternalSecret left it, known without reading its data.
 
-        `manager` is the name under which `metadata.managedFields` books the keys that this write sets.
+        Then it is marked as managed, and its data is what its data-hash names. False where that is not known.
         """
         ...
 
-    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
+
+class ObjectWriter(Protocol):
+    """Writes objects. Manifests are JSON objects.
+
+    Each method returns the version that it made as the watch announces it (so it may lack what the home keeps
+    outside of its store), or the one that stands where nothing differs. Each may raise StorageUnavailable,
+    TooManyRequests, and OutcomeUnknown where it may have been carried out without an answer.
+    """
+
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        """Raises AlreadyExists or Invalid (Forbidden: its namespace is going away).
+
+        `field_manager` is the name under which `metadata.managedFields` books the keys that this write sets.
+        """
+        ...
+
+    async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """Replace all but the status; equal content is no write. Raises NotFound, Conflict or Invalid.
 
         A stale `metadata.resourceVersion` or another `metadata.uid` conflicts; without, the last write wins.
@@ -182,34 +269,53 @@ class Target(Protocol):
         """
         ...
 
-    async def set_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> StoredObject:
-        """Replace the finalizers of this version and nothing else, so that no more than they is judged.
+    async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
+        """Replace the finalizers of this version and nothing else, so that no more than they is validated.
 
         Raises and removes as `update` does.
         """
         ...
 
-    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
-        """Mark for deletion; the object goes once its finalizers are gone, and what it owns after it.
+    async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
+        """Replace the status of this version; None where the object is gone. Equal content is no write.
 
-        Raises NotFound, or Conflict where `uid` names another life of that name.
+        What was acknowledged is not lost. Raises Conflict where there is a newer version.
         """
         ...
 
+    async def delete(self, seen: StoredObject) -> StoredObject | None:
+        """Mark this version for deletion; the object goes once its finalizers are gone, then what it owns.
 
-class Status(Protocol):
-    """Keeps what is told about an object; what was acknowledged is not lost."""
+        Returns the version that a finalizer still holds, or None where it is gone. Raises NotFound, or
+        Conflict where there is a newer version.
+        """
+        ...
 
-    async def update_status(
-        self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str
-    ) -> StoredObject | None:
-        """Replace the status of this life of the object; None where it is gone. Equal content is no write."""
+    def may_mark(self, ref: ObjectRef) -> bool:
+        """Whether an object that is not our output may get our labels and finalizers."""
         ...
 
 
-class Home(Source, Target, Status, Protocol):
-    """A whole home."""
+class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
+    """Where objects come from and where they go."""
 
-    def kinds(self) -> Collection[GroupKind]:
-        """The kinds that `watch` tells of."""
+    @property
+    def writes_at_once(self) -> int:
+        """How many writes under way serve this home best."""
+        ...
+
+    def owns(self, ref: ObjectRef) -> bool:
+        """Whether the object is ours to act on; always, where there is one replica."""
+        ...
+
+    async def ownership_changed(self) -> None:
+        """Return when `owns` may answer otherwise than before."""
+        ...
+
+    def problems(self) -> Sequence[HomeProblem]:
+        """What is wrong with the home itself now."""
+        ...
+
+    async def run(self) -> None:
+        """Follow folders, inspect files, renew watches; until cancelled."""
         ...

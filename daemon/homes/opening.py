@@ -7,8 +7,8 @@ from pwd import getpwnam
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Settings
+from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
 from syncret.daemon.homes.filesystem.state.journal import OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
@@ -20,7 +20,7 @@ def host_home(
     registry: Registry,
     *,
     now: Callable[[], float],
-    on_problems: Callable[[Sequence[FileProblem]], None],
+    on_problems: Callable[[Sequence[HomeProblem]], None],
     on_removed: OnRemoved | None = None,
     dry: bool = False,
     once: bool = False,
@@ -41,6 +41,7 @@ def host_home(
         rescan=settings.rescan_interval,
         dry=dry,
         once=once,
+        environment=os.environ,
     )
     return HostHome(
         chosen,

@@ -92,7 +92,7 @@ def summary(view: View) -> Summary:
         ),
         problems=tuple(
             ManifestProblem(
-                file=each.file,
+                file=each.source,
                 line=each.problem.line,
                 path=each.problem.path,
                 message=each.problem.message,

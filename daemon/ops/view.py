@@ -8,8 +8,7 @@ from typing import Protocol, TypeAlias
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.queue.workqueue import QueueStats
-from syncret.daemon.homes.contract import StoredObject
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
+from syncret.daemon.homes.contract import HomeProblem, StoredObject
 from syncret.providers.kit.limits import LimiterStats
 
 
@@ -127,7 +126,7 @@ class View:
     started: float
     address: str = ""
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
-    problems: Sequence[FileProblem] = field(default_factory=tuple)
+    problems: Sequence[HomeProblem] = field(default_factory=tuple)
 
 
 Serve: TypeAlias = Callable[[View], AbstractAsyncContextManager[None]]

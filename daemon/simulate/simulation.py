@@ -37,7 +37,7 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     start = seconds(scenario.spec.now) if scenario.spec.now else now
     clock = Clock(start)
     cluster = MemoryCluster(now=clock.now, new_uid=counted_uids(), admission=admission_by(registry))
-    recorder, target = ProviderRecorder(), RecordingWriter(cluster)
+    recorder, writer = ProviderRecorder(), RecordingWriter(cluster)
     settings = Settings(
         spread=False,
         batch_window=0.0,
@@ -53,9 +53,9 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         return simulated(provider, stand_ins.get(store))
 
-    hooks = EngineOverrides(target=target, observer=recorder, faults=recorder.fault, substitute=substitute)
+    hooks = EngineOverrides(writer=writer, observer=recorder, faults=recorder.fault, substitute=substitute)
     async with run_engine(cluster, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
-        simulation = _Simulation(cluster, recorder, target, clock, running)
+        simulation = _Simulation(cluster, recorder, writer, clock, running)
         steps = [await simulation.step(step) for step in scenario.spec.steps]
     return {
         "apiVersion": API_VERSION,
@@ -72,13 +72,13 @@ class _Simulation:
         self,
         cluster: MemoryCluster,
         recorder: ProviderRecorder,
-        target: RecordingWriter,
+        writer: RecordingWriter,
         clock: Clock,
         running: RunningEngine,
     ) -> None:
         self._cluster = cluster
         self._recorder = recorder
-        self._target = target
+        self._writer = writer
         self._clock = clock
         self._running = running
         self._rejected: list[Document] = []
@@ -86,7 +86,7 @@ class _Simulation:
     async def step(self, step: Step) -> Document:
         """Make the changes of a step, run until idle, advance the clock, and report."""
         self._recorder.begin_step(step.faults)
-        self._target.written, self._rejected = [], []
+        self._writer.written, self._rejected = [], []
         for item in step.apply:
             await self._command(item, lambda item=item: self._cluster.apply(item))  # type: ignore[misc]  # a lambda with a default
         for patch in step.patch:
@@ -102,7 +102,7 @@ class _Simulation:
                 "kind": gone.kind,
                 "metadata": {"name": gone.name, "namespace": gone.namespace},
             }
-            await self._command(named, lambda gone=gone: self._cluster.delete(gone.ref))  # type: ignore[misc]  # as above
+            await self._command(named, lambda gone=gone: self._cluster.remove(gone.ref))  # type: ignore[misc]  # as above
         if not (step.apply or step.patch or step.delete):
             self._running.engine.requeue_all()
         await self._running.engine.wait_idle()
@@ -112,7 +112,7 @@ class _Simulation:
         return {
             "now": stamp(self._clock.now()),
             "objects": await self._objects(),
-            "changes": [_change(written) for written in self._target.written],
+            "changes": [_change(written) for written in self._writer.written],
             "writes": self._recorder.writes,
             "deletes": self._recorder.deletes,
             "reads": self._recorder.reads,

@@ -37,7 +37,7 @@ def _run(options: Namespace) -> int:
     settings = settings_of(options, one_shot=True)
     result = asyncio.run(one_pass(settings, Registry(), dry_run=True, include_all=False))
     for each in result.problems:
-        report_problem(each.file, each.problem)
+        report_problem(each.source, each.problem)
     changes = [_change(written) for written in result.written]
     if options.output == "json":
         print_json(_as_document(changes, result), indent=2)

@@ -32,7 +32,7 @@ def _run(options: Namespace) -> int:
             one_pass(settings, Registry(), include_all=options.output != "table", progress=progress.show)
         )
     for each in result.problems:
-        report_problem(str(Path(each.file)), each.problem)
+        report_problem(str(Path(each.source)), each.problem)
     if options.output == "table":
         print_table(rows_of(result, settings.output_dir))
         _summary(result, time.monotonic() - begin)

@@ -4,6 +4,7 @@ Finalizers: an object does not go before it has been cleaned up after.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -14,6 +15,7 @@ from syncret.daemon.core.secret import field_manager, within_immutable
 from syncret.daemon.core.target import TargetForm, form_of
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.templates import rendering_for
+from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import NotFound, StoredObject
 
 
@@ -25,50 +27,53 @@ class _Head(msgspec.Struct):
     metadata: _Finalizers
 
 
-async def ensure_finalizer(context: ReconcilerContext, stored: StoredObject, finalizer: str) -> StoredObject:
+async def ensure_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -> StoredObject:
     """The object with the finalizer on it; written only where it was missing."""
     finalizers = stored.as_type(_Head).metadata.finalizers
     if finalizer in finalizers:
         return stored
-    return await _update(context, stored, [*finalizers, finalizer])
+    return await writes.set_finalizers(stored, [*finalizers, finalizer])
 
 
-async def drop_finalizer(context: ReconcilerContext, stored: StoredObject, finalizer: str) -> StoredObject:
+async def drop_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -> StoredObject:
     """The object without the finalizer; the last one of a deleted object lets it go."""
     finalizers = stored.as_type(_Head).metadata.finalizers
     if finalizer not in finalizers:
         return stored
     try:
-        return await _update(context, stored, [kept for kept in finalizers if kept != finalizer])
+        return await writes.set_finalizers(stored, [kept for kept in finalizers if kept != finalizer])
     except NotFound:
         return stored
 
 
-async def _update(context: ReconcilerContext, stored: StoredObject, finalizers: list[str]) -> StoredObject:
-    updated = await context.target.set_finalizers(stored, finalizers)
-    context.wrote(stored.ref, updated.resource_version, stored.ref)
-    return updated
+async def report_status(
+    context: ReconcilerContext, writes: Writes, ref: ObjectRef, uid: str, status: Mapping[str, Any]
+) -> None:
+    """Write the status that a run came to, unless the object is gone or another one."""
+    seen = context.inventory.get(ref)
+    if seen is not None and seen.uid == uid:
+        await writes.update_status(seen, status)
 
 
 class TargetWriter:
     """All writes of targets pass here, so that each is booked, told, and its echo expected."""
 
-    def __init__(self, context: ReconcilerContext) -> None:
+    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
         self._context = context
+        self._writes = writes
 
     async def mark(self, resource: ExternalSecret, observed: StoredObject | None) -> StoredObject | None:
         """The target with the label of what is managed; a Secret that is there gets it before all else."""
         generic = resource.spec.target.manifest is not None
-        if observed is None or generic or not self._context.options.in_cluster:
+        if observed is None or generic or not self._writes.may_mark(observed.ref):
             return observed
         document = observed.document
         labels = document["metadata"].setdefault("labels", {})
         if labels.get(MANAGED) == "true":
             return observed
         labels[MANAGED] = "true"
-        stored = await self._context.target.update(document, manager=field_manager(resource))
-        self._booked(resource, stored.ref, stored.resource_version)
-        return stored
+        await self._writes.update(document, field_manager=field_manager(resource))
+        return await self._writes.get(observed.ref)
 
     async def check(
         self, resource: ExternalSecret, form: TargetForm, current: Document | None, data: Mapping[str, bytes]
@@ -97,7 +102,7 @@ class TargetWriter:
         if template is None:
             return form.desired(resource, current, data, None)
         bench = self._context.templates.bench()
-        rendering = await rendering_for(template, bench, self._context.target, resource.metadata.namespace)
+        rendering = await rendering_for(template, bench, self._context.home, resource.metadata.namespace)
         return await bench.run(lambda: form.desired(resource, current, data, rendering))
 
     async def drop_former(self, resource: ExternalSecret, form: TargetForm) -> None:
@@ -108,7 +113,7 @@ class TargetWriter:
         for ref in self._context.owned_secrets.by(label):
             if ref == target or ref.namespace != target.namespace:
                 continue
-            observed = await self._context.target.get(ref)
+            observed = await self._writes.get(ref)
             if observed is None:
                 continue
             if member(observed.document, "metadata", "labels").get(CREATED_BY) == label:
@@ -116,10 +121,9 @@ class TargetWriter:
 
     async def delete(self, resource: ExternalSecret, target: ObjectRef) -> None:
         """Delete the target, if it is there."""
-        try:
-            await self._context.target.delete(target)
-        except NotFound:
-            return  # the wish is fulfilled
+        observed = await self._writes.get(target)
+        if observed is None or not await delete_if_there(self._writes, observed):
+            return
         self._tell(resource, "Deleted", f"{target} deleted")
 
     async def clean_up(self, resource: ExternalSecret) -> None:
@@ -131,13 +135,12 @@ class TargetWriter:
             if self._context.options.allow_generic_targets:
                 await self.delete(resource, target)
             return
-        observed = await self._context.target.get(target)
+        observed = await self._writes.get(target)
         if observed is not None and controlled_by(observed.document, resource.metadata.uid):
             await self.delete(resource, target)
 
     async def _create(self, resource: ExternalSecret, desired: Document) -> None:
-        stored = await self._context.target.create(desired, manager=field_manager(resource))
-        self._booked(resource, stored.ref, stored.resource_version)
+        stored = await self._writes.create(desired, field_manager=field_manager(resource))
         self._tell(resource, "Created", f"{stored.ref} created")
 
     async def _update(self, resource: ExternalSecret, current: Document, desired: Document) -> None:
@@ -145,16 +148,12 @@ class TargetWriter:
         if current.get("immutable") and resource.spec.target.manifest is None:
             desired, whole = within_immutable(current, desired)
         if desired != current:
-            stored = await self._context.target.update(desired, manager=field_manager(resource))
+            stored = await self._writes.update(desired, field_manager=field_manager(resource))
             # What the home fills in makes them differ; the same version means that nothing was written.
             if stored.resource_version != current["metadata"].get("resourceVersion"):
-                self._booked(resource, stored.ref, stored.resource_version)
                 self._tell(resource, "Updated", f"{stored.ref} updated")
         if not whole:
             raise Refusal("could not update secret, target is immutable", "its data would have to change")
-
-    def _booked(self, resource: ExternalSecret, target: ObjectRef, version: str) -> None:
-        self._context.wrote(target, version, resource.ref)
 
     def _tell(self, resource: ExternalSecret, reason: str, message: str) -> None:
         self._context.events.event(resource.ref, warning=False, reason=reason, message=message)

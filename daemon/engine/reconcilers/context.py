@@ -18,13 +18,14 @@ import msgspec
 from msgspec import Struct, field
 
 from syncret.config.meta import GroupKind, Metadata, NullIsEmpty, ObjectRef
+from syncret.config.resources.kinds import role_of
 from syncret.config.resources.secret_store import SecretStoreStatus, StoreCondition
 from syncret.daemon.core.ownership import CREATED_BY
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.templates import Templates
-from syncret.daemon.homes.contract import Status, StoredObject, Target, WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import Generator
 
 
@@ -193,6 +194,11 @@ def _held(origins: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     return {intern(key): intern(place) for key, place in origins}
 
 
+def is_looked_up(kind: GroupKind) -> bool:
+    """Whether a run may look objects of this kind up; those of other groups are only ever targets."""
+    return role_of(kind) is not None
+
+
 class Options(Struct, frozen=True, kw_only=True):
     """What the operator decides for all resources."""
 
@@ -201,23 +207,18 @@ class Options(Struct, frozen=True, kw_only=True):
     store_interval: float = 300.0
     spread: bool = True
     generator_grace: float = 120.0
-    in_cluster: bool = True
-    """Whether objects that are nobody's output may be marked. On a host each write makes files of them."""
 
 
 class ReconcilerContext(Struct, frozen=True, kw_only=True):
     """The engine's side of a reconciler."""
 
     inventory: Inventory
-    target: Target
-    status: Status
+    home: ObjectReader
     sessions: SessionPool
     generator: Callable[[str], Generator[Any]]
     """The generator of a kind. Raises UnknownName."""
     clock: Clock
     events: EventRecorder
-    wrote: Callable[[ObjectRef, str, ObjectRef], None]
-    """Told of each write: the object, its new version, and who wrote it, so that its echo wakes nobody."""
     wake: Callable[[ObjectRef], object]
     """Runs an object that waits for what no event would tell it."""
     templates: Templates

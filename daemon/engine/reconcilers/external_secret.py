@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from syncret.config.meta import Document, ObjectRef
+from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
@@ -11,13 +11,14 @@ from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import Refusal
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import TargetForm, form_of
-from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconciler import Dependency, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import TargetWriter, drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
 from syncret.daemon.engine.reconcilers.fetch import fetch
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, generator_spec
 from syncret.daemon.engine.reconcilers.stores import PendingDependency, belongs_to_another_controller
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
 from syncret.providers.errors import SyncError
 
@@ -31,27 +32,45 @@ class ExternalSecretReconciler:
 
     def __init__(self, context: ReconcilerContext) -> None:
         self._context = context
-        self._verdicts = Verdicts(context)
-        self._writer = TargetWriter(context)
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
+    def reads(self, kind: GroupKind) -> bool:
+        """Stores, generators and their records, Secrets, ConfigMaps and namespaces."""
+        return is_looked_up(kind)
+
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Its target, stores and generators; its namespace, where a cluster store asks for labels."""
         resource = stored.as_type(ExternalSecret)
         namespace = resource.metadata.namespace
         named = needs.stores(resource.spec)
-        yield form_of(resource).ref(resource)
+        yield Dependency(form_of(resource).ref(resource), On.EXISTENCE | On.SPEC | On.DATA)
         stores = [store_ref(*name, namespace) for name in named]
-        yield from stores
-        yield from sources_of(resource.spec.target.template, namespace)
+        for store in stores:
+            yield Dependency(store, On.EXISTENCE | On.SPEC | On.READINESS)
+        for source in sources_of(resource.spec.target.template, namespace):
+            yield Dependency(source, On.EXISTENCE | On.SPEC | On.DATA)
         for generator in needs.generators(resource.spec):
-            yield generator_ref(generator.kind, generator.name, namespace)
+            yield Dependency(generator_ref(generator.kind, generator.name, namespace), On.EXISTENCE | On.SPEC)
         if not all(store.namespace for store in stores):
-            yield NAMESPACE.ref("", namespace)
+            yield Dependency(NAMESPACE.ref("", namespace), On.EXISTENCE | On.SPEC)
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its first store: a store that hangs holds up only those who read from it."""
         del ref
         return next((str(each) for each in dependencies if role_of(each.group_kind) == "store"), "")
+
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
+        """Bring the target and the status in line with the spec, if it is due."""
+        return await _Run(self._context, writes).reconcile(ref)
+
+
+class _Run:
+    """One run of one ExternalSecret."""
+
+    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
+        self._context = context
+        self._writes = writes
+        self._verdicts = Verdicts(context, writes)
+        self._writer = TargetWriter(context, writes)
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Bring the target and the status in line with the spec, if it is due."""
@@ -70,10 +89,10 @@ class ExternalSecretReconciler:
     async def _reconcile(self, stored: StoredObject, resource: ExternalSecret) -> Outcome:
         if resource.metadata.deletion_timestamp:
             await self._writer.clean_up(resource)
-            await drop_finalizer(self._context, stored, FINALIZER)
+            await drop_finalizer(self._writes, stored, FINALIZER)
             return self._nothing_to_do(stored.ref)
         if FINALIZER not in resource.metadata.finalizers:
-            stored = await ensure_finalizer(self._context, stored, FINALIZER)
+            stored = await ensure_finalizer(self._writes, stored, FINALIZER)
             resource = stored.as_type(ExternalSecret)
         if self._is_others(resource):
             return self._nothing_to_do(stored.ref)
@@ -112,13 +131,13 @@ class ExternalSecretReconciler:
     async def _sync(self, resource: ExternalSecret, form: TargetForm, *, wished: bool) -> Outcome:
         now, target = self._context.clock.now(), form.ref(resource)
         due = wished or is_due(resource, now, spread=self._context.options.spread)
-        if not due and self._context.target.is_unchanged(target):
+        if not due and self._context.home.is_unchanged(target):
             return Outcome(next_due(resource, now, spread=self._context.options.spread))
-        observed = await self._writer.mark(resource, await self._context.target.get(target))
+        observed = await self._writer.mark(resource, await self._writes.get(target))
         current = observed.document if observed is not None else None
         if not due and form.is_valid(resource, current):
             return Outcome(next_due(resource, now, spread=self._context.options.spread))
-        async with GeneratorTransaction(self._context, resource) as leases:
+        async with GeneratorTransaction(self._context, self._writes, resource) as leases:
             return await self._refresh(resource, form, current, leases)
 
     async def _refresh(

@@ -12,10 +12,11 @@ from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushS
 from syncret.daemon.core.conditions import stamp
 from syncret.daemon.core.plan import fan_out
 from syncret.daemon.core.plan.fan_out import FanOutKind
-from syncret.daemon.engine.reconciler import ANY, Outcome
+from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
-from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, StoredObject
+from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext, is_looked_up
+from syncret.daemon.engine.writes import Writes, delete_if_there
+from syncret.daemon.homes.contract import Conflict, HomeError, StoredObject
 from syncret.providers.errors import SyncError
 
 
@@ -31,15 +32,33 @@ class FanOutReconciler:
         self._fan = fan
         self.group_kind = GroupKind(GROUP, fan.kind)
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Every namespace, and every child of that name."""
-        yield ObjectRef("", "Namespace", "", ANY)
-        yield ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
+        yield Dependency(ObjectRef("", "Namespace", "", ANY), On.EXISTENCE | On.SPEC)
+        child = ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
+        yield Dependency(child, On.EXISTENCE | On.SPEC)
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """None: it waits for no store."""
         del ref, dependencies
         return ""
+
+    def reads(self, kind: GroupKind) -> bool:
+        """Namespaces and children."""
+        return is_looked_up(kind)
+
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
+        """Make, mend and delete children, and report in which namespaces there is one."""
+        return await _Run(self._context, self._fan, writes).reconcile(ref)
+
+
+class _Run:
+    """One run of one resource."""
+
+    def __init__(self, context: ReconcilerContext, fan: FanOutKind, writes: Writes) -> None:
+        self._context = context
+        self._fan = fan
+        self._writes = writes
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Make, mend and delete children, and tell in which namespaces there is one."""
@@ -51,7 +70,7 @@ class FanOutReconciler:
         if resource["metadata"].get("deletionTimestamp"):
             return await self._clean_up(stored, resource)
         if self._fan.finalizer:
-            stored = await ensure_finalizer(self._context, stored, self._fan.finalizer)
+            stored = await ensure_finalizer(self._writes, stored, self._fan.finalizer)
             resource = stored.document
         return await self._provision(stored, resource)
 
@@ -62,7 +81,7 @@ class FanOutReconciler:
             for namespace in fan_out.namespaces_with_child(status):
                 await self._delete(resource, namespace, name)
                 await self._release(resource, namespace)
-            await drop_finalizer(self._context, stored, self._fan.finalizer)
+            await drop_finalizer(self._writes, stored, self._fan.finalizer)
         return Outcome()
 
     async def _provision(self, stored: StoredObject, resource: Document) -> Outcome:
@@ -115,7 +134,7 @@ class FanOutReconciler:
 
     async def _ensure_child(self, resource: Document, namespace: str, name: str) -> str:
         """The child as it should be; the reason why it is not, where it is not."""
-        observed = await self._context.target.get(ObjectRef(GROUP, self._fan.child, namespace, name))
+        observed = await self._writes.get(ObjectRef(GROUP, self._fan.child, namespace, name))
         current = observed.document if observed is not None else None
         if current is not None and not fan_out.owned(self._fan, resource, current):
             return self._fan.name_taken
@@ -123,9 +142,9 @@ class FanOutReconciler:
         try:
             await self._hold(resource, namespace)
             if current is None:
-                await self._context.target.create(desired)
+                await self._writes.create(desired)
             elif desired != current:
-                await self._context.target.update(desired)
+                await self._writes.update(desired)
         except Conflict:
             raise
         except HomeError as error:
@@ -137,30 +156,28 @@ class FanOutReconciler:
         stored = await self._namespace(namespace)
         if stored is not None:
             await ensure_finalizer(
-                self._context, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
+                self._writes, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
             )
 
     async def _release(self, resource: Document, namespace: str) -> None:
         stored = await self._namespace(namespace)
         if stored is not None:
             await drop_finalizer(
-                self._context, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
+                self._writes, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
             )
 
     async def _namespace(self, name: str) -> StoredObject | None:
         """The namespace, where this resource marks namespaces at all."""
-        if not (self._fan.namespace_finalizer and self._context.options.in_cluster):
+        ref = ObjectRef("", "Namespace", "", name)
+        if not (self._fan.namespace_finalizer and self._writes.may_mark(ref)):
             return None
-        return await self._context.target.get(ObjectRef("", "Namespace", "", name))
+        return await self._writes.get(ref)
 
     async def _delete(self, resource: Document, namespace: str, name: str) -> None:
         child = ObjectRef(GROUP, self._fan.child, namespace, name)
-        observed = await self._context.target.get(child)
+        observed = await self._writes.get(child)
         if observed is not None and fan_out.owned(self._fan, resource, observed.document):
-            try:
-                await self._context.target.delete(child)
-            except NotFound:
-                return  # gone since it was read, as was wished
+            await delete_if_there(self._writes, observed)
 
     async def _failed(self, stored: StoredObject, resource: Document, error: SyncError) -> Outcome:
         now = stamp(self._context.clock.now())
@@ -180,4 +197,4 @@ class FanOutReconciler:
 
     async def _report(self, stored: StoredObject, status: dict[str, Any]) -> None:
         if status != stored.document.get("status"):
-            await self._context.status.update_status(stored.ref, status, uid=stored.uid)
+            await self._writes.update_status(stored, status)

@@ -20,6 +20,7 @@ from syncret.daemon.core import generator_states
 from syncret.daemon.core.conditions import stamp
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.sessions.calls import CallRequest
+from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import Conflict, HomeError, NotFound
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretMap
 from syncret.providers.errors import Malformed, Unavailable
@@ -142,8 +143,9 @@ class GeneratorTransaction:
     that has drawn anew it is cleaned up like any other.
     """
 
-    def __init__(self, context: ReconcilerContext, owner: Resource) -> None:
+    def __init__(self, context: ReconcilerContext, writes: Writes, owner: Resource) -> None:
         self._context = context
+        self._writes = writes
         self._owner = owner
         self._drawn: dict[str, ObjectRef] = {}
 
@@ -155,8 +157,9 @@ class GeneratorTransaction:
     ) -> None:
         while self._drawn:
             _, ref = self._drawn.popitem()
-            with suppress(NotFound):
-                await self._context.target.delete(ref)  # the record's own run cleans up, as often as it takes
+            stored = await self._writes.get(ref)
+            if stored is not None:  # the record's own run cleans up, as often as it takes
+                await delete_if_there(self._writes, stored)
 
     async def generate(self, place: str, generator: GeneratorRef) -> SecretMap:
         """New values for an entry of the resource. Raises SyncError."""
@@ -179,17 +182,17 @@ class GeneratorTransaction:
                 await self._give_up(state.ref, deadline)
 
     async def _give_up(self, ref: ObjectRef, deadline: str) -> None:
-        stored = await self._context.target.get(ref)
+        stored = await self._writes.get(ref)
         if stored is not None:
             document = stored.document
             document["spec"]["garbageCollectionDeadline"] = deadline
-            await self._context.target.update(document)
+            await self._writes.update(document)
 
     async def _record(self, place: str, drawn: GeneratedValues, state: dict[str, object]) -> None:
         suffix = "".join(secrets.choice(_ALPHABET) for _ in range(5))
         document = generator_states.state_document(self._owner, place, drawn.resource, state, suffix=suffix)
         try:
-            stored = await self._context.target.create(document)
+            stored = await self._writes.create(document)
         except HomeError as error:
             await clean_up(self._context, drawn.resource, state)  # what nobody remembers must not be left
             raise Unavailable(f"cannot record what a generator made: {error.reason}") from error

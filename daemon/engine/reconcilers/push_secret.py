@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from syncret.config.durations import DurationError, parse_duration
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import PUSH_SECRET, SECRET, generator_ref, store_ref
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.core import push_entries
 from syncret.daemon.core.rendering import sources_of
-from syncret.daemon.engine.reconciler import ANY, Outcome
+from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, cleaned_up, is_due, next_due
 from syncret.daemon.engine.reconcilers.pushing import (
@@ -24,6 +24,7 @@ from syncret.daemon.engine.reconcilers.pushing import (
     templated,
 )
 from syncret.daemon.engine.reconcilers.stores import PendingDependency, select_stores
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Malformed, SyncError
 
@@ -37,26 +38,44 @@ class PushSecretReconciler:
 
     def __init__(self, context: ReconcilerContext) -> None:
         self._context = context
-        self._pusher = Pusher(context)
-        self._verdicts = PushVerdicts(context)
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
+    def reads(self, kind: GroupKind) -> bool:
+        """Stores, generators and their records, Secrets, ConfigMaps and namespaces."""
+        return is_looked_up(kind)
+
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Its stores, and its source; any store or Secret of the namespace where it selects by labels."""
         spec, namespace = stored.as_type(PushSecret).spec, stored.ref.namespace
         for ref in spec.secret_store_refs:
             name = ANY if ref.label_selector is not None else ref.name
-            yield store_ref(ref.kind, name, namespace)
+            yield Dependency(store_ref(ref.kind, name, namespace), On.EXISTENCE | On.SPEC | On.READINESS)
         if spec.selector.secret is not None:
-            yield SECRET.ref(namespace, spec.selector.secret.name or ANY)
-        yield from sources_of(spec.template, namespace)
+            source = SECRET.ref(namespace, spec.selector.secret.name or ANY)
+            yield Dependency(source, On.EXISTENCE | On.SPEC | On.DATA)
+        for each in sources_of(spec.template, namespace):
+            yield Dependency(each, On.EXISTENCE | On.SPEC | On.DATA)
         if spec.selector.generator_ref is not None:
             generator = spec.selector.generator_ref
-            yield generator_ref(generator.kind, generator.name, namespace)
+            yield Dependency(generator_ref(generator.kind, generator.name, namespace), On.EXISTENCE | On.SPEC)
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its first store."""
         del ref
         return next(map(str, dependencies), "")
+
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
+        """Push what is due, delete what is no longer wanted, report what stands where."""
+        return await _Run(self._context, writes).reconcile(ref)
+
+
+class _Run:
+    """One run of one PushSecret."""
+
+    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
+        self._context = context
+        self._writes = writes
+        self._pusher = Pusher(context)
+        self._verdicts = PushVerdicts(context, writes)
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
         """Push what is due, delete what is no longer wanted, tell what stands where."""
@@ -68,7 +87,7 @@ class PushSecretReconciler:
         if resource.metadata.deletion_timestamp:
             return await self._clean_up(resource, stored)
         cleans_up = resource.spec.deletion_policy == "Delete"
-        stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._context, stored, FINALIZER)
+        stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._writes, stored, FINALIZER)
         resource = stored.as_type(PushSecret)
         try:
             parse_duration(resource.spec.refresh_interval)
@@ -92,7 +111,7 @@ class PushSecretReconciler:
                 return await self._verdicts.failed(
                     resource, f"Failed to Delete Secrets from Provider: {error}", error, left
                 )
-        await drop_finalizer(self._context, stored, FINALIZER)
+        await drop_finalizer(self._writes, stored, FINALIZER)
         return self._verdicts.nothing_to_do(resource)
 
     async def _sync(self, resource: PushSecret) -> Outcome:
@@ -100,7 +119,7 @@ class PushSecretReconciler:
             push_entries.check_store_refs(resource.spec)
         except SyncError as error:
             return await self._verdicts.failed(resource, str(error), error)
-        async with GeneratorTransaction(self._context, resource) as leases:
+        async with GeneratorTransaction(self._context, self._writes, resource) as leases:
             return await self._push_from(resource, leases)
 
     async def _push_from(self, resource: PushSecret, leases: GeneratorTransaction) -> Outcome:

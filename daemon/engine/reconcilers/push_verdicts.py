@@ -11,8 +11,10 @@ from syncret.daemon.core import conditions
 from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.core.schedule import refresh
 from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconcilers.apply import report_status
 from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
 from syncret.daemon.engine.reconcilers.pushing import Synced
+from syncret.daemon.engine.writes import Writes
 from syncret.providers.errors import SyncError
 
 SYNCED: Final = "PushSecret synced successfully"
@@ -50,8 +52,9 @@ def cleaned_up(resource: PushSecret) -> bool:
 class PushVerdicts:
     """Writes the status of PushSecrets."""
 
-    def __init__(self, context: ReconcilerContext) -> None:
+    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
         self._context = context
+        self._writes = writes
 
     async def done(self, resource: PushSecret, synced: Synced) -> Outcome:
         """All is pushed."""
@@ -114,4 +117,4 @@ class PushVerdicts:
             for entries in document.get("syncedPushSecrets", {}).values():
                 for entry in entries.values():
                     entry.setdefault("conversionStrategy", "None")  # as the CRD fills it in, in every home
-            await self._context.status.update_status(resource.ref, document, uid=resource.metadata.uid)
+            await report_status(self._context, self._writes, resource.ref, resource.metadata.uid, document)

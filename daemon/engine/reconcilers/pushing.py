@@ -59,7 +59,7 @@ async def sources(
             "no secret selector provided", hint="set spec.selector.secret or spec.selector.generatorRef"
         )
     if selector.secret.name:
-        stored = await context.target.get(ObjectRef("", "Secret", namespace, selector.secret.name))
+        stored = await context.home.get(ObjectRef("", "Secret", namespace, selector.secret.name))
         if stored is None and _is_being_made(context, namespace, selector.secret.name):
             raise PendingDependency(f'secret "{selector.secret.name}" is being made')
         if stored is None:
@@ -68,9 +68,7 @@ async def sources(
             )
         found = [stored]
     else:
-        found = list(
-            await context.target.list(SECRET, namespace=namespace, selector=selector.secret.selector)
-        )
+        found = list(await context.home.list(SECRET, namespace=namespace, selector=selector.secret.selector))
     documents = [stored.document for stored in found]
     return [Source(document, secret_data(document)) for document in documents]
 
@@ -102,7 +100,7 @@ async def templated(context: ReconcilerContext, resource: PushSecret, source: So
     if template is None:
         return source
     bench = context.templates.bench()
-    rendering = await rendering_for(template, bench, context.target, resource.metadata.namespace)
+    rendering = await rendering_for(template, bench, context.home, resource.metadata.namespace)
     return await bench.run(lambda: _laid_over(template, source, rendering))
 
 

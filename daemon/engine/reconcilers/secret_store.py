@@ -13,9 +13,10 @@ from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.core import conditions
 from syncret.daemon.core.selectors import matches
-from syncret.daemon.engine.reconciler import ANY, Outcome
-from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
+from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
+from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer, report_status
+from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext, is_looked_up
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Malformed, SyncError
 
@@ -38,17 +39,23 @@ class SecretStoreReconciler:
         self._probed: dict[ObjectRef, _Probed] = {}
         self.group_kind = GroupKind(GROUP, kind)
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Its credentials, and the PushSecrets that may still have something to delete here."""
-        yield PUSH_SECRET.ref(stored.ref.namespace or ANY, ANY)
-        yield from self._context.sessions.credentials(stored)
+        pushes = PUSH_SECRET.ref(stored.ref.namespace or ANY, ANY)
+        yield Dependency(pushes, On.EXISTENCE | On.SPEC | On.DATA)
+        for credential in self._context.sessions.credentials(stored):
+            yield Dependency(credential, On.EXISTENCE | On.SPEC | On.DATA)
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         """Its own: a store that hangs while it is probed hangs alone."""
         del dependencies
         return str(ref)
 
-    async def reconcile(self, ref: ObjectRef) -> Outcome:
+    def reads(self, kind: GroupKind) -> bool:
+        """PushSecrets, and what a store takes credentials from."""
+        return is_looked_up(kind)
+
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Keep the store while it is needed; probe it when it is new, changed or due."""
         stored = self._context.inventory.get(ref)
         if stored is None:
@@ -61,13 +68,13 @@ class SecretStoreReconciler:
             self._context.memory.succeeded(ref)  # what it failed at is another controller's now
             return Outcome()
         if not self._is_needed(store, ref):
-            stored = await drop_finalizer(self._context, stored, FINALIZER)
+            stored = await drop_finalizer(writes, stored, FINALIZER)
         elif not store.metadata.deletion_timestamp:
-            stored = await ensure_finalizer(self._context, stored, FINALIZER)
+            stored = await ensure_finalizer(writes, stored, FINALIZER)
         if store.metadata.deletion_timestamp:
             return Outcome()
         due = self._probe_due(store, ref)
-        return Outcome(due) if due > self._context.clock.now() else await self._probe(stored, store)
+        return Outcome(due) if due > self._context.clock.now() else await self._probe(stored, store, writes)
 
     def _is_needed(self, store: SecretStore, ref: ObjectRef) -> bool:
         """Whether a PushSecret that cleans up after itself pushes to this store, or once did."""
@@ -97,7 +104,7 @@ class SecretStoreReconciler:
         self._probed[ref] = _Probed(store.metadata.uid, store.metadata.generation, due)
         return due
 
-    async def _probe(self, stored: StoredObject, store: SecretStore) -> Outcome:
+    async def _probe(self, stored: StoredObject, store: SecretStore, writes: Writes) -> Outcome:
         session = self._context.sessions.session(stored, stored.ref.namespace)
         step = "unable to create client"
         try:
@@ -106,7 +113,7 @@ class SecretStoreReconciler:
             readiness = await session.probe()
         except SyncError as error:
             self._probed.pop(stored.ref, None)
-            return await self._failed(stored, store, step, error)
+            return await self._failed(stored, store, writes, step, error)
         if readiness == "unknown":
             verdict = conditions.ready(
                 ConditionStatus,
@@ -114,21 +121,23 @@ class SecretStoreReconciler:
                 reason="ValidationUnknown",
                 message="could not determine validation status",
             )
-            await self._report(store, stored.ref, verdict, store.status.capabilities)
+            await self._report(store, writes, verdict, store.status.capabilities)
         else:
             verdict = conditions.ready(
                 ConditionStatus, status=True, reason="Valid", message="store validated"
             )
-            await self._report(store, stored.ref, verdict, capabilities)
+            await self._report(store, writes, verdict, capabilities)
         self._context.memory.succeeded(stored.ref)
         now = self._context.clock.now()
         return Outcome(self._booked(store, stored.ref, now + self._interval(store)))
 
-    async def _failed(self, stored: StoredObject, store: SecretStore, step: str, error: SyncError) -> Outcome:
+    async def _failed(
+        self, stored: StoredObject, store: SecretStore, writes: Writes, step: str, error: SyncError
+    ) -> Outcome:
         verdict = conditions.ready(
             ConditionStatus, status=False, reason="InvalidProviderConfig", message=step
         )
-        await self._report(store, stored.ref, verdict, store.status.capabilities)
+        await self._report(store, writes, verdict, store.status.capabilities)
         self._context.memory.failed(stored.ref, Failure(self._context.clock.now(), str(error), error.hint))
         self._context.events.event(
             stored.ref, warning=True, reason="InvalidProviderConfig", message=f"{step}: {error}"
@@ -136,7 +145,7 @@ class SecretStoreReconciler:
         return Outcome(failure=error)
 
     async def _report(
-        self, store: SecretStore, ref: ObjectRef, verdict: ConditionStatus, capabilities: str
+        self, store: SecretStore, writes: Writes, verdict: ConditionStatus, capabilities: str
     ) -> None:
         status = msgspec.structs.replace(
             store.status,
@@ -144,7 +153,9 @@ class SecretStoreReconciler:
             capabilities=capabilities,
         )
         if status != store.status:
-            await self._context.status.update_status(ref, msgspec.to_builtins(status), uid=store.metadata.uid)
+            await report_status(
+                self._context, writes, store.ref, store.metadata.uid, msgspec.to_builtins(status)
+            )
 
 
 def _needs(push: PushSecret, store: SecretStore, ref: ObjectRef) -> bool:

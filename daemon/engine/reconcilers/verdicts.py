@@ -16,7 +16,9 @@ from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.core.ownership import Refusal
 from syncret.daemon.core.schedule import refresh, sync_windows
 from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconcilers.apply import report_status
 from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import HomeError
 from syncret.providers.errors import SyncError
 
@@ -79,8 +81,9 @@ def _whole_name(store: needs.StoreName, namespace: str) -> str:
 class Verdicts:
     """Writes the status of ExternalSecrets."""
 
-    def __init__(self, context: ReconcilerContext) -> None:
+    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
         self._context = context
+        self._writes = writes
 
     async def done(
         self,
@@ -159,4 +162,4 @@ class Verdicts:
             document = msgspec.to_builtins(status)
             # Always told, as the operator tells it: whoever binds to the Secret sees that there is none yet.
             document["binding"] = {"name": status.binding.name if status.binding is not None else ""}
-            await self._context.status.update_status(resource.ref, document, uid=resource.metadata.uid)
+            await report_status(self._context, self._writes, resource.ref, resource.metadata.uid, document)

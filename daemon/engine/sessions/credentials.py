@@ -8,7 +8,7 @@ import msgspec
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import Metadata, ObjectRef
-from syncret.daemon.homes.contract import HomeError, Target
+from syncret.daemon.homes.contract import Home, HomeError
 from syncret.providers.contract import IssuedToken, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed, Unavailable
 
@@ -44,16 +44,14 @@ class StoreCredentials:
 
     def __init__(
         self,
-        target: Target,
+        home: Home,
         scope: Scope,
         *,
         on_read: Callable[[ObjectRef], None] | None = None,
-        issue: Issue = no_issuer,
     ) -> None:
-        self._target = target
+        self._home = home
         self._scope = scope
         self._on_read = on_read
-        self._issue = issue
         self.versions: dict[ObjectRef, str] = {}
 
     async def secret_key(self, name: str, key: str, namespace: str | None = None) -> SecretBytes:
@@ -77,7 +75,7 @@ class StoreCredentials:
         account = ObjectRef("", "ServiceAccount", self._namespace("ServiceAccount", name, namespace), name)
         if self._on_read is not None:
             self._on_read(account)
-        return await self._issue(account, audiences, seconds)
+        return await self._home.issue_token(account, audiences, seconds)
 
     async def account_annotations(self, name: str, namespace: str | None = None) -> Mapping[str, str]:
         """The annotations of a ServiceAccount. Raises Malformed if there is none."""
@@ -98,7 +96,7 @@ class StoreCredentials:
         if self._on_read is not None:
             self._on_read(ref)
         try:
-            stored = await self._target.get(ref)
+            stored = await self._home.get(ref)
         except HomeError as error:
             raise Unavailable(f"cannot read {ref}: {error.reason}") from None
         self.versions[ref] = ABSENT if stored is None else stored.resource_version

@@ -13,7 +13,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults, NullObserver, Observer
 from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, StoreState
-from syncret.daemon.engine.sessions.credentials import ABSENT, Issue, StoreCredentials, no_issuer
+from syncret.daemon.engine.sessions.credentials import ABSENT, StoreCredentials
 from syncret.daemon.engine.sessions.generator_calls import GeneratorCalls
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.sessions.store_client import StoreClient
@@ -25,7 +25,7 @@ from syncret.daemon.engine.sessions.store_config import (
 )
 from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.engine.templates import requests
-from syncret.daemon.homes.contract import StoredObject, Target, WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import Limiter, LimiterStats
@@ -41,17 +41,16 @@ class SessionPool:
     def __init__(
         self,
         registry: Registry,
-        target: Target,
+        home: Home,
         settings: Settings,
         *,
         clock: Clock,
         observer: Observer | None = None,
         faults: Faults | None = None,
         substitute: Substitute | None = None,
-        issue: Issue = no_issuer,
     ) -> None:
         self._registry = registry
-        self._target = target
+        self._home = home
         self._settings = settings
         self._substitute = substitute
         self._tasks = TaskOwner()
@@ -61,7 +60,6 @@ class SessionPool:
             clock=clock,
             tasks=self._tasks,
             render=requests(clock.now),
-            issue=issue,
             faults=faults,
         )
         self._plans: dict[ObjectRef, tuple[str, StoreConfig | SyncError]] = {}
@@ -99,7 +97,7 @@ class SessionPool:
         return OpenContext(
             store=generator,
             scope=scope,
-            credentials=StoreCredentials(self._target, scope, issue=self._around.issue),
+            credentials=StoreCredentials(self._home, scope),
             now=self._around.clock.now,
             render=self._around.render,
             store_memory={},
@@ -185,7 +183,7 @@ class SessionPool:
             self._readers.setdefault(ref, WeakSet()).add(channel)
 
         channel = StoreClient(
-            plan, identity, target=self._target, memory=memory, around=self._around, on_read=on_read
+            plan, identity, home=self._home, memory=memory, around=self._around, on_read=on_read
         )
         self._every_channel.add(channel)
         return channel

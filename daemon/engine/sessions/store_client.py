@@ -21,7 +21,7 @@ from syncret.daemon.engine.sessions.read_batching import Payloads, ReadBatcher
 from syncret.daemon.engine.sessions.shared_client import SharedClient
 from syncret.daemon.engine.sessions.store_config import SessionKey, StoreConfig
 from syncret.daemon.engine.sessions.tasks import join
-from syncret.daemon.homes.contract import Target
+from syncret.daemon.homes.contract import Home
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -102,7 +102,7 @@ class StoreClient:
         plan: StoreConfig,
         identity: SessionKey,
         *,
-        target: Target,
+        home: Home,
         memory: StoreState,
         around: CallEnvironment,
         on_read: Callable[[ObjectRef], None],
@@ -118,7 +118,7 @@ class StoreClient:
             around=around,
             outage=outage,
         )
-        self._target = target
+        self._home = home
         self._memory = memory
         self._around = around
         self._on_read = on_read
@@ -162,7 +162,7 @@ class StoreClient:
         store = self.plan.store
         namespace = store.namespace or self.identity.namespace
         scope = Scope(cluster=not store.namespace, namespace=namespace)
-        credentials = StoreCredentials(self._target, scope, on_read=self._on_read, issue=self._around.issue)
+        credentials = StoreCredentials(self._home, scope, on_read=self._on_read)
         context = OpenContext(
             store=store,
             scope=scope,

@@ -6,38 +6,46 @@ survives the process (`state`).
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import msgspec
 
 from syncret.config.catalog import Catalog
-from syncret.config.errors import Problem
+from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.daemon.homes.contract import StorageUnavailable, StoredObject, Watch
+from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable, StoredObject, Watch
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, restored_state
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Snapshot
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, ManifestReader
+from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
+from syncret.daemon.homes.filesystem.service_accounts import issue_token
 from syncret.daemon.homes.filesystem.state.database import StateContents, damaged, read_state
 from syncret.daemon.homes.filesystem.state.journal import OnRemoved, StateJournal
 from syncret.daemon.homes.filesystem.state.writer import StateWriter
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin
+from syncret.providers.contract import IssuedToken
 
 Result = TypeVar("Result")
 
+_NO_SWAP: Final = Problem(
+    path="",
+    message="this file system cannot swap folders: readers may see a mixture of old and new files",
+    severity=Severity.WARNING,
+)
 _SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
 
 
@@ -56,10 +64,12 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Start from the state and the files that are there, and write neither."""
     once: bool = False
     """The manifests are read once and not followed."""
+    environment: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    """Tells whether this is a pod, and where its API server is."""
 
 
 class HostHome:
-    """Implements `Backend`. Use it as an async context, and let a task `run()` it to follow the folders."""
+    """Implements `Home`. Use it as an async context, and let a task `run()` it to follow the folders."""
 
     def __init__(
         self,
@@ -68,7 +78,7 @@ class HostHome:
         catalog: Catalog,
         admission: AdmissionPlugin,
         now: Callable[[], float],
-        on_problems: Callable[[Sequence[FileProblem]], None],
+        on_problems: Callable[[Sequence[HomeProblem]], None],
         on_removed: OnRemoved | None = None,
     ) -> None:
         """`on_problems` is given all problems of all files whenever they are not the same as before.
@@ -83,7 +93,8 @@ class HostHome:
         self._now = now
         self._on_problems = on_problems
         self._on_removed = on_removed
-        self._problems: Sequence[FileProblem] = []
+        self._problems: Sequence[HomeProblem] = ()
+        self._reported: Sequence[HomeProblem] = ()
         self._failed = False
         self._stack = AsyncExitStack()
 
@@ -128,11 +139,6 @@ class HostHome:
     ) -> None:
         """Write what is left, and give files and locks free."""
         await self._stack.aclose()
-
-    @property
-    def swaps(self) -> bool:
-        """Whether a set of files is replaced at once; where not, readers may find a mixture: say so."""
-        return self._outputs.swaps
 
     # ------------------------------------------------------------------------------------------------ folders
     async def run(self) -> None:
@@ -208,10 +214,12 @@ class HostHome:
         except StorageUnavailable as error:  # tried again at the next look
             self._failed = True
             problem = Problem(path="", message=str(error), hint=error.hint)
-            problems.append(FileProblem(self._settings.state_file or "", problem))
-        if problems != self._problems:
-            self._problems = problems
-            self._on_problems(problems)
+            problems.append(HomeProblem(self._settings.state_file or "", problem))
+        self._problems = problems
+        found = self.problems()
+        if found != self._reported:
+            self._reported = found
+            self._on_problems(found)
 
     def _open_state(self, stack: AsyncExitStack) -> tuple[StateWriter | None, StateContents]:
         path = self._settings.state_file
@@ -243,52 +251,83 @@ class HostHome:
         stack.callback(tree.close)
         return tree
 
-    # ------------------------------------------------------------------------------------------------ backend
+    # --------------------------------------------------------------------------------------------------- home
+    @property
+    def writes_at_once(self) -> int:
+        """Writes wait for the disk together: the more there are, the fewer times it is waited for."""
+        return sys.maxsize
+
     def kinds(self) -> Collection[GroupKind]:
-        """As `Backend` says: any kind."""
+        """As `Home` says: any kind."""
         return self._cluster.kinds()
 
     def watch(self) -> Watch:
-        """As `Source` says."""
+        """As `Home` says."""
         return self._cluster.watch()
 
+    async def announced(self) -> None:
+        """As `Home` says."""
+        await self._cluster.announced()
+
     async def get(self, ref: ObjectRef) -> StoredObject | None:
-        """As `Target` says; the data of a written Secret is what its files hold now."""
+        """As `Home` says; the data of a written Secret is what its files hold now."""
         return await self._cluster.get(ref)
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
-        """As `Target` says, by a look at the files from outside."""
+        """As `Home` says, by a look at the files from outside."""
         return self._outputs.is_unchanged(ref)
 
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
     ) -> Sequence[StoredObject]:
-        """As `Target` says."""
+        """As `Home` says."""
         return await self._cluster.list(group_kind, namespace=namespace, selector=selector)
 
-    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
-        """As `Target` says; the files are there when it returns."""
-        return await self._writer.write(partial(self._cluster.prepare_create, document, manager=manager))
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        """As `Home` says; the files are there when it returns."""
+        prepare = partial(self._cluster.prepare_create, document, field_manager=field_manager)
+        return await self._writer.write(prepare)
 
-    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
-        """As `Target` says; a Secret of a manifest that is updated becomes files, too."""
-        return await self._writer.write(partial(self._cluster.prepare_update, document, manager=manager))
+    async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        """As `Home` says; a Secret of a manifest that is updated becomes files, too."""
+        prepare = partial(self._cluster.prepare_update, document, field_manager=field_manager)
+        return await self._writer.write(prepare)
 
-    async def set_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> StoredObject:
-        """As `Target` says."""
-        return await self._writer.write(partial(self._cluster.prepare_finalizers, stored, finalizers))
+    async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
+        """As `Home` says."""
+        return await self._writer.write(partial(self._cluster.prepare_finalizers, seen, finalizers))
 
-    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
-        """As `Target` says; the files are gone when it returns."""
-        await self._writer.delete(ref, uid=uid)
-
-    async def update_status(
-        self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str
-    ) -> StoredObject | None:
-        """As `Status` says; it is on the disk when this returns."""
-        stored = await self._cluster.update_status(ref, status, uid=uid)
+    async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
+        """As `Home` says; it is on the disk when this returns."""
+        stored = await self._cluster.update_status(seen, status)
         await self._journal.settled()
         return stored
+
+    async def delete(self, seen: StoredObject) -> StoredObject | None:
+        """As `Home` says; the files are gone when it returns."""
+        return await self._writer.delete(seen)
+
+    def may_mark(self, ref: ObjectRef) -> bool:
+        """Only what is written out already: a write makes files of an object."""
+        return ref in self._outputs
+
+    def owns(self, ref: ObjectRef) -> bool:
+        """As `Home` says: the state file has one process."""
+        return self._cluster.owns(ref)
+
+    async def ownership_changed(self) -> None:
+        """As `Home` says: never."""
+        await self._cluster.ownership_changed()
+
+    async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
+        """As `Home` says: in a pod its API server's, elsewhere refused."""
+        environment = self._settings.environment
+        return await issue_token(account, audiences, seconds, environment=environment)
+
+    def problems(self) -> Sequence[HomeProblem]:
+        """What is wrong with manifests, the state file and the output folder."""
+        mixed = () if self._outputs.swaps else (HomeProblem(self._settings.output_dir or "", _NO_SWAP),)
+        return (*self._problems, *mixed)
 
 
 def _timed(look: Callable[[], Result]) -> tuple[Result, float]:

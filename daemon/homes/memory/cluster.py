@@ -6,6 +6,8 @@ controllers, what follows from a deletion (owned objects, the contents of a name
 that caused it.
 """
 
+import asyncio
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +17,15 @@ from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef, ref_of
 from syncret.daemon.core.conditions import stamp
 from syncret.daemon.core.selectors import check, matches
-from syncret.daemon.homes.contract import AlreadyExists, Conflict, Forbidden, Invalid, StoredObject
+from syncret.daemon.homes.contract import (
+    AlreadyExists,
+    Conflict,
+    Forbidden,
+    HomeProblem,
+    Invalid,
+    StoredObject,
+    no_token,
+)
 from syncret.daemon.homes.memory import kinds, requests
 from syncret.daemon.homes.memory.garbage_collector import GarbageCollector
 from syncret.daemon.homes.memory.metadata import is_named, random_uid
@@ -23,6 +33,7 @@ from syncret.daemon.homes.memory.object_store import ObjectStore
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin, ContentStore, Journal, admit_all
 from syncret.daemon.homes.memory.requests import WriteRequest, merged
 from syncret.daemon.homes.memory.watch import Watch
+from syncret.providers.contract import IssuedToken
 
 
 class _Labelled(msgspec.Struct, frozen=True):
@@ -30,7 +41,7 @@ class _Labelled(msgspec.Struct, frozen=True):
 
 
 class MemoryCluster:
-    """Objects of any kind in memory. Implements `Backend`.
+    """Objects of any kind in memory. Implements `Home`.
 
     A caller that has to do something slow or fallible before an object may be seen (write its files) splits a
     write: `prepare_create`, `prepare_update` and `prepare_apply` judge and complete the document without
@@ -70,10 +81,10 @@ class MemoryCluster:
         return self._store.index.kinds()
 
     def watch(self) -> Watch:
-        """Every object in the order of references, then SYNCED, then every change; from this call on."""
+        """Every object in the order of references, LISTED for each kind, then every change."""
         return self._store.watch()
 
-    async def idle(self) -> None:
+    async def announced(self) -> None:
         """Return once every watcher has read everything and waits for more."""
         await self._store.broadcaster.idle()
 
@@ -100,44 +111,81 @@ class MemoryCluster:
             if selector is None or matches(selector, stored.as_type(_Labelled).metadata.labels)
         ]
 
-    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """Raises AlreadyExists, Invalid or Forbidden."""
-        return self.commit(self.prepare_create(document, manager=manager))
+        return self.commit(self.prepare_create(document, field_manager=field_manager))
 
-    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
+    async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """Replace all but the status. Raises NotFound, Conflict or Invalid."""
-        return self.commit(self.prepare_update(document, manager=manager))
+        return self.commit(self.prepare_update(document, field_manager=field_manager))
 
     async def set_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """Replace the finalizers of this version. Raises NotFound, Conflict or Invalid."""
         return self.commit(self.prepare_finalizers(stored, finalizers))
 
-    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
-        """Mark for deletion, or remove with all that hangs on it. Raises NotFound or Conflict."""
-        if uid and self._store.found(ref).uid != uid:
-            raise Conflict(f"{ref}: the object of that name is another one now")
-        self._store.found(ref)
-        self._garbage_collector.delete(ref)
+    async def delete(self, seen: StoredObject) -> StoredObject | None:
+        """Mark this version for deletion, or remove it with what it owns. Raises NotFound or Conflict."""
+        self._check_version(seen)
+        self._garbage_collector.delete(seen.ref)
+        return self._store.index.get(seen.ref)
+
+    def may_mark(self, ref: ObjectRef) -> bool:
+        """Any object may, as in a cluster."""
+        del ref
+        return True
 
     def touched(self, ref: ObjectRef) -> None:
         """Tell the watchers that what the content store keeps of an object may have changed there."""
         self._store.drifted(ref)
 
     # ------------------------------------------------------------------------------------------------- status
-    async def update_status(
-        self, ref: ObjectRef, status: Mapping[str, Any], *, uid: str
-    ) -> StoredObject | None:
-        """Replace the status of this life of the object; None where it is gone."""
-        stored = self._store.index.get(ref)
-        if stored is None or stored.uid != uid:
+    async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
+        """Replace the status of this version; None where the object is gone. Raises Conflict."""
+        stored = self._store.index.get(seen.ref)
+        if stored is None or stored.uid != seen.uid:
             return None
-        document = self._store.document(ref)
+        self._check_version(seen)
+        document = self._store.document(seen.ref)
         before, document["status"] = document.get("status"), dict(status)
         if before is not None and requests.encode(before) == requests.encode(document["status"]):
-            return self._store.whole(stored)
-        return self._store.save(ref, document)
+            return stored
+        return self._store.save(seen.ref, document)
+
+    # ------------------------------------------------------------------------------------------ a whole home
+    @property
+    def writes_at_once(self) -> int:
+        """Writes wait for nothing here: as many as there are runs."""
+        return sys.maxsize
+
+    def owns(self, ref: ObjectRef) -> bool:
+        """Always: nobody else acts on it."""
+        del ref
+        return True
+
+    async def ownership_changed(self) -> None:
+        """Never returns."""
+        await asyncio.get_running_loop().create_future()
+
+    def problems(self) -> Sequence[HomeProblem]:
+        """None: nothing outside of the process is needed."""
+        return ()
+
+    async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
+        """Refused: a simulated cluster has no accounts that anybody else would trust."""
+        raise no_token(account, audiences, seconds)
+
+    async def run(self) -> None:
+        """Nothing has to be followed; until cancelled."""
+        await asyncio.get_running_loop().create_future()
 
     # -------------------------------------------------------------------------------------- a user's commands
+    async def remove(self, ref: ObjectRef, *, uid: str = "") -> None:
+        """Delete the object of this name in any version. Raises NotFound, or Conflict for another uid."""
+        found = self._store.found(ref)
+        if uid and found.uid != uid:
+            raise Conflict(f"{ref}: the object of that name is another one now")
+        self._garbage_collector.delete(ref)
+
     async def apply(self, document: Document) -> StoredObject:
         """Create the object, or replace it; uid, status, owner references and finalizers survive."""
         return self.commit(self.prepare_apply(document))
@@ -150,15 +198,15 @@ class MemoryCluster:
         return self.commit(self.prepare_update(document))
 
     # ------------------------------------------------------------------------------------ writes in two steps
-    def prepare_create(self, document: Document, *, manager: str = "") -> WriteRequest:
+    def prepare_create(self, document: Document, *, field_manager: str = "") -> WriteRequest:
         """Judge and complete a new object. Raises AlreadyExists, Invalid or Forbidden."""
-        request = self._creation(document, manager)
+        request = self._creation(document, field_manager)
         if self._store.index.get(request.ref) is not None:
             raise AlreadyExists(f"{request.ref} already exists")
         self._check_namespace(request.ref)
         return request
 
-    def prepare_update(self, document: Document, *, manager: str = "") -> WriteRequest:
+    def prepare_update(self, document: Document, *, field_manager: str = "") -> WriteRequest:
         """Judge and complete a new version. Raises NotFound, Conflict or Invalid."""
         ref = requests.ref_of_request(document, self._admission)
         before = self._store.found(ref)
@@ -167,7 +215,7 @@ class MemoryCluster:
             before,
             self._store.document(ref),
             admission=self._admission,
-            manager=manager,
+            field_manager=field_manager,
             timestamp=stamp(self._now()),
         )
 
@@ -190,13 +238,13 @@ class MemoryCluster:
     def commit(self, request: WriteRequest) -> StoredObject:
         """Make a prepared write. Raises Conflict where the object changed since, or Forbidden.
 
-        What comes back is what was written, even where that let the object go: because its last finalizer was
-        dropped, or because its owners are gone.
+        What is returned is what was written, even where that let the object go: because its last finalizer
+        was dropped, or because its owners are gone.
         """
         if self._store.index.get(request.ref) is not request.before:
             raise Conflict(f"{request.ref}: the object has been modified since this write was prepared")
         if request.before is not None and not request.changed:
-            return self._store.whole(request.before)
+            return request.before
         if request.before is None:
             self._check_namespace(request.ref)
             self._ensure_namespace(request.ref.namespace)
@@ -206,14 +254,19 @@ class MemoryCluster:
         self._garbage_collector.collect_if_orphaned(request.ref)
         return stored
 
-    def _creation(self, document: Document, manager: str = "") -> WriteRequest:
+    def _creation(self, document: Document, field_manager: str = "") -> WriteRequest:
         return requests.for_create(
             document,
             admission=self._admission,
             uid=self._new_uid(),
             timestamp=stamp(self._now()),
-            manager=manager,
+            field_manager=field_manager,
         )
+
+    def _check_version(self, seen: StoredObject) -> None:
+        found = self._store.found(seen.ref)
+        if (found.uid, found.resource_version) != (seen.uid, seen.resource_version):
+            raise Conflict(f"{seen.ref}: the object has been modified; read it again")
 
     def _check_namespace(self, ref: ObjectRef) -> None:
         if ref.namespace in self._store.terminating:

@@ -16,10 +16,10 @@ from syncret.daemon.homes.memory.object_store import ObjectStore, owner_referenc
 
 
 class GarbageCollector:
-    """Removes objects from a ledger as an API server and the controllers beside it do."""
+    """Removes objects from a store as an API server and the controllers beside it do."""
 
-    def __init__(self, ledger: ObjectStore, timestamp: Callable[[], str]) -> None:
-        self._store = ledger
+    def __init__(self, store: ObjectStore, timestamp: Callable[[], str]) -> None:
+        self._store = store
         self._timestamp = timestamp
         self._ending: set[str] = set()  # namespaces whose contents this very call is retiring
 
@@ -78,16 +78,16 @@ class GarbageCollector:
 
     def _remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
         """Take an object away, after all that it owned; `last` is the change that let it go."""
-        shelves, stood = self._store.index, self._store.found(ref)
+        index, stood = self._store.index, self._store.found(ref)
         doomed, held, shared = self._follow(ref)
         for other in held:
             self.delete(other)
         for other in reversed(doomed[1:]):
-            if other in shelves:  # it may have gone with a namespace among `held`
+            if other in index:  # it may have gone with a namespace among `held`
                 self._store.remove(other)
-        stored = self._store.remove(ref, last) if ref in shelves else self._store.whole(stood)
+        stored = self._store.remove(ref, last) if ref in index else stood
         for other in shared:
-            if other in shelves:
+            if other in index:
                 self._drop_dead_owners(other)
         for namespace in dict.fromkeys(other.namespace for other in doomed):
             self._finish_namespace(namespace)

@@ -12,11 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
-from syncret.daemon.homes.contract import NotFound, StoredObject, WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import NotFound, StoredObject, WatchEventType
 from syncret.daemon.homes.memory import kinds, metadata
 from syncret.daemon.homes.memory.plugins import ContentInMemory, ContentStore, Journal
 from syncret.daemon.homes.memory.requests import encode
-from syncret.daemon.homes.memory.watch import Broadcaster, Watch
+from syncret.daemon.homes.memory.watch import Broadcaster, Watch, event_of
 
 _GRAVES: Final = 10_000
 """How many gone owners are remembered. It serves writers that come moments too late, not history."""
@@ -176,7 +176,7 @@ class ObjectStore:
         )
 
     def watch(self) -> Watch:
-        return self.broadcaster.open(self.index.snapshot())
+        return self.broadcaster.open(self.index.snapshot(), self.index.kinds())
 
     def whole(self, stored: StoredObject) -> StoredObject:
         """The version with what the content store keeps of it."""
@@ -194,7 +194,7 @@ class ObjectStore:
         return self.whole(self.found(ref)).document
 
     def save(self, ref: ObjectRef, document: Document) -> StoredObject:
-        """Let the document stand under its name as the next version."""
+        """Let the document stand under its name as the next version; returned as it is announced."""
         standing = self.index.get(ref)
         whole = self._stamped(ref if standing is None else standing.ref, document)
         stripped = self._contents.strip(whole, document)
@@ -205,33 +205,33 @@ class ObjectStore:
             owners=[reference["uid"] for reference in owner_references(document)],
             dying=metadata.is_being_deleted(document),
         )
-        self.broadcaster.publish(
-            WatchEvent(WatchEventType.ADDED if standing is None else WatchEventType.MODIFIED, stripped)
-        )
-        return whole
+        event = WatchEventType.ADDED if standing is None else WatchEventType.MODIFIED
+        self.broadcaster.publish(event_of(event, stripped))
+        return stripped
 
     def drifted(self, ref: ObjectRef) -> None:
         """Tell the watchers that what the content store keeps of an object was touched there."""
         stored = self.index.get(ref)
         if stored is not None:
-            self.broadcaster.publish(WatchEvent(WatchEventType.DRIFTED, stored))
+            self.broadcaster.publish(event_of(WatchEventType.DRIFTED, stored))
 
     def remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
         """Take an object away; `last` is the change that let it go, and what the watchers are told."""
         stood = self.index.get(ref)
         if stood is None:
             raise NotFound(f"{ref} not found")
-        whole = self.whole(stood) if last is None else self._stamped(stood.ref, last)
-        stripped = stood if last is None else self._contents.strip(whole, last)
+        stripped = stood
+        if last is not None:
+            stripped = self._contents.strip(self._stamped(stood.ref, last), last)
         if self._journal is not None:
             self._journal.removed(ref)
         self.index.remove(ref)
         self.owners.set_owners(ref, ())
-        self.owners.mark_deleted(whole.uid)
+        self.owners.mark_deleted(stood.uid)
         if ref.group_kind == kinds.NAMESPACE:
             self.terminating.discard(ref.name)
-        self.broadcaster.publish(WatchEvent(WatchEventType.DELETED, stripped))
-        return whole
+        self.broadcaster.publish(event_of(WatchEventType.DELETED, stripped))
+        return stripped
 
     def _stamped(self, ref: ObjectRef, document: Document) -> StoredObject:
         self.version += 1

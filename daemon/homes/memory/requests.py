@@ -88,7 +88,7 @@ def ref_of_request(document: Document, admission: AdmissionPlugin) -> ObjectRef:
 
 
 def for_create(
-    document: Document, *, admission: AdmissionPlugin, uid: str, timestamp: str, manager: str = ""
+    document: Document, *, admission: AdmissionPlugin, uid: str, timestamp: str, field_manager: str = ""
 ) -> WriteRequest:
     """The request of a new object. Raises Invalid."""
     ref, document = _admitted(document, None, admission)
@@ -99,8 +99,8 @@ def for_create(
     )
     if ref.group_kind == kinds.NAMESPACE:
         kinds.complete_namespace(document, "Active")
-    if manager:
-        managed_fields.update(document, None, manager, timestamp=timestamp)
+    if field_manager:
+        managed_fields.update(document, None, field_manager, timestamp=timestamp)
     return WriteRequest(ref, document, None)
 
 
@@ -110,7 +110,7 @@ def for_update(
     previous: Document,
     *,
     admission: AdmissionPlugin,
-    manager: str = "",
+    field_manager: str = "",
     timestamp: str = "",
 ) -> WriteRequest:
     """The request of a new version of an object. Raises Conflict or Invalid.
@@ -135,8 +135,8 @@ def for_update(
         return WriteRequest(before.ref, previous, before, changed=False)
     if kinds.has_generation(kind) and encode(_content(document)) != encode(_content(previous)):
         document["metadata"]["generation"] = previous["metadata"].get("generation", 0) + 1
-    if manager or "managedFields" in previous["metadata"]:
-        managed_fields.update(document, previous, manager, timestamp=timestamp)
+    if field_manager or "managedFields" in previous["metadata"]:
+        managed_fields.update(document, previous, field_manager, timestamp=timestamp)
     return WriteRequest(before.ref, document, before)
 
 

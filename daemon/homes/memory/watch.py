@@ -1,13 +1,17 @@
-"""Watching: what exists, then every change in order, to any number of watchers."""
+"""Watching: what exists, then LISTED for each kind, then every change in order, to any number of watchers."""
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from weakref import ref
 
+from syncret.config.meta import GroupKind
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
-_SYNCED = WatchEvent(WatchEventType.LISTED)
+
+def event_of(type_: WatchEventType, stored: StoredObject) -> WatchEvent:
+    """The event of one version of an object."""
+    return WatchEvent(type_, stored.ref.group_kind, stored)
 
 
 class Watch(AsyncIterator[WatchEvent]):
@@ -19,10 +23,12 @@ class Watch(AsyncIterator[WatchEvent]):
     no longer referenced is forgotten too. Cancelling a read loses nothing.
     """
 
-    def __init__(self, broadcaster: "Broadcaster", existing: Iterator[StoredObject]) -> None:
+    def __init__(
+        self, broadcaster: "Broadcaster", existing: Iterator[StoredObject], kinds: Collection[GroupKind]
+    ) -> None:
         self._broadcaster = broadcaster
         self._existing: Iterator[StoredObject] | None = existing
-        self._buffer: deque[WatchEvent] = deque()
+        self._buffer = deque(WatchEvent(WatchEventType.LISTED, kind) for kind in kinds)
         self._arrival: asyncio.Future[None] | None = None
         self._closed = False
 
@@ -33,9 +39,8 @@ class Watch(AsyncIterator[WatchEvent]):
         if self._existing is not None:
             stored = next(self._existing, None)
             if stored is not None:
-                return WatchEvent(WatchEventType.ADDED, stored)
+                return event_of(WatchEventType.ADDED, stored)
             self._existing = None
-            return _SYNCED
         while not self._buffer:
             if self._closed:
                 raise StopAsyncIteration
@@ -79,8 +84,8 @@ class Broadcaster:
         self._watches: list[ref[Watch]] = []
         self._idle_waiters: list[asyncio.Future[None]] = []
 
-    def open(self, existing: Iterator[StoredObject]) -> Watch:
-        watch = Watch(self, existing)
+    def open(self, existing: Iterator[StoredObject], kinds: Collection[GroupKind]) -> Watch:
+        watch = Watch(self, existing, kinds)
         self._watches.append(ref(watch, self._watches.remove))
         return watch
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import AlreadyExists
+from syncret.daemon.homes.contract import AlreadyExists, HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
@@ -76,7 +75,7 @@ def secret(index: int) -> ObjectRef:
     return ObjectRef("", "Secret", "default", f"s{index}")
 
 
-def _stop(problems: Sequence[FileProblem]) -> None:
+def _stop(problems: Sequence[HomeProblem]) -> None:
     sys.exit("\n".join(map(str, problems)))
 
 
@@ -99,7 +98,7 @@ async def _sync(home: HostHome, index: int, number: int) -> None:
         await home.create(document)
     except AlreadyExists:
         await home.update(document)
-    await home.update_status(owner.ref, {"round": number}, uid=owner.uid)
+    await home.update_status(owner, {"round": number})
     os.write(1, b"%d %d\n" % (index, number))
 
 

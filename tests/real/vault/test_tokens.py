@@ -12,8 +12,9 @@ from syncret.config.fields import SecretKeySelector
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.sessions.pool import SessionPool
-from syncret.daemon.homes.contract import WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.watch import event_of
 from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied
 from syncret.providers.registry import Registry
@@ -226,7 +227,7 @@ async def test_a_new_token_in_the_secret_is_taken_up_by_the_session(mount: Mount
         document = found.document
         document["data"]["token"] = b64encode(second.encode()).decode()
         changed = await cluster.update(document)
-        sessions.notice(WatchEvent(WatchEventType.MODIFIED, changed))
+        sessions.notice(event_of(WatchEventType.MODIFIED, changed))
         after = await sessions.session(stored, "default").read([wanted])
 
     assert before == after == {wanted: SecretBytes(b"ada")}

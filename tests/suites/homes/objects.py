@@ -74,21 +74,24 @@ async def take(watch: Watch, count: int) -> list[WatchEvent]:
         return [await anext(watch) for _ in range(count)]
 
 
-async def replay(watch: Watch) -> list[WatchEvent]:
-    """The changes up to SYNCED, which is left out."""
-    changes: list[WatchEvent] = []
+async def replay(watch: Watch, home: Home) -> list[WatchEvent]:
+    """The events until every kind is LISTED, without those that say so."""
+    events: list[WatchEvent] = []
+    missing = set(home.kinds())
     async with asyncio.timeout(2):
-        async for change in watch:
-            if change.type is WatchEventType.LISTED:
-                break
-            changes.append(change)
-    return changes
+        while missing:
+            event = await anext(watch)
+            if event.type is WatchEventType.LISTED:
+                missing.discard(event.group_kind)
+            else:
+                events.append(event)
+    return events
 
 
 async def everything(cluster: Home) -> dict[ObjectRef, StoredObject]:
     """All that a new watcher is told of."""
     async with aclosing(cluster.watch()) as watch:
-        return {change.object.ref: change.object for change in await replay(watch) if change.object}
+        return {change.object.ref: change.object for change in await replay(watch, cluster) if change.object}
 
 
 def told(changes: list[WatchEvent]) -> list[str]:

@@ -142,11 +142,11 @@ async def test_kinds_that_are_none_of_ours_are_stored_as_they_are(strict: Memory
 
 async def test_status_and_system_metadata_survive_admission(strict: MemoryCluster) -> None:
     created = await strict.apply(external_secret())
-    await strict.update_status(created.ref, {"a": 1}, uid=created.uid)
+    await strict.update_status(created, {"a": 1})
     document = await document_of(strict, ref(OURS))
     document["metadata"]["finalizers"] = ["example.com/f"]
     await strict.update(document)
-    await strict.delete(ref(OURS))
+    await strict.remove(ref(OURS))
     marked = await existing(strict, ref(OURS))
     assert await strict.update(marked.document) == marked
     assert marked.document["status"] == {"a": 1}

@@ -20,7 +20,7 @@ async def test_apply_replaces_and_keeps_what_is_not_the_users(cluster: MemoryClu
     owner = await cluster.apply(manifest(name="owner"))
     meta = {"finalizers": ["example.com/f"], "labels": {"a": "b"}, **owned_by(owner)}
     created = await cluster.apply(manifest(meta=meta))
-    await cluster.update_status(created.ref, {"a": 1}, uid=created.uid)
+    await cluster.update_status(created, {"a": 1})
     applied = await cluster.apply(manifest(meta={"labels": {"c": "d"}}, spec={}))
     document = applied.document
     assert document["spec"] == {}
@@ -77,14 +77,14 @@ async def test_a_patch_of_string_data_adds_to_data(cluster: MemoryCluster) -> No
 
 async def test_a_patch_of_finalizers_lets_an_object_go(cluster: MemoryCluster) -> None:
     await cluster.apply(manifest(meta={"finalizers": ["example.com/f"]}))
-    await cluster.delete(ref())
+    await cluster.remove(ref())
     await cluster.patch(ref(), {"metadata": {"finalizers": None}})
     assert await cluster.get(ref()) is None
 
 
 async def test_a_patch_leaves_a_status_alone(cluster: MemoryCluster) -> None:
     created = await cluster.apply(manifest())
-    await cluster.update_status(created.ref, {"a": 1}, uid=created.uid)
+    await cluster.update_status(created, {"a": 1})
     stored = await cluster.patch(ref(), {"status": {"a": 2}, "spec": {"new": True}})
     assert stored.document["status"] == {"a": 1}
 

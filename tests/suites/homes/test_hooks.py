@@ -80,7 +80,7 @@ async def test_a_prepared_write_loses_to_one_that_came_in_between(cluster: Memor
     with pytest.raises(Conflict):
         cluster.commit(creation)
     change = cluster.prepare_update(manifest(spec={}))
-    reported = await cluster.update_status(created.ref, {"a": 1}, uid=created.uid)
+    reported = await cluster.update_status(created, {"a": 1})
     with pytest.raises(Conflict):
         cluster.commit(change)
     assert await cluster.get(created.ref) == reported
@@ -91,6 +91,6 @@ async def test_a_prepared_write_loses_to_one_that_came_in_between(cluster: Memor
 async def test_a_prepared_write_loses_to_the_end_of_its_namespace(cluster: MemoryCluster) -> None:
     await cluster.create(manifest(name="held", meta={"finalizers": ["example.com/f"]}))
     draft = cluster.prepare_create(manifest())
-    await cluster.delete(ObjectRef("", "Namespace", "", "default"))
+    await cluster.remove(ObjectRef("", "Namespace", "", "default"))
     with pytest.raises(Forbidden):
         cluster.commit(draft)

@@ -39,7 +39,7 @@ async def test_timestamps_come_from_the_given_clock() -> None:
     times = iter([START, START + 3600.9])
     cluster = MemoryCluster(now=lambda: next(times))
     await cluster.create(manifest(THING, namespace="", meta={"finalizers": ["example.com/f"]}))
-    await cluster.delete(ref(THING, namespace=""))
+    await cluster.remove(ref(THING, namespace=""))
     metadata = (await document_of(cluster, ref(THING, namespace="")))["metadata"]
     assert metadata["creationTimestamp"] == "2026-01-01T00:00:00Z"
     assert metadata["deletionTimestamp"] == "2026-01-01T01:00:00Z"
@@ -66,7 +66,7 @@ async def test_idle_waits_until_every_watcher_has_dealt_with_everything(cluster:
     for name in ("a", "b"):
         await cluster.create(manifest(THING, name))
     async with asyncio.timeout(2):
-        await cluster.idle()
+        await cluster.announced()
     assert done == ["default", "of-a", "of-b"]
     await existing(cluster, ref(SECRET, "of-b"))
     tasks[0].cancel()
@@ -74,7 +74,7 @@ async def test_idle_waits_until_every_watcher_has_dealt_with_everything(cluster:
 
 async def test_idle_does_not_wait_for_who_has_left(cluster: MemoryCluster) -> None:
     watch = cluster.watch()
-    waiter = asyncio.create_task(cluster.idle())
+    waiter = asyncio.create_task(cluster.announced())
     await asyncio.sleep(0)
     assert not waiter.done()
     await watch.aclose()
@@ -82,12 +82,12 @@ async def test_idle_does_not_wait_for_who_has_left(cluster: MemoryCluster) -> No
         await waiter
         dropped = cluster.watch()
         del dropped
-        await cluster.idle()
+        await cluster.announced()
 
 
 async def test_a_watch_has_one_reader(cluster: MemoryCluster) -> None:
     async with aclosing(cluster.watch()) as watch:
-        await replay(watch)
+        await replay(watch, cluster)
         reader = asyncio.create_task(take(watch, 1))
         await asyncio.sleep(0)
         with pytest.raises(RuntimeError):

@@ -165,10 +165,10 @@ class Lives(RuleBasedStateMachine):
     @rule(ref=REFS, seen=st.integers(0, 3))
     def report(self, ref: ObjectRef, seen: int) -> None:
         life = self.model.lives.get(ref)
-        uid = life.uid if life else "nobody"
-        assert (self.run_now(self.cluster.update_status(ref, {"seen": seen}, uid=uid)) is None) == (
-            life is None
+        stored = self.run_now(self.cluster.get(ref)) or StoredObject(
+            ref=ref, uid="none", resource_version="1", data=b"{}"
         )
+        assert (self.run_now(self.cluster.update_status(stored, {"seen": seen})) is None) == (life is None)
         if life:
             life.status = seen
 
@@ -176,16 +176,16 @@ class Lives(RuleBasedStateMachine):
     def delete(self, ref: ObjectRef) -> None:
         if ref not in self.model.lives:
             with pytest.raises(NotFound):
-                self.run_now(self.cluster.delete(ref))
+                self.run_now(self.cluster.remove(ref))
             return
-        self.run_now(self.cluster.delete(ref))
+        self.run_now(self.cluster.remove(ref))
         self.model.delete(ref)
 
     @rule(namespace=st.sampled_from([name for name in NAMESPACES if name]))
     def end_namespace(self, namespace: str) -> None:
         ref = ObjectRef("", "Namespace", "", namespace)
         if self.run_now(self.cluster.get(ref)) is not None:
-            self.run_now(self.cluster.delete(ref))
+            self.run_now(self.cluster.remove(ref))
             self.model.end(namespace)
 
     @invariant()
@@ -200,7 +200,7 @@ class Lives(RuleBasedStateMachine):
 
     @invariant()
     def tells_watchers_what_it_holds(self) -> None:
-        self.run_now(self.cluster.idle())
+        self.run_now(self.cluster.announced())
         assert not self.reader.done()
         told = {ref: one for ref, one in self.told.items() if ref.kind != "Namespace"}
         assert told == {one.ref: one for one in self.run_now(self.cluster.list(STORE))}

@@ -9,6 +9,7 @@ from syncret.config.meta import Document, GroupKind
 from syncret.daemon.homes.contract import AlreadyExists, Conflict, Home, Invalid, NotFound
 from syncret.providers.errors import Malformed
 from tests.suites.homes.objects import OURS, SECRET, THING, document_of, existing, manifest, ref, secret
+from tests.support.homes import delete_by_name
 
 
 async def test_a_created_object_is_what_was_given_and_what_the_server_adds(backend: Home) -> None:
@@ -124,7 +125,7 @@ async def test_without_a_version_the_last_write_wins(backend: Home) -> None:
 
 async def test_an_update_of_a_former_life_conflicts(backend: Home) -> None:
     former = await backend.create(manifest())
-    await backend.delete(former.ref)
+    await delete_by_name(backend, former.ref)
     await backend.create(manifest())
     with pytest.raises(Conflict):
         await backend.update(manifest(meta={"uid": former.uid}, spec={}))
@@ -155,7 +156,7 @@ async def test_finalizers_of_a_stale_version_are_not_replaced(backend: Home) -> 
     await backend.update(manifest(spec={"refreshInterval": "2h"}))
     with pytest.raises(Conflict):
         await backend.set_finalizers(stale, ["example.com/hold"])
-    await backend.delete(ref())
+    await delete_by_name(backend, ref())
     with pytest.raises(NotFound):
         await backend.set_finalizers(stale, [])
 
@@ -178,30 +179,29 @@ async def test_equal_content_is_no_write(backend: Home, kind: GroupKind) -> None
 async def test_values_that_python_holds_for_equal_are_not(backend: Home, old: object, new: object) -> None:
     await backend.create(manifest(THING, spec={"value": old}))
     stored = await backend.update(manifest(THING, spec={"value": new}))
-    assert stored.document["spec"]["value"] is new
+    assert (await document_of(backend, stored.ref))["spec"]["value"] is new
 
 
 async def test_an_update_leaves_our_status_alone(backend: Home) -> None:
     created = await backend.create(manifest())
-    await backend.update_status(created.ref, {"refreshTime": "then"}, uid=created.uid)
+    await backend.update_status(created, {"refreshTime": "then"})
     updated = await backend.update(manifest(spec={}, status={"refreshTime": "now"}))
     assert updated.document["status"] == {"refreshTime": "then"}
 
 
 async def test_kinds_that_nobody_knows_are_written_as_a_whole(backend: Home) -> None:
     created = await backend.create(manifest(THING, status={"phase": "new"}, extra=[1, {"a": None}]))
-    assert created.document["status"] == {"phase": "new"}
-    assert created.document["extra"] == [1, {"a": None}]
-    updated = await backend.update(manifest(THING, status={"phase": "old"}))
-    assert updated.document["status"] == {"phase": "old"}
+    assert (await document_of(backend, created.ref))["status"] == {"phase": "new"}
+    assert (await document_of(backend, created.ref))["extra"] == [1, {"a": None}]
+    await backend.update(manifest(THING, status={"phase": "old"}))
+    assert (await document_of(backend, created.ref))["status"] == {"phase": "old"}
 
 
 async def test_a_report_replaces_the_status_only(backend: Home) -> None:
     created = await backend.create(manifest(meta={"labels": {"a": "b"}}))
-    await backend.update_status(
-        created.ref, {"refreshTime": "then", "binding": {"name": "x"}}, uid=created.uid
-    )
-    reported = await backend.update_status(created.ref, {"refreshTime": "now"}, uid=created.uid)
+    then = await backend.update_status(created, {"refreshTime": "then", "binding": {"name": "x"}})
+    assert then is not None
+    reported = await backend.update_status(then, {"refreshTime": "now"})
     assert reported is not None
     expected = created.document
     expected["status"] = {"refreshTime": "now"}
@@ -212,16 +212,17 @@ async def test_a_report_replaces_the_status_only(backend: Home) -> None:
 
 async def test_an_equal_report_is_no_write(backend: Home) -> None:
     created = await backend.create(manifest())
-    first = await backend.update_status(created.ref, {"a": 1}, uid=created.uid)
-    assert await backend.update_status(created.ref, {"a": 1}, uid=created.uid) == first
+    first = await backend.update_status(created, {"a": 1})
+    assert first is not None
+    assert await backend.update_status(first, {"a": 1}) == first
 
 
 async def test_a_report_about_another_life_is_dropped(backend: Home) -> None:
     former = await backend.create(manifest())
-    await backend.delete(former.ref)
-    assert await backend.update_status(former.ref, {"a": 1}, uid=former.uid) is None
+    await delete_by_name(backend, former.ref)
+    assert await backend.update_status(former, {"a": 1}) is None
     await backend.create(manifest())
-    assert await backend.update_status(former.ref, {"a": 1}, uid=former.uid) is None
+    assert await backend.update_status(former, {"a": 1}) is None
     assert "status" not in await document_of(backend, ref())
 
 

@@ -6,6 +6,7 @@ import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from aiohttp import web
 from syncret.config.catalog import Scope
 from syncret.config.fields import Json, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.issuers import of_folder
+from syncret.daemon.homes.filesystem.service_accounts import issue_token
 from syncret.providers.contract import (
     FindQuery,
     IssuedToken,
@@ -293,7 +294,7 @@ async def test_a_pod_asks_its_own_api_server_for_tokens(api: KubeApi, tmp_path: 
     environment = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
     (tmp_path / "ca.crt").write_bytes(api.ca)
     account = ObjectRef("", "ServiceAccount", namespace, app)
-    issue = of_folder(environment, tmp_path)
+    issue = partial(issue_token, environment=environment, mount=tmp_path)
     with pytest.raises(Malformed, match="nobody here can issue a token"):
         await issue(account, (), 600)
     (tmp_path / "token").write_text(api.token(namespace, own))

@@ -21,9 +21,9 @@ import msgspec
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import kind_of
-from syncret.daemon.homes.contract import HomeError, Invalid, NotFound, StorageUnavailable
+from syncret.daemon.homes.contract import HomeError, HomeProblem, Invalid, NotFound, StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, RememberedFile, Snapshot
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem, Manifest
+from syncret.daemon.homes.filesystem.manifests.reader import Manifest
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.state.journal import StateJournal
@@ -172,9 +172,9 @@ class ManifestApplier:
         return whole
 
     # ----------------------------------------------------------------------------------------- what is wanted
-    async def apply(self, snapshot: Snapshot) -> Sequence[FileProblem]:
+    async def apply(self, snapshot: Snapshot) -> Sequence[HomeProblem]:
         """Apply what changed, delete what is gone; what failed is told, and tried at the next look."""
-        problems: list[FileProblem] = []
+        problems: list[HomeProblem] = []
         for number, (ref, manifest) in enumerate(snapshot.manifests.items(), 1):
             if number % _BREATH == 0:
                 await asyncio.sleep(0)
@@ -187,7 +187,7 @@ class ManifestApplier:
                 await self._delete_one(ref)
             except HomeError as error:
                 file = self._journal.applied[ref].file
-                problems.append(FileProblem(file, Problem(path="", message=f"{ref}: not deleted: {error}")))
+                problems.append(HomeProblem(file, Problem(path="", message=f"{ref}: not deleted: {error}")))
         return problems
 
     def applied(self, snapshot: Snapshot) -> Collection[Manifest]:
@@ -256,7 +256,7 @@ class ManifestApplier:
     async def _delete_one(self, ref: ObjectRef) -> None:
         before = self._journal.applied.pop(ref)
         try:
-            await self._writer.delete(ref)
+            await self._writer.remove(ref)
         except NotFound:
             self._journal.forget(ref)
         except HomeError:
@@ -270,11 +270,11 @@ class ManifestApplier:
             self._journal.applied[ref] = before
 
 
-def _told(manifest: Manifest, error: HomeError) -> Iterable[FileProblem]:
+def _told(manifest: Manifest, error: HomeError) -> Iterable[HomeProblem]:
     """A refusal as problems of the file: admission's own, or the disk's."""
     found = error.problems if isinstance(error, Invalid) else ()
     problems: Sequence[Problem] = [problem for problem in found if problem.fatal]  # Reader tells the rest
     if not problems:
         hint = error.hint if isinstance(error, StorageUnavailable) else ""
         problems = [Problem(path="", message=str(error), hint=hint)]
-    return [FileProblem(manifest.file, problem) for problem in manifest.located(problems)]
+    return [HomeProblem(manifest.file, problem) for problem in manifest.located(problems)]

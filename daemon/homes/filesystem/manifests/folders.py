@@ -26,10 +26,10 @@ from syncret.config.manifests.loader import (
 )
 from syncret.config.meta import ObjectRef
 from syncret.config.text.yaml import LIMITS
+from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.manifests.discovery import Found, Remedies, followed, identity_of, walk
 from syncret.daemon.homes.filesystem.manifests.reader import (
     FileContent,
-    FileProblem,
     Manifest,
     ManifestReader,
     duplicate_problem,
@@ -46,21 +46,21 @@ class Snapshot(Struct, frozen=True):
     """
 
     manifests: Mapping[ObjectRef, Manifest]
-    problems: Sequence[FileProblem]
+    problems: Sequence[HomeProblem]
     unreadable_paths: Collection[str]
     refused: Collection[ObjectRef]
 
     def joined(
-        self, folder: str, manifests: Sequence[Manifest], problems: Sequence[FileProblem]
+        self, folder: str, manifests: Sequence[Manifest], problems: Sequence[HomeProblem]
     ) -> "Snapshot":
         """This, and what another folder gives; that one's stays in force where both give an object."""
         theirs = {manifest.ref: manifest for manifest in manifests}
         both = [
-            FileProblem(mine.file, duplicate_problem(ref, mine.line, theirs[ref]))
+            HomeProblem(mine.file, duplicate_problem(ref, mine.line, theirs[ref]))
             for ref, mine in self.manifests.items()
             if ref in theirs
         ]
-        unread = any(problem.file == folder for problem in problems)
+        unread = any(problem.source == folder for problem in problems)
         return Snapshot(
             {**self.manifests, **theirs},
             [*self.problems, *problems, *both],
@@ -121,7 +121,7 @@ class ManifestFolders:
         self._devices = {path: _devices_below(path, self._trusted) for path in paths}
         self._incumbent: dict[ObjectRef, str] = {}
         self._changed = True
-        self._problems: list[FileProblem] = []
+        self._problems: list[HomeProblem] = []
 
     def scan(self, touched: Collection[str] = ()) -> Snapshot:
         """Look at everything, and tell what it says now."""
@@ -133,19 +133,19 @@ class ManifestFolders:
 
         Whether anything is not as it was at the last snapshot.
         """
-        problems: list[FileProblem] = []
+        problems: list[HomeProblem] = []
         files: dict[str, os.stat_result] = {}
         for path in self._paths:
             found = self._found(path)
             if isinstance(found, Problem):
-                problems.append(FileProblem(shown_name(path), found))
+                problems.append(HomeProblem(shown_name(path), found))
                 continue
             if not found and self._remedies.once:  # who keeps looking may well wait for some
-                problems.append(FileProblem(shown_name(path), NO_MANIFESTS))
+                problems.append(HomeProblem(shown_name(path), NO_MANIFESTS))
             for file, status in found.items():
                 judged = self._judged(file, status, named=file == path)
                 if isinstance(judged, Problem):
-                    problems.append(FileProblem(shown_name(file), judged))
+                    problems.append(HomeProblem(shown_name(file), judged))
                 else:
                     files[file] = judged
         vanished = [file for file in self._known if file not in files]
@@ -169,7 +169,7 @@ class ManifestFolders:
         refused: set[ObjectRef] = set()
         for file in sorted(self._known):
             known = self._known[file]
-            problems += (FileProblem(file, problem) for problem in known.content.problems)
+            problems += (HomeProblem(file, problem) for problem in known.content.problems)
             refused.update(known.content.refused)
             if known.content.has_unnamed_documents:
                 troubled.append(file)
@@ -183,7 +183,7 @@ class ManifestFolders:
             winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
             manifests[ref] = winner
             problems += (
-                FileProblem(one.file, duplicate_problem(ref, one.line, winner))
+                HomeProblem(one.file, duplicate_problem(ref, one.line, winner))
                 for one in claimants
                 if one is not winner
             )
@@ -293,9 +293,9 @@ class ManifestFolders:
             )
 
 
-def _troubled(problems: Sequence[FileProblem]) -> list[str]:
+def _troubled(problems: Sequence[HomeProblem]) -> list[str]:
     """Files and folders that may say more than could be read."""
-    return [each.file for each in problems if each.problem.fatal]
+    return [each.source for each in problems if each.problem.fatal]
 
 
 def _devices_below(folder: str, said: Mapping[str, RememberedFile]) -> frozenset[int]:

@@ -16,21 +16,6 @@ from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
-class FileProblem(NamedTuple):
-    """One problem, and the file it is in; `problem.line` is the line."""
-
-    file: str
-    problem: Problem
-
-    @property
-    def place(self) -> str:
-        """The file, with the line if there is one."""
-        return f"{self.file}:{self.problem.line}" if self.problem.line else self.file
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.problem}"
-
-
 class Manifest(msgspec.Struct, frozen=True):
     """One document that names an object: where it stands, and a digest that tells whether it changed.
 

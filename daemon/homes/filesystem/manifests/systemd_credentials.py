@@ -17,27 +17,28 @@ from syncret.config.errors import Problem
 from syncret.config.fields import DNS_LABEL
 from syncret.config.manifests.documents import LoadedDocument
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.filesystem.manifests.reader import Content, FileProblem, Manifest, digest_of
+from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.filesystem.manifests.reader import Content, Manifest, digest_of
 from syncret.daemon.homes.filesystem.output.names import is_key
 
 NAMESPACE = "default"
 
 
-def read_credentials(folder: str, salt: bytes) -> tuple[Sequence[Manifest], Sequence[FileProblem]]:
+def read_credentials(folder: str, salt: bytes) -> tuple[Sequence[Manifest], Sequence[HomeProblem]]:
     """The Secrets that the credentials make, and what is wrong with them. Blocking."""
     secrets: dict[str, dict[str, bytes]] = {}
-    problems: list[FileProblem] = []
+    problems: list[HomeProblem] = []
     try:
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             name, dot, key = entry.name.partition(".")
             if not dot:
                 continue
             if not re.fullmatch(DNS_LABEL, name) or not is_key(key):
-                problems.append(FileProblem(entry.path, _MISNAMED))
+                problems.append(HomeProblem(entry.path, _MISNAMED))
             elif entry.is_file():
                 secrets.setdefault(name, {})[key] = Path(entry.path).read_bytes()
     except OSError as error:
-        problems.append(FileProblem(folder, Problem(path="", message=f"cannot be read: {error.strerror}")))
+        problems.append(HomeProblem(folder, Problem(path="", message=f"cannot be read: {error.strerror}")))
     return [_manifest(folder, name, data, salt) for name, data in secrets.items()], problems
 
 

@@ -70,10 +70,17 @@ class OutputWriter:
             await self._journal.settled()
         return stored
 
-    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
+    async def delete(self, seen: StoredObject) -> StoredObject | None:
         """As the cluster's own, and durable."""
+        async with self.lock(seen.ref):
+            held = await self._cluster.delete(seen)
+        await self._journal.settled()
+        return held
+
+    async def remove(self, ref: ObjectRef) -> None:
+        """Delete the object of this name, whatever its version; durable."""
         async with self.lock(ref):
-            await self._cluster.delete(ref, uid=uid)
+            await self._cluster.remove(ref)
         await self._journal.settled()
 
     async def repair(self, ref: ObjectRef) -> None:

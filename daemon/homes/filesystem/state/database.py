@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef, shared
+from syncret.daemon.homes.contract import HomeUnusable
 
 _APPLICATION_ID = 0x73796E63  # "sync": tells our file from anybody else's database
 
@@ -39,12 +40,8 @@ _CACHE = 512
 """Kibibytes of pages in memory: rows are written in the order of their names, and read at a start alone."""
 
 
-class StateError(Exception):
+class StateError(HomeUnusable):
     """The state file cannot be used; nothing in it was changed."""
-
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class StateContents(NamedTuple):

@@ -10,7 +10,8 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconciler import Dependency, Outcome
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject, WatchEvent
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.unit.daemon.engine.support import GROUP, Recorder, manifest, settings
@@ -35,18 +36,23 @@ class Reconciling:
         self.busy = 0
         self.most_busy = 0
         self._inventory = inventory
+        self.writes: Writes
         self._running: set[ObjectRef] = set()
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
+    def reads(self, kind: GroupKind) -> bool:
+        return kind.group in ("", GROUP)
+
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         for name in stored.document.get("spec", {}).get("uses", ()):
-            yield ObjectRef("", "Secret", stored.ref.namespace, name)
+            yield Dependency(ObjectRef("", "Secret", stored.ref.namespace, name))
         if lane := stored.document.get("spec", {}).get("lane"):
-            yield ObjectRef("", "Lane", "", lane)
+            yield Dependency(ObjectRef("", "Lane", "", lane))
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         return next((each.name for each in dependencies if each.kind == "Lane"), "")
 
-    async def reconcile(self, ref: ObjectRef) -> Outcome:
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
+        self.writes = writes
         assert ref not in self._running, "one object strictly in order"
         self._running.add(ref)
         self.busy += 1

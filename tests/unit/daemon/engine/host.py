@@ -43,7 +43,7 @@ class Host:
             output=OutputSettings(fsync=False),
             debounce=0.0,
         )
-        hooks = EngineOverrides(observer=self.seen, events=self, in_cluster=False)
+        hooks = EngineOverrides(observer=self.seen, events=self)
         async with (
             HostHome(
                 chosen,

@@ -52,22 +52,26 @@ class Troubled(RecordingWriter):
     def __init__(self, cluster: MemoryCluster) -> None:
         super().__init__(cluster)
         self.troubles: dict[str, list[HomeError]] = {}
+        self.marks = True
 
     def _trouble(self, kind: str) -> None:
         if self.troubles.get(kind):
             raise self.troubles[kind].pop(0)
 
-    async def create(self, document: Document, *, manager: str = "") -> StoredObject:
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
-        return await super().create(document, manager=manager)
+        return await super().create(document, field_manager=field_manager)
 
-    async def update(self, document: Document, *, manager: str = "") -> StoredObject:
+    async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
-        return await super().update(document, manager=manager)
+        return await super().update(document, field_manager=field_manager)
 
-    async def delete(self, ref: ObjectRef, *, uid: str = "") -> None:
-        self._trouble(ref.kind)
-        await super().delete(ref, uid=uid)
+    async def delete(self, seen: StoredObject) -> StoredObject | None:
+        self._trouble(seen.ref.kind)
+        return await super().delete(seen)
+
+    def may_mark(self, ref: ObjectRef) -> bool:
+        return self.marks and super().may_mark(ref)
 
 
 class Life:
@@ -90,14 +94,14 @@ class Life:
         self.events: list[tuple[str, bool, str, str]] = []
 
     @asynccontextmanager
-    async def running(self, *, in_cluster: bool = True, **changes: Json) -> AsyncGenerator["Life", None]:
+    async def running(self, *, marks: bool = True, **changes: Json) -> AsyncGenerator["Life", None]:
         """The controllers at work, until the block is left: one life of a daemon."""
+        self.target.marks = marks
         hooks = EngineOverrides(
-            target=self.target,
+            writer=self.target,
             observer=self.seen,
             events=self,
             faults=self._fault,
-            in_cluster=in_cluster,
         )
         async with run_engine(
             self.cluster, registry=self.registry, settings=settings(**changes), clock=self.clock, hooks=hooks
@@ -124,7 +128,7 @@ class Life:
         await self.settle()
 
     async def delete(self, ref: ObjectRef) -> None:
-        await self.cluster.delete(ref)
+        await self.cluster.remove(ref)
         await self.settle()
 
     async def settle(self) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine, SourceEnded
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.unit.daemon.engine.engines import Reconciling, World
@@ -57,16 +57,13 @@ async def test_cancelling_the_engine_ends_everything(home: MemoryCluster, clock:
         await running
 
 
-class EndingSource:
-    """A home that tells of nothing, and then goes away; its own stream of changes."""
+class EndingWatch:
+    """A stream of events that ends by itself."""
 
     def __init__(self) -> None:
-        self._left = [WatchEvent(WatchEventType.LISTED)]
+        self._left = [WatchEvent(WatchEventType.LISTED, GroupKind("", "Secret"))]
 
-    def watch(self) -> "EndingSource":
-        return self
-
-    def __aiter__(self) -> "EndingSource":
+    def __aiter__(self) -> "EndingWatch":
         return self
 
     async def __anext__(self) -> WatchEvent:
@@ -78,8 +75,15 @@ class EndingSource:
         self._left.clear()
 
 
+class EndingHome(MemoryCluster):
+    """A home that goes away."""
+
+    def watch(self) -> EndingWatch:  # type: ignore[override]  # the protocol's, not the cluster's own
+        return EndingWatch()
+
+
 async def test_a_source_that_ends_takes_the_engine_down(clock: Clock) -> None:
-    engine = Engine(EndingSource(), [], inventory=Inventory(), clock=clock, settings=settings())
+    engine = Engine(EndingHome(now=clock.now), [], inventory=Inventory(), clock=clock, settings=settings())
     with pytest.raises(ExceptionGroup) as raised:
         await engine.run()
     assert raised.group_contains(SourceEnded)
@@ -88,8 +92,8 @@ async def test_a_source_that_ends_takes_the_engine_down(clock: Clock) -> None:
 class Strict(Reconciling):
     """A reconciler whose model reads no document."""
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
-        return [stored.as_type(ObjectRef)]
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
+        return [Dependency(stored.as_type(ObjectRef))]
 
 
 async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, clock: Clock) -> None:

@@ -143,7 +143,7 @@ async def test_a_deleted_object_is_cleaned_up_and_forgotten(home: MemoryCluster,
     async with start() as world:
         await world.create("a")
         await world.engine.wait_idle()
-        await home.delete(ref("a"))
+        await home.remove(ref("a"))
         await world.engine.wait_idle()
         assert world.reconciling.seen["a"] is None
         assert world.recorder.left == [ref("a")]
@@ -160,7 +160,7 @@ async def test_cleaning_up_is_tried_until_it_succeeds(home: MemoryCluster, start
         world.reconciling.behaviour = failing
         await world.create("a")
         await world.engine.wait_idle()
-        await home.delete(ref("a"))
+        await home.remove(ref("a"))
         await asyncio.sleep(100)
         assert len(world.reconciling.times("a")) == 5
         assert world.recorder.left == [ref("a")]

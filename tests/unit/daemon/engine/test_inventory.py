@@ -5,8 +5,8 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.daemon.engine.inventory import KEPT, NAMESPACE, Inventory, OwnWrites, is_status_only
-from syncret.daemon.engine.reconciler import ANY
+from syncret.daemon.engine.inventory import NAMESPACE, Change, Inventory, difference
+from syncret.daemon.engine.reconciler import ANY, EVERYTHING, Dependency, On
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
 GROUP = "external-secrets.io"
@@ -22,8 +22,8 @@ def stored(of: ObjectRef, version: str = "1", **content: Json) -> StoredObject:
     return StoredObject(ref=of, uid="u", resource_version=version, data=msgspec.json.encode(content))
 
 
-def uses(each: StoredObject) -> Iterable[ObjectRef]:
-    return [ObjectRef(*parts) for parts in each.document.get("uses", ())]
+def uses(each: StoredObject) -> Iterable[Dependency]:
+    return [Dependency(ObjectRef(*parts)) for parts in each.document.get("uses", ())]
 
 
 @pytest.fixture
@@ -31,12 +31,12 @@ def inventory() -> Inventory:
     return Inventory({EXTERNAL: uses, CLUSTER: uses})
 
 
-def put(inventory: Inventory, each: StoredObject) -> StoredObject | None:
-    return inventory.apply(WatchEvent(WatchEventType.MODIFIED, each))
+def put(inventory: Inventory, each: StoredObject) -> Change | None:
+    return inventory.apply(WatchEvent(WatchEventType.MODIFIED, each.ref.group_kind, each))
 
 
-def drop(inventory: Inventory, each: StoredObject) -> StoredObject | None:
-    return inventory.apply(WatchEvent(WatchEventType.DELETED, each))
+def drop(inventory: Inventory, each: StoredObject) -> Change | None:
+    return inventory.apply(WatchEvent(WatchEventType.DELETED, each.ref.group_kind, each))
 
 
 SECRET = GroupKind("", "Secret")
@@ -45,10 +45,10 @@ SECRET = GroupKind("", "Secret")
 def test_the_newest_version_is_held(inventory: Inventory) -> None:
     a = ref(EXTERNAL, "a", "x")
     first, second = stored(a, "1"), stored(a, "2")
-    assert put(inventory, first) is None
-    assert put(inventory, second) is first
+    assert put(inventory, first) == Change(a, None, first, EVERYTHING)
+    assert put(inventory, second) == Change(a, first, second, On.SPEC | On.READINESS | On.DATA)
     assert inventory.get(a) is second
-    assert drop(inventory, second) is second
+    assert drop(inventory, second) == Change(a, second, None, EVERYTHING)
     assert inventory.get(a) is None
     assert drop(inventory, second) is None
 
@@ -90,7 +90,7 @@ def test_dependents_follow_the_newest_version(inventory: Inventory) -> None:
     put(inventory, stored(a, uses=[one, one]))
     put(inventory, stored(b, uses=[one, two]))
     assert list(inventory.dependents(ObjectRef(*one))) == [a, b]
-    put(inventory, stored(a, uses=[two]))
+    put(inventory, stored(a, "2", uses=[two]))
     assert list(inventory.dependents(ObjectRef(*one))) == [b]
     assert list(inventory.dependents(ObjectRef(*two))) == [b, a]
     drop(inventory, stored(b))
@@ -120,12 +120,10 @@ def test_labels(inventory: Inventory) -> None:
     assert inventory.namespaces == {"bare": {}}
 
 
-REF = ObjectRef("", "Secret", "x", "s")
-WRITER = ObjectRef("external-secrets.io", "ExternalSecret", "x", "e")
-OTHER = WRITER._replace(name="other")
+REF = ObjectRef(GROUP, "ExternalSecret", "x", "s")
 
 
-def secret(version: str = "1", uid: str = "u", **document: Json) -> StoredObject:
+def version_of(version: str = "1", uid: str = "u", **document: Json) -> StoredObject:
     metadata = {"name": "s", "generation": 1, "uid": uid, "resourceVersion": version}
     document["metadata"] = metadata | document.get("metadata", {})
     return StoredObject(
@@ -137,51 +135,110 @@ def secret(version: str = "1", uid: str = "u", **document: Json) -> StoredObject
     )
 
 
-def test_an_echo_is_known_once() -> None:
-    echoes = OwnWrites()
-    echoes.record(REF, "5", WRITER)
-    assert echoes.match(secret("4")) is None
-    assert echoes.match(secret("5")) == WRITER
-    assert echoes.match(secret("5")) is None
-    assert len(echoes) == 0
-
-
-def test_an_echo_forgets_what_was_written_before_it() -> None:
-    echoes = OwnWrites()
-    for version, writer in (("1", WRITER), ("2", OTHER), ("3", WRITER)):
-        echoes.record(REF, version, writer)
-    assert echoes.match(secret("2")) == OTHER
-    assert echoes.match(secret("1")) is None
-    assert echoes.match(secret("3")) == WRITER
-
-
-def test_echoes_that_never_come_do_not_pile_up() -> None:
-    echoes = OwnWrites()
-    for version in range(1000):
-        echoes.record(REF, str(version), WRITER)
-    assert echoes.match(secret(str(1000 - KEPT - 1))) is None
-    echoes.forget(REF)
-    assert len(echoes) == 0
-
-
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        pytest.param(secret("1"), secret("2", status={"a": 1}), True, id="status"),
-        pytest.param(secret("1"), secret("2", metadata={"generation": 2}), False, id="generation"),
-        pytest.param(secret("1"), secret("2", metadata={"labels": {"a": "b"}}), False, id="label"),
-        pytest.param(secret("1"), secret("2", metadata={"annotations": {"a": "b"}}), False, id="annotation"),
-        pytest.param(secret("1"), secret("2", metadata={"finalizers": ["f"]}), False, id="finalizer"),
-        pytest.param(secret("1"), secret("2", metadata={"deletionTimestamp": "t"}), False, id="deletion"),
-        pytest.param(secret("1"), secret("2", uid="new"), False, id="another life"),
-        pytest.param(None, secret("2"), False, id="new"),
+        pytest.param(version_of("1"), version_of("2", status={"a": 1}), On(0), id="status"),
+        pytest.param(version_of("1"), version_of("2", metadata={"generation": 2}), On.SPEC, id="generation"),
+        pytest.param(version_of("1"), version_of("2", metadata={"labels": {"a": "b"}}), On.SPEC, id="label"),
         pytest.param(
-            secret("1", metadata={"generation": 0}),
-            secret("2", metadata={"generation": 0}),
-            False,
+            version_of("1"), version_of("2", metadata={"annotations": {"a": "b"}}), On.SPEC, id="annotation"
+        ),
+        pytest.param(
+            version_of("1"), version_of("2", metadata={"finalizers": ["f"]}), On.SPEC, id="finalizer"
+        ),
+        pytest.param(
+            version_of("1"), version_of("2", metadata={"deletionTimestamp": "t"}), On.SPEC, id="deletion"
+        ),
+        pytest.param(
+            version_of("1"),
+            version_of("2", status={"conditions": [{"type": "Ready", "status": "True"}]}),
+            On.READINESS,
+            id="ready",
+        ),
+        pytest.param(
+            version_of("1", status={"conditions": [{"type": "Ready", "status": "True", "reason": "a"}]}),
+            version_of("2", status={"conditions": [{"type": "Ready", "status": "True", "reason": "b"}]}),
+            On(0),
+            id="another reason",
+        ),
+        pytest.param(
+            version_of("1"),
+            version_of("2", status={"syncedPushSecrets": {"SecretStore/a": {}}}),
+            On.DATA,
+            id="what was pushed",
+        ),
+        pytest.param(version_of("1"), version_of("2", uid="new"), EVERYTHING, id="another uid"),
+        pytest.param(None, version_of("2"), EVERYTHING, id="new"),
+        pytest.param(
+            version_of("1", metadata={"generation": 0}),
+            version_of("2", metadata={"generation": 0}),
+            On.SPEC | On.READINESS | On.DATA,
             id="a kind without generations",
+        ),
+        pytest.param(
+            version_of("1"),
+            version_of("2", status={"conditions": "odd"}),
+            EVERYTHING,
+            id="a status of another form",
         ),
     ],
 )
-def test_only_status(before: StoredObject | None, after: StoredObject, *, expected: bool) -> None:
-    assert is_status_only(before, after) is expected
+def test_what_differs(before: StoredObject | None, after: StoredObject, expected: On) -> None:
+    assert difference(before, after) == expected
+
+
+def test_only_dependents_on_what_differs_are_named(inventory: Inventory) -> None:
+    inventory.learn(
+        EXTERNAL, lambda each: [Dependency(ObjectRef(*parts), On(on)) for *parts, on in each.document["uses"]]
+    )
+    spec, ready = ref(EXTERNAL, "spec", "x"), ref(EXTERNAL, "ready", "x")
+    put(inventory, stored(spec, uses=[["", "Store", "x", "s", On.SPEC]]))
+    put(inventory, stored(ready, uses=[["", "Store", "x", ANY, On.READINESS]]))
+    store = ObjectRef("", "Store", "x", "s")
+    assert list(inventory.dependents(store, On.SPEC)) == [spec]
+    assert list(inventory.dependents(store, On.READINESS)) == [ready]
+    assert list(inventory.dependents(store, On.DATA)) == []
+    assert list(inventory.dependents(store)) == [spec, ready]
+
+
+def test_an_older_or_equal_version_changes_nothing(inventory: Inventory) -> None:
+    assert inventory.record(version_of("10")) is not None
+    assert inventory.record(version_of("10")) is None
+    assert put(inventory, version_of("9")) is None
+    assert drop(inventory, version_of("9")) is None, "what a list lacked is newer than the list"
+    held = inventory.get(REF)
+    assert held is not None
+    assert held.resource_version == "10"
+
+
+def test_another_uid_replaces_only_if_it_is_newer(inventory: Inventory) -> None:
+    inventory.record(version_of("10", uid="new"))
+    assert put(inventory, version_of("9", uid="old")) is None
+    assert drop(inventory, version_of("9", uid="old")) is None
+    assert put(inventory, version_of("11", uid="newest")) is not None
+
+
+def test_what_was_deleted_here_is_not_revived_by_a_late_event(inventory: Inventory) -> None:
+    inventory.record(version_of("5"))
+    assert inventory.record_deleted(version_of("5")) is not None
+    assert put(inventory, version_of("4")) is None
+    assert put(inventory, version_of("6")) is None, "a version of the same uid, whatever its number"
+    assert drop(inventory, version_of("6")) is None
+    assert inventory.get(REF) is None
+    assert put(inventory, version_of("7", uid="new")) is not None
+
+
+def test_a_deletion_that_comes_first_ends_the_tombstone(inventory: Inventory) -> None:
+    inventory.record(version_of("5"))
+    inventory.record_deleted(version_of("5"))
+    drop(inventory, version_of("6"))
+    assert put(inventory, version_of("7", uid="new")) is not None
+
+
+def test_absence_of_a_kind_that_cannot_be_watched_is_not_known(inventory: Inventory) -> None:
+    assert not inventory.is_unknown(EXTERNAL)
+    inventory.apply(WatchEvent(WatchEventType.UNKNOWN, EXTERNAL))
+    assert inventory.is_unknown(EXTERNAL)
+    inventory.apply(WatchEvent(WatchEventType.LISTED, EXTERNAL))
+    assert not inventory.is_unknown(EXTERNAL)

@@ -13,8 +13,9 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.engine.queue.workqueue import QueueStats
-from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.watch import event_of
 from syncret.daemon.ops import metric_families
 from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.view import Scrape, View
@@ -50,7 +51,7 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     """Metrics of an engine that does nothing: what it would tell is told by the test."""
     inventory = Inventory()
     for stored in objects:
-        inventory.apply(WatchEvent(WatchEventType.ADDED, stored))
+        inventory.apply(event_of(WatchEventType.ADDED, stored))
     metrics = Metrics(lambda: NOW, **options)
     queue = QueueStats(3, 1, 40, 2, 7.5, 1.5, 9, 2.0)
     limits = [(STORE, LimiterStats(10, 1.0, 2, 4, 50.0, 12.5))]
@@ -203,8 +204,8 @@ async def test_calls_are_counted_by_provider_call_and_status() -> None:
 async def test_series_go_with_their_object(view: View, apply: Apply, cluster: MemoryCluster) -> None:
     await apply(store(database=CANARY), external_secret())
     assert 'name="database"' in await text_of(view.metrics)
-    await cluster.delete(ObjectRef("external-secrets.io", "ExternalSecret", "default", "database"))
-    await cluster.delete(STORE)
+    await cluster.remove(ObjectRef("external-secrets.io", "ExternalSecret", "default", "database"))
+    await cluster.remove(STORE)
     await apply()
     text = await text_of(view.metrics)
     assert 'name="database"' not in text
@@ -214,7 +215,7 @@ async def test_series_go_with_their_object(view: View, apply: Apply, cluster: Me
 async def test_a_call_that_ends_after_its_store_has_gone_leaves_no_series() -> None:
     metrics, inventory = world([stored_object("SecretStore", "demo")])
     metrics.opened(STORE, None)
-    inventory.apply(WatchEvent(WatchEventType.DELETED, stored_object("SecretStore", "demo")))
+    inventory.apply(event_of(WatchEventType.DELETED, stored_object("SecretStore", "demo")))
     metrics.removed(STORE)
     metrics.waited(STORE, 0.5)
     metrics.closed(STORE, "")

@@ -59,7 +59,7 @@ async def test_a_mark_that_was_taken_away_is_no_reason_to_read_again(life: Life)
 
 
 async def test_a_home_of_files_marks_nothing(clock: Clock) -> None:
-    async with Life(clock).running(in_cluster=False) as life:
+    async with Life(clock).running(marks=False) as life:
         await life.apply(
             store(),
             secret("x", {"own": "1"}),

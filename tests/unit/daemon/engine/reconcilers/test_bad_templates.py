@@ -228,7 +228,7 @@ async def test_the_budget_is_a_setting(clock: Clock) -> None:
         ("template_time", 0.0, "False"),
         ("template_timeout", 0.0, "True"),
     ):
-        async with Life(clock).running(in_cluster=True, **{name: value}) as life:
+        async with Life(clock).running(marks=True, **{name: value}) as life:
             template = templated('{{ genPrivateKey "ed25519" | len }} {{ repeat 20 .a }}')
             await life.apply(store(), wanting(target={"template": template}))
             assert (await life.ready(X))[0] == is_ready, name

@@ -128,10 +128,10 @@ async def test_the_record_stands_before_the_value_is_used(life: Life, office: Of
     seen: list[dict[int, str]] = []
     create = life.target.create
 
-    async def create_and_look(document: Document, *, manager: str = "") -> object:
+    async def create_and_look(document: Document, *, field_manager: str = "") -> object:
         if document["kind"] == "Secret":
             seen.append(await records(life))
-        return await create(document, manager=manager)
+        return await create(document, field_manager=field_manager)
 
     life.target.create = create_and_look  # type: ignore[method-assign,assignment]
     await life.apply(drawing())

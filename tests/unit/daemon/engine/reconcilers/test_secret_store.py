@@ -184,7 +184,7 @@ async def test_an_object_that_wants_a_store_that_goes_unjudged_is_told(life: Lif
     going = store("t")
     going["metadata"]["finalizers"] = ["example.com/held"]
     await life.cluster.apply(going)
-    await life.cluster.delete(ref("t", kind="SecretStore"))
+    await life.cluster.remove(ref("t", kind="SecretStore"))
     wanting = {
         "secretStoreRef": {"name": "t"},
         "data": [{"secretKey": "a", "remoteRef": {"key": "k"}}],

@@ -129,14 +129,17 @@ async def test_a_whole_secret_and_an_account(home: MemoryCluster) -> None:
         await credentials.account_annotations("none")
 
 
-async def test_tokens_are_asked_of_the_home(home: MemoryCluster) -> None:
+async def test_tokens_are_asked_of_the_home() -> None:
     asked: list[tuple[ObjectRef, tuple[str, ...], int]] = []
 
-    async def issue(account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
-        asked.append((account, tuple(audiences), seconds))
-        return IssuedToken(SecretBytes(b"jwt"), START + seconds)
+    class Issuing(MemoryCluster):
+        async def issue_token(
+            self, account: ObjectRef, audiences: Sequence[str], seconds: int
+        ) -> IssuedToken:
+            asked.append((account, tuple(audiences), seconds))
+            return IssuedToken(SecretBytes(b"jwt"), START + seconds)
 
-    credentials = StoreCredentials(home, Scope(cluster=True, namespace="own"), issue=issue)
+    credentials = StoreCredentials(Issuing(now=lambda: START), Scope(cluster=True, namespace="own"))
     issued = await credentials.account_token("app", audiences=("vault",), namespace="other")
 
     assert (issued.token.raw, issued.expires) == (b"jwt", START + 600)

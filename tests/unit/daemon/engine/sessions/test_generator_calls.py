@@ -118,7 +118,7 @@ async def test_a_cluster_generator_has_one_bucket_for_all_namespaces(clock: Cloc
         await draw_together(life, cluster_wide(), *everywhere)
         assert server.generated[1] - server.generated[0] == pytest.approx(1)
         for name in ("a", "b"):
-            await life.cluster.delete(ref("x", namespace=name))
+            await life.cluster.remove(ref("x", namespace=name))
         await life.settle()
         assert len(server.cleaned) == 2
         assert {call.store for call in life.seen.calls} == {generator_ref("ClusterGenerator", "")}
@@ -127,9 +127,9 @@ async def test_a_cluster_generator_has_one_bucket_for_all_namespaces(clock: Cloc
 async def test_clean_ups_of_a_deleted_generator_are_paced(clock: Clock, server: Server) -> None:
     async with server.life(clock, requests_per_second=1.0, burst=1.0) as life:
         await draw_together(life, *(drawing(name) for name in "abc"))
-        await life.cluster.delete(generator_ref())
+        await life.cluster.remove(generator_ref())
         for name in "abc":
-            await life.cluster.delete(ref(name))
+            await life.cluster.remove(ref(name))
         await life.settle()
         first = server.cleaned[0]
         assert server.cleaned == pytest.approx([first, first + 1, first + 2])

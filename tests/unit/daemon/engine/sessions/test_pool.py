@@ -10,9 +10,10 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.reconciler import Outcome
+from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.sessions.read_batching import ANSWER_LIFETIME, due_since
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import RemoteRef
@@ -30,13 +31,17 @@ class Reading:
         self._sessions = sessions
         self._clock = clock
 
-    def dependencies(self, stored: StoredObject) -> Iterable[ObjectRef]:
-        return [ObjectRef("", "Lane", "", stored.document["spec"]["store"])]
+    def reads(self, kind: GroupKind) -> bool:
+        return kind == self.group_kind
+
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
+        return [Dependency(ObjectRef("", "Lane", "", stored.document["spec"]["store"]))]
 
     def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
         return dependencies[0].name
 
-    async def reconcile(self, ref: ObjectRef) -> Outcome:
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
+        del writes
         stored = self._inventory.get(ref)
         assert stored is not None
         spec = stored.document["spec"]

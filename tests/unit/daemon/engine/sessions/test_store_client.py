@@ -2,8 +2,9 @@
 
 import asyncio
 
-from syncret.daemon.homes.contract import WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.watch import event_of
 from syncret.providers.errors import Malformed
 from tests.unit.daemon.engine.sessions.support import Make, read_one
 from tests.unit.daemon.engine.support import Manager, manifest, store
@@ -54,7 +55,7 @@ async def test_a_new_status_of_a_store_changes_nothing(make: Make, manager: Mana
 async def test_a_deleted_store_is_closed_at_once(make: Make, manager: Manager) -> None:
     sessions = await make()
     await read_one(sessions.session(store(), "default"), "a")
-    sessions.notice(WatchEvent(WatchEventType.DELETED, store()))
+    sessions.notice(event_of(WatchEventType.DELETED, store()))
     await asyncio.sleep(0.1)
     assert manager.closed == 1
     assert list(sessions.limits()) == []
@@ -64,7 +65,7 @@ async def test_a_store_remembers_across_clients_and_lives(make: Make, manager: M
     sessions = await make()
     await read_one(sessions.session(store(), "default"), "a")
     manager.opened[0].store_memory["pushed"] = 1
-    sessions.notice(WatchEvent(WatchEventType.DELETED, store()))
+    sessions.notice(event_of(WatchEventType.DELETED, store()))
     await read_one(sessions.session(store(generation=7, uid="other"), "default"), "a")
     assert manager.opened[1].store_memory == {"pushed": 1}
 
@@ -77,11 +78,11 @@ async def test_a_changed_credential_makes_a_new_client(
     first = await home.create(secret)
     asking = store(spec={"token": {"name": "login", "key": "token"}})
     await read_one(sessions.session(asking, "default"), "a")
-    sessions.notice(WatchEvent(WatchEventType.MODIFIED, first))
+    sessions.notice(event_of(WatchEventType.MODIFIED, first))
     await read_one(sessions.session(asking, "default"), "a")
     assert manager.tokens == [b"one"]
     second = await home.update({**first.document, "data": {"token": "dHdv"}})
-    sessions.notice(WatchEvent(WatchEventType.MODIFIED, second))
+    sessions.notice(event_of(WatchEventType.MODIFIED, second))
     await read_one(sessions.session(asking, "default"), "a")
     assert manager.tokens == [b"one", b"two"]
     assert manager.closed == 1

@@ -6,9 +6,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import StoredObject
+from syncret.daemon.homes.contract import HomeProblem, StoredObject
 from syncret.daemon.homes.filesystem.home import HostHome
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 
 VALUE = "hunter2-hunter2"
 ES = ObjectRef("external-secrets.io", "ExternalSecret", "default", "app")
@@ -42,9 +41,9 @@ class Problems:
     """The last problems that were told."""
 
     def __init__(self) -> None:
-        self.last: Sequence[FileProblem] = ()
+        self.last: Sequence[HomeProblem] = ()
 
-    def __call__(self, problems: Sequence[FileProblem]) -> None:
+    def __call__(self, problems: Sequence[HomeProblem]) -> None:
         self.last = problems
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.homes.contract import NotFound
+from tests.support.homes import delete_by_name
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
     ES_YAML,
@@ -36,7 +37,7 @@ async def test_a_dry_home_sees_everything_and_writes_nothing(
             await dry.update(made(a="2"))
             assert await data_of(dry, MADE) == encoded(a="2")
             with pytest.raises(NotFound):
-                await dry.delete(GIVEN)
-            await dry.delete(MADE)
+                await delete_by_name(dry, GIVEN)
+            await delete_by_name(dry, MADE)
         assert files(tmp_path / "out") == {"default/made/a": "1"}
         assert tree(tmp_path) == before

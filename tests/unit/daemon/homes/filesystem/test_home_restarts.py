@@ -32,8 +32,8 @@ async def test_a_restart_changes_nothing_that_did_not_change(opened: Opener, man
     refs = (ES, STORE, GIVEN, MADE)
     async with opened() as home:
         app = await existing(home, ES)
-        await home.update_status(ES, {"refreshTime": "2026-01-01T00:00:00Z"}, uid=app.uid)
-        await home.update_status(STORE, {"conditions": []}, uid=(await existing(home, STORE)).uid)
+        await home.update_status(app, {"refreshTime": "2026-01-01T00:00:00Z"})
+        await home.update_status(await existing(home, STORE), {"conditions": []})
         await home.create(made(app, a=VALUE))
         before = [await existing(home, ref) for ref in refs]
     async with opened() as home:

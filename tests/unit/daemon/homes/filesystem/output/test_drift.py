@@ -10,15 +10,15 @@ import pytest
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.core.digest import data_hash
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED
-from syncret.daemon.homes.contract import Conflict, WatchEventType
+from syncret.daemon.homes.contract import Conflict, HomeProblem, WatchEventType
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
-from syncret.daemon.homes.filesystem.manifests.reader import FileProblem
 from syncret.daemon.homes.filesystem.output.drift import Drift
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from syncret.daemon.homes.filesystem.state.database import StateError
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
+from tests.support.homes import delete_by_name
 from tests.unit.daemon.homes.filesystem.output.writes import write
 
 REGISTRY = Registry()
@@ -40,7 +40,7 @@ DOCUMENTS: tuple[Document, ...] = (
 )
 
 
-def _unheard(problems: Sequence[FileProblem]) -> None:
+def _unheard(problems: Sequence[HomeProblem]) -> None:
     assert not problems
 
 
@@ -72,9 +72,11 @@ async def home(tmp_path: Path) -> AsyncGenerator[HostHome, None]:
 async def told(home: HostHome) -> list[ObjectRef]:
     """Objects that watchers are told of by one inspection."""
     watch = home.watch()
-    async for change in watch:
-        if change.type is WatchEventType.LISTED:
-            break
+    missing = set(home.kinds())
+    while missing:
+        event = await anext(watch)
+        if event.type is WatchEventType.LISTED:
+            missing.discard(event.group_kind)
     await home.inspect()
     await home.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "end", "namespace": "default"}}
@@ -86,7 +88,7 @@ async def told(home: HostHome) -> list[ObjectRef]:
         assert change.type is WatchEventType.DRIFTED
         heard.append(change.object.ref)
     await watch.aclose()
-    await home.delete(ObjectRef("", "ConfigMap", "default", "end"))
+    await delete_by_name(home, ObjectRef("", "ConfigMap", "default", "end"))
     return heard
 
 
@@ -219,7 +221,7 @@ async def test_a_write_that_did_not_come_to_stand_is_not_trusted(tmp_path: Path)
         assert home.is_unchanged(SECRET)
         updating = asyncio.create_task(home.update(managed({"a": "NA=="})))
         await asyncio.sleep(0)  # it waits for the disk now
-        await home.update_status(SECRET, {"told": "meanwhile"}, uid=created.uid)
+        await home.update_status(created, {"reported": "meanwhile"})
         with pytest.raises(Conflict):
             await updating
         assert not home.is_unchanged(SECRET)

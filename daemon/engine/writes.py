@@ -1,0 +1,275 @@
+"""The only way in which a run writes: what comes back is in the inventory before the run goes on."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+
+import msgspec
+
+from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
+from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.homes.contract import (
+    Conflict,
+    NotFound,
+    ObjectReader,
+    ObjectWriter,
+    OutcomeUnknown,
+    StoredObject,
+    TooManyRequests,
+)
+
+T = TypeVar("T")
+
+MAX_STATUS_TRIES: Final = 5
+FEWEST: Final = 4
+"""Writes at once that are left however often the home asks for fewer."""
+
+GOOD_WRITES: Final = 100
+"""Writes without a refusal after which one more may be under way."""
+
+LONGEST_PAUSE: Final = 30.0
+NAMESPACE: Final = ("", "Namespace")
+
+
+class OwedStatus(msgspec.Struct, frozen=True):
+    """A status that a run came to and could not write yet; it fits one uid and generation alone."""
+
+    seen: StoredObject
+    status: Mapping[str, Any]
+
+
+class Recorder(Protocol):
+    """Takes versions into the inventory, and wakes whom they concern."""
+
+    def record(self, stored: StoredObject, writer: ObjectRef | None) -> None:
+        """A version that `writer` wrote; None where it is to be run for it, too."""
+        ...
+
+    def is_reconciled(self, kind: GroupKind) -> bool:
+        """Whether objects of this kind are run."""
+        ...
+
+    def record_deleted(self, seen: StoredObject, writer: ObjectRef | None) -> None:
+        """An object that is gone."""
+        ...
+
+
+class WriteGate:
+    """Bounds the writes under way at once; while the home is overloaded they wait, and become fewer.
+
+    Writes of new and changed objects go before those of periodic ones.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = self._limit = most
+        self._under_way = 0
+        self._good = 0
+        self._refusals = 0
+        self._closed_until = 0.0
+        self._waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = (deque(), deque())
+
+    @property
+    def under_way(self) -> int:
+        """How many writes wait for the home's answer."""
+        return self._under_way
+
+    @property
+    def limit(self) -> int:
+        """How many may do so now."""
+        return self._limit
+
+    async def call(self, write: Callable[[], Awaitable[T]], *, urgent: bool) -> T:
+        """One write, as often as the home refuses it for now: that is no failure of an object."""
+        while True:
+            await self._enter(urgent=urgent)
+            try:
+                result = await write()
+            except TooManyRequests as error:
+                self._refused(error.retry_after)
+            else:
+                self._accepted()
+                return result
+            finally:
+                self._leave()
+
+    async def _enter(self, *, urgent: bool) -> None:
+        loop = asyncio.get_running_loop()
+        if (pause := self._closed_until - loop.time()) > 0:
+            await asyncio.sleep(pause)
+            return await self._enter(urgent=urgent)  # it may have been closed for longer meanwhile
+        if self._under_way < self._limit:
+            self._under_way += 1
+            return None
+        turn = loop.create_future()
+        line = self._waiting[0 if urgent else 1]
+        line.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._leave()  # the place was given in the moment of the cancellation
+            else:
+                line.remove(turn)
+            raise
+
+    def _leave(self) -> None:
+        """Give the place to the next that waits, unless there are too many."""
+        if self._under_way <= self._limit:
+            for line in self._waiting:
+                while line:
+                    turn = line.popleft()
+                    if not turn.done():
+                        turn.set_result(None)
+                        return
+        self._under_way -= 1
+
+    def _refused(self, retry_after: float | None) -> None:
+        pause = retry_after if retry_after is not None else min(LONGEST_PAUSE, 2.0**self._refusals)
+        self._refusals = min(self._refusals + 1, 10)
+        self._closed_until = max(self._closed_until, asyncio.get_running_loop().time() + pause)
+        self._limit = max(FEWEST, min(self._limit, self._under_way) // 2)
+        self._good = 0
+
+    def _accepted(self) -> None:
+        self._refusals = 0
+        if self._limit >= self._most:
+            return
+        self._good += 1
+        if self._good >= GOOD_WRITES:
+            self._good = 0
+            self._limit += 1
+
+
+class Writes:
+    """The writes of one run of one object, and the reads that have to be newer than the inventory.
+
+    A status that cannot be written is owed: the engine writes it before the object is run again, so that
+    nothing is fetched or generated a second time for it.
+    """
+
+    def __init__(
+        self,
+        run: ObjectRef,
+        *,
+        reader: ObjectReader,
+        writer: ObjectWriter,
+        inventory: Inventory,
+        recorder: Recorder,
+        gate: WriteGate,
+        owed: dict[ObjectRef, OwedStatus],
+        urgent: bool,
+    ) -> None:
+        self._run = run
+        self._reader = reader
+        self._writer = writer
+        self._inventory = inventory
+        self._recorder = recorder
+        self._gate = gate
+        self._owed = owed
+        self._urgent = urgent
+
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
+        """The object as it is now, whole. What the inventory lacks of it is recorded."""
+        before = self._inventory.get(ref)
+        stored = await self._reader.get(ref)
+        if stored is None:
+            if before is not None and self._inventory.get(ref) is before:
+                self._recorder.record_deleted(before, None)
+        elif self._recorder.is_reconciled(ref.group_kind):  # others may carry values: those are not kept
+            self._recorder.record(stored, None)
+        return stored
+
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        """As the home's own. A name that is taken is a Conflict: read the object and decide again."""
+        return self._made(
+            await self._call(lambda: self._writer.create(document, field_manager=field_manager))
+        )
+
+    async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        """As the home's own."""
+        return self._made(
+            await self._call(lambda: self._writer.update(document, field_manager=field_manager))
+        )
+
+    async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
+        """As the home's own; an object that waited only for this is gone from the inventory, too."""
+        return self._made(await self._call(lambda: self._writer.set_finalizers(seen, finalizers)))
+
+    async def delete(self, seen: StoredObject) -> None:
+        """As the home's own; nothing revives what is gone."""
+        held = await self._call(lambda: self._writer.delete(seen))
+        if held is None:
+            self._recorder.record_deleted(seen, self._run)
+        else:
+            self._recorder.record(held, None)  # what the deletion asks for is another run's
+
+    def may_mark(self, ref: ObjectRef) -> bool:
+        """As the home's own."""
+        return self._writer.may_mark(ref)
+
+    async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> None:
+        """Write the status that the run came to for `seen`, on the newest version of that generation.
+
+        Raises Conflict where the spec is another one now: the object is to be run again.
+        """
+        self._owed[seen.ref] = OwedStatus(seen, status)
+        await self.settle_status(seen.ref)
+
+    async def settle_status(self, ref: ObjectRef) -> None:
+        """Write the status that is owed to an object, if one is."""
+        owed = self._owed.get(ref)
+        if owed is None:
+            return
+        for _ in range(MAX_STATUS_TRIES):
+            newest = self._inventory.get(ref) or owed.seen
+            if newest.uid != owed.seen.uid:
+                del self._owed[ref]
+                return
+            if newest.generation != owed.seen.generation:
+                del self._owed[ref]
+                raise Conflict(f"{ref}: the spec was changed during the run")
+            try:
+                stored = await self._call(partial(self._writer.update_status, newest, owed.status))
+            except (Conflict, OutcomeUnknown):
+                if await self.get(ref) is None:
+                    del self._owed[ref]
+                    return
+                continue
+            del self._owed[ref]
+            if stored is not None:
+                self._recorder.record(stored, self._run)
+            return
+        raise Conflict(f"{ref}: the status could not be written, the object changes all the time")
+
+    async def _call(self, write: Callable[[], Awaitable[T]]) -> T:
+        return await self._gate.call(write, urgent=self._urgent)
+
+    def _made(self, stored: StoredObject) -> StoredObject:
+        if is_released(stored):
+            self._recorder.record_deleted(stored, self._run)
+        else:
+            self._recorder.record(stored, self._run)
+        return stored
+
+
+class _Head(msgspec.Struct):
+    metadata: Metadata
+
+
+def is_released(stored: StoredObject) -> bool:
+    """Whether the version is the last one: it was deleted, and no finalizer holds it any more."""
+    if stored.ref[:2] == NAMESPACE or b"deletionTimestamp" not in stored.data:
+        return False  # a namespace waits for its contents, too
+    metadata = stored.as_type(_Head).metadata
+    return bool(metadata.deletion_timestamp) and not metadata.finalizers
+
+
+async def delete_if_there(writes: Writes, seen: StoredObject) -> bool:
+    """Delete the object; False where it was gone already."""
+    try:
+        await writes.delete(seen)
+    except NotFound:
+        return False
+    return True
