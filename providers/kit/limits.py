@@ -12,6 +12,7 @@ from collections import deque
 from typing import Final, NamedTuple
 
 from syncret.providers.errors import Throttled
+from syncret.providers.kit.retry import Doubling
 
 RECOVERY: Final = 300.0
 """Seconds in which a rate comes back from nothing to its full height."""
@@ -19,8 +20,8 @@ RECOVERY: Final = 300.0
 FLOOR: Final = 1 / 64
 """The smallest share of the rate that throttling leaves."""
 
-PAUSES: Final = (1.0, 60.0)
-"""How long the gate closes where the server does not say: doubling from the first up to the second."""
+PAUSES: Final = Doubling(1.0, 60.0)
+"""How long the gate closes if the server does not say."""
 
 MIN_DELAY: Final = 1e-6
 """Seconds. A shorter wait is none: late in a clock's life, adding it might not move the time at all."""
@@ -76,9 +77,8 @@ class Bucket:
             self._extend(now, retry_after or 0.0)
             return
         self._refill(now)
-        first, longest = PAUSES
-        closed = min(longest, first * 2**self._streak) if retry_after is None else max(0.0, retry_after)
-        self._streak = min(self._streak + 1, 10)
+        self._streak += 1
+        closed = PAUSES.pause(self._streak) if retry_after is None else max(0.0, retry_after)
         self._factor = max(FLOOR, self._factor / 2)
         self._tokens = 1.0
         self._extend(now, closed)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from syncret.config.durations import DurationError, parse_duration
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.secret_store import RetrySettings
@@ -11,7 +10,7 @@ from syncret.providers.contract import Generated, OpenContext, SecretBytes, Secr
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Unauthenticated
-from syncret.providers.kit.retry import RetryPolicy, retried
+from syncret.providers.kit.retry import DEFAULT, ONCE, RetryPolicy, policy_of, retried
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import fields, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, Reply, number
@@ -104,13 +103,5 @@ def _state(reply: Reply, now: float) -> Document | None:
 
 
 def _retry(wanted: RetrySettings | None) -> RetryPolicy:
-    if wanted is None:
-        return RetryPolicy()
-    attempts = 1 + max(0, wanted.max_retries or 0)
-    if wanted.retry_interval is None:
-        return RetryPolicy(attempts=attempts)
-    try:
-        pause = parse_duration(wanted.retry_interval)
-    except DurationError as error:
-        raise Malformed(f"retrySettings.retryInterval: {error}", hint="write 10s") from None
-    return RetryPolicy(attempts=attempts, first=pause, longest=pause, jitter=False)
+    """As the operator does: settings without `maxRetries` switch retries off."""
+    return policy_of(wanted, DEFAULT if wanted is None else ONCE, path="retrySettings")

@@ -21,7 +21,7 @@ from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner
 from syncret.providers.contract import Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
-from syncret.providers.kit.retry import RetryPolicy, retried
+from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
 
 THRESHOLD: Final = 5
 """Calls in a row without an answer that make an outage."""
@@ -30,11 +30,10 @@ THRESHOLD: Final = 5
 class CircuitBreaker:
     """The state of one store: how many calls in a row had no answer, and when the next may be tried."""
 
-    def __init__(self, first: float, longest: float) -> None:
-        self._first = first
-        self._longest = longest
+    def __init__(self, pauses: Doubling) -> None:
+        self._pauses = pauses
         self._failures = 0
-        self._pause = first
+        self._outages = 0
         self._closed_at = 0.0
         self._until = 0.0
 
@@ -48,7 +47,7 @@ class CircuitBreaker:
                 f"the secret manager has not answered {self._failures} times in a row; "
                 f"the next call is in {left:.0f} s"
             )
-        self._until = now + self._pause
+        self._until = now + self._pauses.pause(self._outages + 1)
 
     def failed(self, now: float, begin: float) -> None:
         """A call that began then had no answer."""
@@ -56,13 +55,13 @@ class CircuitBreaker:
         if self._failures < THRESHOLD or begin < self._closed_at:
             return  # what was under way when the pause began says nothing new
         self._closed_at = now
-        self._until = now + self._pause
-        self._pause = min(self._longest, self._pause * 2)
+        self._outages += 1
+        self._until = now + self._pauses.pause(self._outages)
 
     def succeeded(self) -> None:
         """A call had an answer, whatever it was; or what is called is not the same any more."""
         self._failures = 0
-        self._pause = self._first
+        self._outages = 0
         self._closed_at = 0.0
 
     def __repr__(self) -> str:
@@ -70,8 +69,6 @@ class CircuitBreaker:
 
 
 T = TypeVar("T")
-
-ONCE: Final = RetryPolicy(attempts=1)
 
 
 class CallEnvironment(Struct, frozen=True, kw_only=True):

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.retry import call_policy
 from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, CircuitBreaker, StoreState
 from syncret.providers.kit.limits import Limiter
-from syncret.providers.kit.retry import RetryPolicy
+from syncret.providers.kit.retry import Doubling
 
 MOST = 1024
 """Paths that are kept. Records outlive their generators, so no event says when the last call was made."""
@@ -44,8 +45,8 @@ class GeneratorCalls:
         return CallPath(
             store=generator,
             provider=kind,
-            retry=RetryPolicy(attempts=settings.call_attempts, jitter=settings.spread),
+            retry=call_policy(settings),
             memory=StoreState(Limiter(settings.requests_per_second, settings.burst), {}),
             around=self._around,
-            outage=CircuitBreaker(settings.retry_min, settings.retry_max),
+            outage=CircuitBreaker(Doubling(settings.retry_min, settings.retry_max)),
         )

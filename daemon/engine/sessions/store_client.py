@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.retry import login_pause
 from syncret.daemon.engine.sessions.calls import (
     CallEnvironment,
     CallPath,
@@ -34,6 +35,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError, Throttled
+from syncret.providers.kit.retry import Doubling
 
 
 class Connection:
@@ -109,7 +111,7 @@ class StoreClient:
     ) -> None:
         self.plan = plan
         self.identity = identity
-        outage = CircuitBreaker(around.settings.retry_min, around.settings.retry_max)
+        outage = CircuitBreaker(Doubling(around.settings.retry_min, around.settings.retry_max))
         self.calls = CallPath(
             store=plan.store,
             provider=plan.provider.name,
@@ -194,10 +196,9 @@ class StoreClient:
         if error is None:
             self._failure, self._failures = None, 0
             return
-        if isinstance(error, Malformed):
-            return  # nothing was sent, and nothing is gained by waiting
-        settings = self._around.settings
-        pause = min(settings.retry_max, settings.retry_min * 2 ** min(self._failures, 20))
+        pause = login_pause(self._around.settings, error, self._failures + 1)
+        if pause is None:
+            return
         if isinstance(error, Throttled):
             pause = max(pause, self._memory.limiter.throttled(error.retry_after))
         self._failure = error

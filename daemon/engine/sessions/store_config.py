@@ -2,28 +2,25 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from syncret.config.durations import DurationError, parse_duration
 from syncret.config.fields import CAProvider, Model, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Metadata, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import ANY
+from syncret.daemon.engine.retry import call_policy
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import Provider
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.retry import RetryPolicy
+from syncret.providers.kit.retry import RetryPolicy, policy_of
 from syncret.providers.registry import BrokenEntry, UnknownName
 
 RATE = "syncret.dev/requests-per-second"
 BURST = "syncret.dev/burst"
 
 _Selector: TypeAlias = SecretKeySelector | ServiceAccountSelector | CAProvider
-
-LONGEST_PAUSE: Final = 30.0
-"""Between two tries of one call, whatever a store wishes: a waiting call holds the place of another."""
 
 
 class SessionKey(NamedTuple):
@@ -103,7 +100,7 @@ def load_store_config(
         by_namespace=referent or (not stored.ref.namespace and provider.by_namespace(spec)),
         rate=_number(annotations, RATE, settings.requests_per_second),
         burst=_number(annotations, BURST, settings.burst),
-        retry=_retry(store.spec.retry_settings, settings),
+        retry=policy_of(store.spec.retry_settings, call_policy(settings), path="spec.retrySettings"),
     )
 
 
@@ -161,18 +158,3 @@ def _number(annotations: dict[str, str], name: str, default: float) -> float:
             f"annotation {name} must be a number above 0", hint='write it in quotes, such as "10"'
         )
     return number
-
-
-def _retry(wanted: _RetrySettings | None, settings: Settings) -> RetryPolicy:
-    attempts = settings.call_attempts
-    if wanted is None:
-        return RetryPolicy(attempts=attempts, jitter=settings.spread)
-    if wanted.max_retries is not None:
-        attempts = max(1, 1 + wanted.max_retries)
-    if wanted.retry_interval is None:
-        return RetryPolicy(attempts=attempts, jitter=settings.spread)
-    try:
-        pause = min(LONGEST_PAUSE, parse_duration(wanted.retry_interval))
-    except DurationError as error:
-        raise Malformed(f"spec.retrySettings.retryInterval: {error}", hint="write 1m or 10s") from None
-    return RetryPolicy(attempts=attempts, first=pause, longest=pause, jitter=False)

@@ -16,6 +16,7 @@ from typing import Final, Generic, TypeVar
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.http.answers import Unauthenticated
+from syncret.providers.kit.retry import Doubling
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,11 +24,8 @@ R = TypeVar("R")
 _MARGIN: Final = 60.0
 """Seconds before its end from which a login is renewed; a fifth of its life, where that is shorter."""
 
-_RENEWAL_RETRY: Final = 10.0
-"""Seconds between two tries to renew a login that is still good."""
-
-_REFUSED_PAUSE: Final = 60.0
-"""Seconds for which a new login that was refused is not replaced by another."""
+_PAUSES: Final = Doubling(10.0, 60.0)
+"""Between attempts to renew a login that is still good. A refused new login is kept for the longest pause."""
 
 _LARGEST: Final = 64 * 1024
 
@@ -53,6 +51,8 @@ class ExpiringValue(Generic[T]):
 class _Current(Generic[T]):
     login: ExpiringValue[T]
     renew_at: float
+    failures: int = 0
+    """Attempts in a row to renew it."""
 
 
 class ExpiringLogin(Generic[T]):
@@ -124,7 +124,7 @@ class ExpiringLogin(Generic[T]):
         try:
             return await call(renewed)
         except self._refused:
-            self._last_refused_new = renewed, self._now() + _REFUSED_PAUSE
+            self._last_refused_new = renewed, self._now() + _PAUSES.longest
             raise
 
     def _just_refused(self, value: T) -> bool:
@@ -152,7 +152,8 @@ class ExpiringLogin(Generic[T]):
                 outcome = error
                 raise
             outcome = old.login
-            self._current = _Current(old.login, self._now() + _RENEWAL_RETRY)
+            failures = old.failures + 1
+            self._current = _Current(old.login, self._now() + _PAUSES.pause(failures), failures)
             return old.login.value
         finally:
             self._pending.set_result(outcome)

@@ -15,6 +15,7 @@ from typing import Final
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.retry import Doubling
 from syncret.providers.kit.vault.replies import Reply, number
 from syncret.providers.kit.vault.wire import Adapter
 
@@ -22,14 +23,16 @@ _RENEW_AFTER: Final = 2 / 3
 _MAX_LEASES: Final = 1000
 """Leases that are kept. Beyond them the oldest is let go."""
 
-_RENEWAL_RETRY: Final = 10.0
-"""Seconds after which a renewal that had no answer is tried again."""
+_PAUSES: Final = Doubling(10.0, 60.0)
+"""Between the attempts to renew a lease if there was no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Lease:
     lease: str
     due: float
+    failures: int = 0
+    """Renewals in a row that had no answer."""
 
 
 class LeaseRenewer:
@@ -50,7 +53,7 @@ class LeaseRenewer:
         self._leases.pop(path, None)
         if len(self._leases) >= _MAX_LEASES:
             del self._leases[next(iter(self._leases))]
-        self._schedule(path, lease, seconds)
+        self._schedule(path, lease, seconds * _RENEW_AFTER)
         self._changed.set()
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="vault leases")
@@ -64,8 +67,8 @@ class LeaseRenewer:
         if not self._task.cancelled():
             self._task.result()
 
-    def _schedule(self, path: str, lease: str, seconds: float) -> None:
-        self._leases[path] = _Lease(lease, asyncio.get_running_loop().time() + seconds * _RENEW_AFTER)
+    def _schedule(self, path: str, lease: str, pause: float, failures: int = 0) -> None:
+        self._leases[path] = _Lease(lease, asyncio.get_running_loop().time() + pause, failures)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -80,16 +83,18 @@ class LeaseRenewer:
                     await self._changed.wait()
 
     async def _renew_one(self, path: str, held: _Lease) -> None:
+        failures = 0
         try:
-            seconds = await self._renew(held.lease)
+            pause = await self._renew(held.lease) * _RENEW_AFTER
         except (Denied, Malformed):
-            seconds = 0.0  # it has ended, or may not be renewed
+            pause = 0.0  # it has ended, or may not be renewed
         except SyncError:
-            seconds = _RENEWAL_RETRY / _RENEW_AFTER
+            failures = held.failures + 1
+            pause = _PAUSES.pause(failures)
         if self._leases.get(path) is held:
             del self._leases[path]
-            if seconds:
-                self._schedule(path, held.lease, seconds)
+            if pause:
+                self._schedule(path, held.lease, pause, failures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,9 +1,17 @@
+"""When a run or a login that failed is repeated: one row for each class of errors."""
+
 import pytest
 
+from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import Failure
-from syncret.daemon.engine.retry import Backoff
-from syncret.daemon.homes.contract import StorageUnavailable
+from syncret.daemon.engine.retry import MAX_CONFLICT_RETRIES, call_policy, login_pause, rules_of
+from syncret.daemon.homes.contract import Conflict, StorageUnavailable
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.kit.retry import DEFAULT, PAUSES, RetryPolicy
+
+RULES = rules_of(Settings(retry_min=1, retry_max=300, spread=True))
+STEADY = rules_of(Settings(retry_min=1, retry_max=300, spread=False))
+NOW = 1000.0
 
 
 @pytest.mark.parametrize(
@@ -15,6 +23,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
         pytest.param(10**6, Unavailable("x"), 300, id="bounded after a year"),
         pytest.param(1, SyncError("x"), 1, id="unknown"),
         pytest.param(2, StorageUnavailable("x"), 2, id="the home"),
+        pytest.param(1, Conflict("x"), 1, id="one conflict too many"),
         pytest.param(1, Denied("x"), 32, id="denied is slow"),
         pytest.param(1, Malformed("x"), 32, id="malformed is slow"),
         pytest.param(9, Denied("x"), 300, id="and bounded"),
@@ -25,6 +34,61 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
     ],
 )
 def test_pauses(failures: int, failure: Failure, expected: float) -> None:
-    backoff = Backoff(1, 300)
-    assert backoff.pause(failures, failure) == expected
-    assert backoff.pause(failures, failure, chance=1.0) == pytest.approx(expected * 1.2)
+    assert RULES.pause(failure, failures) == expected
+    assert RULES.pause(failure, failures, chance=1.0) == pytest.approx(expected * 1.2)
+    assert STEADY.pause(failure, failures, chance=1.0) == expected
+
+
+@pytest.mark.parametrize(
+    ("planned", "failure", "expected"),
+    [
+        pytest.param(None, None, None, id="only after a change"),
+        pytest.param(NOW + 60, None, NOW + 60, id="as planned"),
+        pytest.param(NOW, None, NOW + 1, id="never at once"),
+        pytest.param(NOW - 60, None, NOW + 1, id="planned in the past"),
+        pytest.param(None, Unavailable("x"), NOW + 4, id="a retry"),
+        pytest.param(NOW + 60, Unavailable("x"), NOW + 4, id="a retry before the plan"),
+        pytest.param(NOW + 2, Unavailable("x"), NOW + 2, id="the plan before a retry"),
+        pytest.param(NOW + 2, Denied("x"), NOW + 2, id="the plan before a slow retry"),
+        pytest.param(NOW - 60, Unavailable("x"), NOW + 1, id="failed, planned in the past"),
+        pytest.param(NOW + 2, Throttled("x", retry_after=50), NOW + 50, id="the server's word counts"),
+        pytest.param(None, Throttled("x"), NOW + 4, id="throttled without a word"),
+    ],
+)
+def test_when_an_object_runs_again(
+    planned: float | None, failure: Failure | None, expected: float | None
+) -> None:
+    assert RULES.next_due(planned, failure, 3, now=NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("failure", "times", "expected"),
+    [
+        pytest.param(Conflict("x"), 1, True, id="conflict"),
+        pytest.param(Conflict("x"), MAX_CONFLICT_RETRIES, True, id="the last conflict"),
+        pytest.param(Conflict("x"), MAX_CONFLICT_RETRIES + 1, False, id="one too many"),
+        pytest.param(StorageUnavailable("x"), 1, False, id="the home"),
+        pytest.param(Unavailable("x"), 1, False, id="a store"),
+    ],
+)
+def test_what_is_repeated_at_once(failure: Failure, times: int, *, expected: bool) -> None:
+    assert RULES.is_immediate(failure, times) is expected
+
+
+@pytest.mark.parametrize(
+    ("error", "failures", "expected"),
+    [
+        pytest.param(Denied("x"), 1, 1, id="denied"),
+        pytest.param(Unavailable("x"), 3, 4, id="no answer"),
+        pytest.param(Throttled("x", retry_after=50), 3, 4, id="the bucket has the server's word"),
+        pytest.param(Unavailable("x"), 10**6, 300, id="bounded"),
+        pytest.param(Malformed("x"), 3, None, id="nothing was sent"),
+    ],
+)
+def test_when_a_client_is_opened_again(error: SyncError, failures: int, expected: float | None) -> None:
+    assert login_pause(Settings(retry_min=1, retry_max=300), error, failures) == expected
+
+
+def test_how_calls_are_retried() -> None:
+    assert call_policy(Settings()) == DEFAULT
+    assert call_policy(Settings(call_attempts=5, spread=False)) == RetryPolicy(5, PAUSES.without_jitter())

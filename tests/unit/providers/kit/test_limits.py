@@ -83,7 +83,7 @@ def test_without_a_word_the_gate_closes_longer_each_time() -> None:
     assert waits == pytest.approx([1, 2, 4, 8, 16, 32, 60, 60])
     bucket.succeeded()
     bucket.throttled(now, None)
-    assert bucket.delay(now) == pytest.approx(PAUSES[0])
+    assert bucket.delay(now) == pytest.approx(PAUSES.first)
 
 
 def test_calls_that_were_under_way_together_are_throttled_once() -> None:
@@ -91,7 +91,7 @@ def test_calls_that_were_under_way_together_are_throttled_once() -> None:
     for _ in range(8):
         bucket.throttled(0.0, None)
 
-    assert bucket.delay(0.0) == pytest.approx(PAUSES[0])
+    assert bucket.delay(0.0) == pytest.approx(PAUSES.first)
     assert bucket.effective() == 4
 
 

@@ -2,6 +2,7 @@ import pytest
 
 from syncret.daemon.engine.sessions.calls import THRESHOLD, CircuitBreaker
 from syncret.providers.errors import Unavailable
+from syncret.providers.kit.retry import Doubling
 
 
 def silent(outage: CircuitBreaker, now: float, calls: int = THRESHOLD) -> None:
@@ -19,7 +20,7 @@ def passes(outage: CircuitBreaker, now: float) -> bool:
 
 @pytest.fixture
 def outage() -> CircuitBreaker:
-    return CircuitBreaker(1, 60)
+    return CircuitBreaker(Doubling(1, 60))
 
 
 def test_a_few_failures_are_no_outage(outage: CircuitBreaker) -> None:

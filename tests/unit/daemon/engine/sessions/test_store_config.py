@@ -13,7 +13,7 @@ from syncret.daemon.engine.sessions.store_config import StoreConfig, credentials
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import Provider
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.retry import RetryPolicy
+from syncret.providers.kit.retry import Doubling, RetryPolicy
 from syncret.providers.registry import BrokenEntry, UnknownName
 
 
@@ -105,12 +105,12 @@ def test_a_store_of_a_namespace_looks_there_whatever_a_reference_says() -> None:
         pytest.param({"retrySettings": {"maxRetries": 9}}, RetryPolicy(attempts=10), id="often"),
         pytest.param(
             {"retrySettings": {"retryInterval": "5s"}},
-            RetryPolicy(attempts=3, first=5, longest=5, jitter=False),
+            RetryPolicy(3, Doubling(5, 5)),
             id="interval",
         ),
         pytest.param(
             {"retrySettings": {"retryInterval": "1h"}},
-            RetryPolicy(attempts=3, first=30, longest=30, jitter=False),
+            RetryPolicy(3, Doubling(30, 30)),
             id="a pause has a bound",
         ),
     ],

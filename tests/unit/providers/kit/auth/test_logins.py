@@ -107,6 +107,20 @@ async def test_a_renewal_that_fails_is_tried_again_in_a_while(door: Door) -> Non
         await door.held.get()
 
 
+async def test_renewals_that_fail_are_tried_less_and_less_often(door: Door) -> None:
+    await door.held.get()
+    door.time += 545
+    door.error = Unavailable("down")
+    begin, tried = door.time, [door.time]
+    for _ in range(50):
+        known = door.logins
+        await door.held.get()
+        if door.logins > known:
+            tried.append(door.time)
+        door.time += 1
+    assert [time - begin for time in tried[1:]] == [0, 10, 30]
+
+
 async def test_a_refused_login_is_replaced_once(door: Door) -> None:
     refused = {"token-1"}
     calls: list[str] = []

@@ -67,6 +67,17 @@ async def test_what_becomes_of_it(
     assert [time for time, _ in vault.renewed] == times
 
 
+async def test_without_answers_it_is_tried_again_after_longer_and_longer(
+    vault: Vault, leases: LeaseRenewer
+) -> None:
+    vault.answers = [*(Unavailable("no") for _ in range(5)), 60.0, Unavailable("no")]
+    leases.track("a", "a-1", 60)
+    await asyncio.sleep(350)
+
+    # 10, 20, 40, 60 and 60 seconds; then as after any renewal, and from the first pause again
+    assert [time for time, _ in vault.renewed] == [40, 50, 70, 110, 170, 230, 270, 280, 320]
+
+
 async def test_who_closes_can_be_cancelled_too() -> None:
     gate, asked = asyncio.Event(), asyncio.Event()
 
