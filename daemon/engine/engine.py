@@ -24,17 +24,14 @@ from syncret.daemon.engine.inventory import Change, Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, On, Outcome, Reconciler
-from syncret.daemon.engine.retry import Backoff
+from syncret.daemon.engine.retry import rules_of
 from syncret.daemon.engine.sessions.read_batching import due_since
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Home, HomeError, ObjectWriter, StoredObject, WatchEvent
-from syncret.providers.errors import SyncError, Throttled
+from syncret.providers.errors import SyncError
 
 MAX_URGENT_DEPENDENTS: Final = 100
 """So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
-
-MAX_CONFLICT_RETRIES: Final = 5
-"""Conflicts in a row that are run again at once; further ones wait like any failure."""
 
 
 EVENTS_AT_ONCE: Final = 100
@@ -79,7 +76,7 @@ class Engine:
         self._settings = settings
         self._observer = observer or NullObserver()
         self._listeners = tuple(listeners)
-        self._backoff = Backoff(settings.retry_min, settings.retry_max)
+        self._retry = rules_of(settings)
         self._gate = WriteGate(settings.api_writes or home.writes_at_once)
         self._owed: dict[ObjectRef, OwedStatus] = {}
         self._listed: set[GroupKind] = set()
@@ -357,7 +354,7 @@ class Engine:
             outcome = await self._reconcilers[ref.group_kind].reconcile(ref, writes)
         except Conflict as error:
             conflicts = self._conflicts[ref] = self._conflicts.get(ref, 0) + 1
-            if conflicts <= MAX_CONFLICT_RETRIES:
+            if self._retry.is_immediate(error, conflicts):
                 self._wake(ref, urgent=True)
                 return None
             outcome = self._raised(ref, error)
@@ -377,17 +374,18 @@ class Engine:
     def _conclude(self, ticket: QueueItem, outcome: Outcome, seconds: float) -> None:
         ref = ticket.ref
         gone = self._inventory.get(ref) is None
-        now = self._clock.now()
-        due = None if gone else outcome.next_due
-        if due is not None and due <= now:
-            due = now + self._settings.retry_min  # it has just run: at once again would be for ever
-        if outcome.failure is None:
-            self._failures.pop(ref, None)
+        failures = 0 if outcome.failure is None else self._failures.get(ref, 0) + 1
+        if failures:
+            self._failures[ref] = failures
         else:
-            failures = self._failures[ref] = self._failures.get(ref, 0) + 1
-            chance = random.random() if self._settings.spread else 0.0  # noqa: S311  # a pause is no secret
-            retry = now + self._backoff.pause(failures, outcome.failure, chance=chance)
-            due = retry if due is None or isinstance(outcome.failure, Throttled) else min(due, retry)
+            self._failures.pop(ref, None)
+        due = self._retry.next_due(
+            None if gone else outcome.next_due,
+            outcome.failure,
+            failures,
+            now=self._clock.now(),
+            chance=random.random(),  # noqa: S311  # a pause is no secret
+        )
         if due is not None:
             self.queue.add_at(ref, due, lane=self._lanes.get(ref, ""))
         self._observer.ran(
@@ -397,7 +395,7 @@ class Engine:
                 waited=ticket.waited,
                 seconds=seconds,
                 failure=outcome.failure,
-                failures=self._failures.get(ref, 0),
+                failures=failures,
                 next_due=due,
             )
         )

@@ -77,15 +77,3 @@ def login_pause(settings: Settings, error: SyncError, failures: int) -> float | 
     if isinstance(error, Malformed):
         return None  # nothing was sent, and nothing is gained by waiting
     return Doubling(settings.retry_min, settings.retry_max).pause(failures)
-
-
-class Backoff(Struct, frozen=True):
-    """The pauses of `RetryRules` as the engine still asks for them."""
-
-    first: float
-    longest: float
-
-    def pause(self, failures: int, failure: Failure, *, chance: float = 0.0) -> float:
-        """Seconds to wait after so many failures in a row; never less than the server asked for."""
-        rules = RetryRules(Doubling(self.first, self.longest, JITTER))
-        return rules.pause(failure, failures, chance=chance)
