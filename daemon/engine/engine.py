@@ -207,13 +207,18 @@ class Engine:
         event = change.event()
         for listener in self._listeners:
             listener(event)
-        ref, before, after, on = change
+        ref, before, after, _ = change
         reconciler = self._reconcilers.get(ref.group_kind)
         is_new = before is None or after is None or not after.has_same_generation(before)
         if reconciler is not None and after is not None and is_new:
             self._lanes[ref] = intern(reconciler.store_lane(ref, self._inventory.dependencies(ref)))
-        version = change.version
-        if reconciler is not None and (ref != writer or after is None) and on & (On.EXISTENCE | On.SPEC):
+        if not self._started:
+            return
+        runs_itself = reconciler is not None and (ref != writer or after is None)
+        if not runs_itself and not self._inventory.has_dependents(ref):
+            return
+        on, version = change.on, change.version
+        if runs_itself and on & (On.EXISTENCE | On.SPEC):
             self._notify(ref, ref, version, urgent=True)
         dependents = [each for each in self._inventory.dependents(ref, on) if each not in (ref, writer)]
         if len(dependents) <= MAX_URGENT_DEPENDENTS:

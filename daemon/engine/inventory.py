@@ -23,12 +23,20 @@ MOST_TOMBSTONES: Final = 4096
 
 
 class Change(NamedTuple):
-    """A version that the inventory did not have: what stood before, what stands now, what differs."""
+    """A version that the inventory did not have: what stood before, and what stands now."""
 
     ref: ObjectRef
     before: StoredObject | None
     after: StoredObject | None
-    on: On
+    touched: bool = False
+    """The version is the same, but what the home keeps outside of its store was touched there."""
+
+    @property
+    def on(self) -> On:
+        """What of the object differs. Both versions are decoded: ask only if it matters."""
+        if self.touched:
+            return On.DATA
+        return EVERYTHING if self.after is None else difference(self.before, self.after)
 
     @property
     def version(self) -> str:
@@ -43,7 +51,7 @@ class Change(NamedTuple):
         elif self.before is None:
             type_ = WatchEventType.ADDED
         else:
-            type_ = WatchEventType.DRIFTED if self.before is self.after else WatchEventType.MODIFIED
+            type_ = WatchEventType.DRIFTED if self.touched else WatchEventType.MODIFIED
         return WatchEvent(type_, self.ref.group_kind, self.after or self.before)
 
 
@@ -88,7 +96,7 @@ class Inventory:
                 return self._deleted(stored)
             case WatchEventType.DRIFTED:
                 held = self.get(stored.ref)
-                return None if held is None else Change(stored.ref, held, held, On.DATA)
+                return None if held is None else Change(stored.ref, held, held, touched=True)
             case _:
                 return self.record(stored)
 
@@ -104,7 +112,7 @@ class Inventory:
                 return None
             del self._tombstones[ref]
         self._put(stored, held)
-        return Change(ref, held, stored, difference(held, stored))
+        return Change(ref, held, stored)
 
     def record_deleted(self, seen: StoredObject) -> Change | None:
         """Take in that this process deleted an object; no late event brings it back."""
@@ -118,7 +126,7 @@ class Inventory:
         if held is None:
             return None
         self._remove(seen.ref)
-        return Change(seen.ref, held, None, EVERYTHING)
+        return Change(seen.ref, held, None)
 
     def _deleted(self, last: StoredObject) -> Change | None:
         ref = last.ref
@@ -129,7 +137,7 @@ class Inventory:
         if held is None or held.is_newer_than(last):
             return None  # another object of that name, or what a list lacked is newer than the list
         self._remove(ref)
-        return Change(ref, held, None, EVERYTHING)
+        return Change(ref, held, None)
 
     # ----------------------------------------------------------------------------------------------- reading
     def get(self, ref: ObjectRef) -> StoredObject | None:
@@ -179,6 +187,10 @@ class Inventory:
                 ):
                     found[dependent] = None
         return found.keys()
+
+    def has_dependents(self, ref: ObjectRef) -> bool:
+        """Whether anything may depend on this object."""
+        return ref in self._dependents or ref[:2] in self._selected
 
     def dependencies(self, ref: ObjectRef) -> Sequence[ObjectRef]:
         """The objects that this one depends on, in the order in which it names them."""

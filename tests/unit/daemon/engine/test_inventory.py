@@ -45,10 +45,10 @@ SECRET = GroupKind("", "Secret")
 def test_the_newest_version_is_held(inventory: Inventory) -> None:
     a = ref(EXTERNAL, "a", "x")
     first, second = stored(a, "1"), stored(a, "2")
-    assert put(inventory, first) == Change(a, None, first, EVERYTHING)
-    assert put(inventory, second) == Change(a, first, second, On.SPEC | On.READINESS | On.DATA)
+    assert put(inventory, first) == Change(a, None, first)
+    assert put(inventory, second) == Change(a, first, second)
     assert inventory.get(a) is second
-    assert drop(inventory, second) == Change(a, second, None, EVERYTHING)
+    assert drop(inventory, second) == Change(a, second, None)
     assert inventory.get(a) is None
     assert drop(inventory, second) is None
 
