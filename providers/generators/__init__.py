@@ -1,1 +1,1 @@
-"""The generators that do not belong to the provider of a store."""
+"""The generators that belong to no provider."""

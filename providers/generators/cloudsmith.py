@@ -1,4 +1,4 @@
-"""The generator CloudsmithAccessToken: a token of Cloudsmith for a ServiceAccount's."""
+"""The generator CloudsmithAccessToken: exchanges a ServiceAccount's token for one of Cloudsmith."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from syncret.providers.contract import Generator
 
 
 class CloudsmithAccessTokenSpec(Model):
-    """Trades the token of a Kubernetes ServiceAccount (OIDC) for one of a Cloudsmith service."""
+    """Exchanges the token of a Kubernetes ServiceAccount (OIDC) for one of a Cloudsmith service."""
 
     org_slug: str
     service_slug: str

@@ -8,7 +8,7 @@ from syncret.providers.contract import Generated, Generator, OpenContext, Secret
 
 
 class FakeGeneratorSpec(Model):
-    """The values, as they stand in the manifest."""
+    """The values, from the manifest."""
 
     controller: str = ""
     data: dict[str, str] = {}

@@ -24,20 +24,20 @@ class GrafanaBasic(Model):
 
 
 class GrafanaAuth(Model):
-    """Who asks; must be allowed to create service accounts."""
+    """How the generator authenticates; the user must be allowed to create service accounts."""
 
     token: GrafanaSecretKey | None = None
     basic: GrafanaBasic | None = None
 
 
 class GrafanaServiceAccount(Model):
-    """The account that the tokens belong to; it is created where it does not exist, and stays."""
+    """The account that the tokens belong to; created if it does not exist, and never deleted."""
 
     name: str
     role: str
     """A basic role: Viewer, Editor, Admin or None."""
     seconds_to_live: Annotated[int, Meta(ge=1)] | None = None
-    """After which the token ends by itself; some installations demand it."""
+    """The lifetime of the token; some installations require it."""
 
 
 class GrafanaSpec(Model):

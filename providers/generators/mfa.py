@@ -20,21 +20,21 @@ MAX_LENGTH: Final = 100
 _SEED: Final = re.compile("[A-Z2-7]*")
 _GROUP: Final = 8
 _UNFINISHED: Final = frozenset({1, 3, 6})
-"""Numbers of trailing characters that make up no whole byte more; Go drops such a group."""
+"""Numbers of trailing characters that do not make up a whole byte; Go drops such a group."""
 
 
 class MFASpec(Model):
-    """Where the seed lies, and how the token is made."""
+    """The Secret with the seed, and the parameters of the token."""
 
     secret: SecretKeySelector
     length: int = 0
     """Digits of the token; zero means six."""
     time_period: int = 0
-    """Seconds that a token lasts; zero means thirty."""
+    """Seconds that a token is valid; zero means thirty."""
     algorithm: str = ""
-    """Accepted, and without effect: tokens are made with SHA-1."""
+    """Accepted and ignored: tokens are made with SHA-1."""
     when: Timestamp | None = None
-    """The time that the token is made for, instead of now."""
+    """The time of the token, instead of now."""
 
 
 async def generate(spec: MFASpec, context: OpenContext) -> Generated:
@@ -52,7 +52,7 @@ async def generate(spec: MFASpec, context: OpenContext) -> Generated:
 def totp(
     seed: bytes, when: float, *, length: int = DEFAULT_LENGTH, period: int = DEFAULT_PERIOD
 ) -> tuple[str, int]:
-    """The token for a time (epoch seconds), and for how many seconds it is still good."""
+    """The token for a time (epoch seconds), and how many seconds it stays valid."""
     if length > MAX_LENGTH:
         raise Malformed(f"a token of {length} digits is too long", hint=f"length is at most {MAX_LENGTH}")
     count, elapsed = divmod(floor(when), period)

@@ -16,16 +16,16 @@ from syncret.providers.errors import Malformed
 SYMBOLS: Final = '~!@#$%^&*()_+`-={}|[]\\:"<>?,./'
 DEFAULT_LENGTH: Final = 24
 MAX_LENGTH: Final = 65_536
-"""A bound against slips of the pen; no password is that long."""
+"""A bound against typos; no password is that long."""
 
 _DEFAULT_SHARE: Final = 0.25
-"""How much of a password is digits where nothing else is said, and how much symbols."""
+"""The default share of digits in a password, and of symbols."""
 
 Encoding = Literal["base64", "base64url", "base32", "hex", "raw"]
 
 
 class PasswordSpec(Model):
-    """What a password is made of. Absent counts of digits and symbols mean a quarter of the length each."""
+    """The composition of a password. Digits and symbols are a quarter of the length each by default."""
 
     length: int = DEFAULT_LENGTH
     digits: int | None = None
@@ -35,11 +35,11 @@ class PasswordSpec(Model):
     allow_repeat: Defaulted[bool] = False
     encoding: Encoding = "raw"
     secret_keys: Annotated[tuple[str, ...], Meta(min_length=1)] = ()
-    """Each gets a password of its own; none means one under `password`."""
+    """Keys that each get a password of their own; by default one password under `password`."""
 
 
 async def generate(spec: PasswordSpec, _context: OpenContext) -> Generated:
-    """One value a key. Raises Malformed where the spec cannot be met."""
+    """One password for each key. Raises Malformed if the spec cannot be satisfied."""
     keys = spec.secret_keys or ("password",)
     if "" in keys or len(set(keys)) != len(keys):
         raise Malformed("secretKeys must be non-empty and unique")
@@ -47,7 +47,7 @@ async def generate(spec: PasswordSpec, _context: OpenContext) -> Generated:
 
 
 def make_password(spec: PasswordSpec) -> str:
-    """One password. Raises Malformed where the spec cannot be met."""
+    """One password. Raises Malformed if the spec cannot be satisfied."""
     length = spec.length if spec.length > 0 else DEFAULT_LENGTH
     digits = int(length * _DEFAULT_SHARE) if spec.digits is None else spec.digits
     symbols = int(length * _DEFAULT_SHARE) if spec.symbols is None else spec.symbols

@@ -1,4 +1,4 @@
-"""The generator QuayAccessToken: a login to a Quay registry for a ServiceAccount's token."""
+"""The generator QuayAccessToken: exchanges a ServiceAccount's token for a login to a Quay registry."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from syncret.providers.contract import Generator
 
 
 class QuayAccessTokenSpec(Model):
-    """Trades the token of a Kubernetes ServiceAccount (OIDC) for one of a robot account."""
+    """Exchanges the token of a Kubernetes ServiceAccount (OIDC) for one of a robot account."""
 
     robot_account: str
     service_account_ref: ServiceAccountSelector

@@ -29,7 +29,7 @@ _CURVES: Final[dict[int, Callable[[], ec.EllipticCurve]]] = {
 }
 
 _THREADS: Final = ThreadPoolExecutor(max_workers=2, thread_name_prefix="ssh-key")
-"""Making a large RSA key takes seconds of computing: not on the loop, and not on all cores."""
+"""Threads for RSA keys, which take seconds: not on the event loop, and not on all cores."""
 
 _PEM: Final = ("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----")
 _PEM_WIDTH: Final = 64
@@ -39,7 +39,7 @@ _LENGTH: Final = struct.Struct(">I")
 
 
 class SSHKeySpec(Model):
-    """What sort of keys. The size counts for rsa (2048 by default) and ecdsa (256, 384 or 521)."""
+    """Type and size of the keys. The size applies to rsa (2048 by default) and ecdsa (256, 384 or 521)."""
 
     key_type: KeyType = "rsa"
     key_size: Annotated[int, Meta(ge=256, le=8192)] | None = None
@@ -55,7 +55,7 @@ async def generate(spec: SSHKeySpec, _context: OpenContext) -> Generated:
 
 
 def make_pair(spec: SSHKeySpec) -> tuple[bytes, bytes]:
-    """A private and a public key; this takes its time. Raises Malformed for a size that no key has."""
+    """A private and a public key. Slow for RSA. Raises Malformed for an invalid size."""
     key = _make(spec)
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     comment = spec.comment.encode()
@@ -80,7 +80,7 @@ def _make(spec: SSHKeySpec) -> PrivateKey:
 
 
 def _commented(pem: bytes, comment: bytes) -> bytes:
-    """The private key with its comment, which `cryptography` always leaves empty.
+    """The private key with its comment set, which `cryptography` always leaves empty.
 
     The last field of the file is a block of private parts: it ends with the comment, then 1, 2, 3, ... up to
     a multiple of eight bytes.
@@ -88,7 +88,7 @@ def _commented(pem: bytes, comment: bytes) -> bytes:
     blob = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
     start = _private_parts(blob)
     parts = blob[start + _LENGTH.size :]
-    padding = parts[-1]  # 0 where there is none: the comment before it is empty
+    padding = parts[-1]  # 0 if there is none: the comment before it is empty
     parts = parts[: len(parts) - padding - _LENGTH.size] + _LENGTH.pack(len(comment)) + comment
     parts += bytes(range(1, -len(parts) % _BLOCK + 1))
     body = base64.b64encode(blob[:start] + _LENGTH.pack(len(parts)) + parts).decode()
@@ -97,7 +97,7 @@ def _commented(pem: bytes, comment: bytes) -> bytes:
 
 
 def _private_parts(blob: bytes) -> int:
-    """Where the private parts and their length stand: after cipher, kdf, its options and one public key."""
+    """The offset of the private parts and their length: after cipher, kdf, its options and one public key."""
     place = len(_MAGIC)
     for _ in ("cipher", "kdf", "options"):
         place = _after(blob, place)

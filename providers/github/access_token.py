@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # imports TLS
 _API: Final = "https://api.github.com"
 _DOING: Final = "asking GitHub for a token"
 _CLOCK_SKEW: Final = 10
-"""Seconds that GitHub's clock may be behind ours."""
+"""Seconds that GitHub's clock may be behind."""
 
 _LASTS: Final = 300
 _MINUTE: Final = 60.0
@@ -43,30 +43,30 @@ _REFUSALS: Final[dict[int, tuple[type[SyncError], str, str]]] = {
 
 
 class GithubPrivateKey(Model):
-    """Where the App's private key (PEM) lies."""
+    """The Secret key with the App's private key (PEM)."""
 
     secret_ref: SecretKeySelector
 
 
 class GithubAppAuth(Model):
-    """Who asks: the App itself."""
+    """How the generator authenticates: as the App."""
 
     private_key: GithubPrivateKey
 
 
 class GithubAccessTokenSpec(Model):
-    """A token of an hour, for all that the App may do or for less."""
+    """A token for an hour, with all permissions of the App or fewer."""
 
-    # Both IDs are numbers that the resource model wants as text.
+    # Both IDs are numbers, which the resource model has as strings.
     app_id: str = msgspec.field(name="appID")
     install_id: str = msgspec.field(name="installID")
     auth: GithubAppAuth
     url: str = ""
     """The API of an enterprise server; absent: https://api.github.com."""
     repositories: tuple[str, ...] = ()
-    """Names without owner; none: all where the App is installed."""
+    """Names without owner; none: all repositories of the installation."""
     permissions: dict[str, str] = {}
-    """Such as `contents: read`; none: all that the App has."""
+    """Such as `contents: read`; none: all permissions of the App."""
 
 
 class _Issued(msgspec.Struct):
@@ -74,7 +74,7 @@ class _Issued(msgspec.Struct):
 
 
 async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generated:
-    """A token of the installation. It ends by itself within the hour; there is nothing to clean up."""
+    """A token of the installation. It expires within the hour; there is nothing to clean up."""
     from syncret.providers.kit.auth import jwt
     from syncret.providers.kit.http import Http, json_body, segments  # imports asyncio and TLS
 
@@ -110,7 +110,7 @@ async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generat
 
 
 def _error_of(answer: "Answer", now: float) -> SyncError:
-    """Why there is no token. GitHub says «forbidden» to those who ask too often, too."""
+    """The error for a response without a token. GitHub answers 403 to throttled callers too."""
     from syncret.providers.kit.http.answers import retry_after  # imports TLS
 
     if answer.status == HTTPStatus.FORBIDDEN:

@@ -23,7 +23,7 @@ class GithubSpec(Model):
     repository: str | None = None
     environment: str | None = None
     org_secret_visibility: Literal["all", "private"] | None = None
-    """Which repositories see an organization's secret. Unless written: new ones all, old ones as they are."""
+    """The visibility of an organization's secret; by default, new ones all, existing ones unchanged."""
     url: str = "https://github.com/"
     upload_url: str | None = msgspec.field(default=None, name="uploadURL")
-    """Only for enterprise servers that take uploads elsewhere."""
+    """Only for enterprise servers with another address for uploads."""

@@ -22,7 +22,7 @@ Scope: TypeAlias = Literal[
 
 
 class GitlabTokenRef(Model):
-    """Where an access token with the scope `api` and the role Maintainer lies."""
+    """A Secret key with an access token that has the scope `api` and the role Maintainer."""
 
     secret_ref: SecretKeySelector
 
@@ -43,15 +43,15 @@ class GitlabDeployTokenSpec(Model):
     name: Annotated[str, Meta(min_length=1)]
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1)]
     auth: GitlabDeployTokenAuth
-    # Project and group: a number, or a path such as group/project as it is shown.
+    # Project and group: a number, or a path such as group/project.
     project_id: Annotated[str, Meta(min_length=1)] | None = msgspec.field(name="projectID", default=None)
     group_id: Annotated[str, Meta(min_length=1)] | None = msgspec.field(name="groupID", default=None)
     url: str = ""
     """Absent: https://gitlab.com."""
     username: str = ""
-    """Absent: GitLab makes one up."""
+    """Absent: GitLab chooses one."""
     expires_at: Timestamp | None = None
-    """Absent: it holds until a newer one replaces it."""
+    """Absent: it is valid until a newer one replaces it."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(

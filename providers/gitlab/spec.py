@@ -20,7 +20,7 @@ class GitlabAuth(Model):
     """How the store authenticates."""
 
     secret_ref: GitlabSecretRef = msgspec.field(name="SecretRef")
-    """Written with a capital S."""
+    """With a capital S in the manifest."""
 
 
 class GitlabSpec(Model):
@@ -28,11 +28,11 @@ class GitlabSpec(Model):
 
     auth: GitlabAuth
     url: str | None = None
-    """`https://gitlab.com/` unless written."""
+    """`https://gitlab.com/` by default."""
     project_id: str | None = msgspec.field(default=None, name="projectID")
     group_ids: tuple[str, ...] = msgspec.field(default=(), name="groupIDs")
     inherit_from_groups: bool = False
-    """Takes the project's own groups in place of `groupIDs`."""
+    """Uses the project's own groups instead of `groupIDs`."""
     environment: str | None = None
     """The environment scope of the variables."""
     ca_bundle: Base64 | None = None
@@ -40,7 +40,7 @@ class GitlabSpec(Model):
 
 
 def check(spec: GitlabSpec, scope: Scope) -> Iterator[Problem]:
-    """There is a project or a group, groups are named in one way, and the token's Secret is complete."""
+    """A project or group is set, groups are given in one way, and the token's Secret is complete."""
     token, path = spec.auth.secret_ref.access_token, "auth.SecretRef.accessToken"
     yield from strict(token, scope, path)
     yield from filled(

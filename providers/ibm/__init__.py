@@ -1,9 +1,9 @@
 """IBM Cloud Secrets Manager.
 
-spec      what a store says                 auth       who the store is to IBM Cloud
-api       the REST calls                    refs       what a key names
-client    reads                             payloads   values in what was fetched
-connection                                  all of it, put together
+spec      the spec of a store, its rules    auth         logins at IBM Cloud
+api       the REST calls                    refs         the secret that a key names
+client    the client of a store             payloads     values and properties of a secret
+                                            connection   opens a store
 """
 
 from collections.abc import AsyncGenerator
@@ -26,4 +26,4 @@ async def open_ibm(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmCli
 
 
 PROVIDER: Final = Provider(SpecType("ibm", IbmSpec, check=check), open=open_ibm)
-"""One secret is one call: IBM has no interface for several, so the session shares and does not batch."""
+"""One secret is one call, as IBM has no batch API: the session shares reads and does not batch."""

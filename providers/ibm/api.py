@@ -36,7 +36,7 @@ class Api:
         self._tokens = tokens
 
     async def read(self, place: Place) -> dict[str, Json]:
-        """All fields of a secret, its value among them. Raises Malformed where there is none."""
+        """All fields of a secret, including its value. Raises Malformed if it does not exist."""
         if place.is_id:
             path = f"/api/v2/secrets/{segments(place.name)}"
         else:
@@ -47,7 +47,7 @@ class Api:
         answer = await self._call(path, doing=f"reading {place.name}")
         if answer.status in _EXPECTED:
             raise _error_of(answer, place)
-        answer.decode(_Secret)  # says what it is instead, where it is no secret
+        answer.decode(_Secret)  # raises Malformed if it is no secret
         return gojson.unmarshal_object(answer.body)
 
     async def check_login(self) -> None:

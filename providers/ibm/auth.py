@@ -1,4 +1,4 @@
-"""Who a store is to IBM Cloud: an API key, or a trusted profile that a token of this container stands for."""
+"""How a store logs in to IBM Cloud: an API key, or a trusted profile with a token of this container."""
 
 import os
 import re
@@ -19,7 +19,7 @@ Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 """Gets a new access token. Raises SyncError."""
 
 TOKEN_FILE: Final = "/var/run/secrets/tokens/vault-token"
-"""Where IBM's own documentation mounts the token that a trusted profile takes."""
+"""The path of the container's token in IBM's documentation of trusted profiles."""
 
 _ENDPOINT: Final = "https://iam.cloud.ibm.com"
 _PATH: Final = "/identity/token"
@@ -39,7 +39,7 @@ class _Failure(msgspec.Struct, rename="camel"):
 
 
 async def choose_login(auth: IbmAuth, http: Http, context: OpenContext) -> Login:
-    """What the spec says. The token of a container is read anew for each login: it is short-lived."""
+    """The login of the spec. The container's token is short-lived, and read anew for each login."""
     if auth.container_auth is not None:
         return partial(_container_login, auth.container_auth, http, context.now)
     if auth.secret_ref is not None:
@@ -89,7 +89,7 @@ async def _container_login(
 
 
 def _container_token(path: str) -> SecretBytes:
-    """The token of the container. The store names the file and where it is sent: nothing else may leave."""
+    """The container's token. The store names the file and the server, so the daemon's own are refused."""
     if is_daemon_credential(path, os.environ):
         raise Malformed(
             "containerAuth.tokenLocation is the daemon's own token",
@@ -124,7 +124,7 @@ async def _request_token(
 
 
 def _error_code(answer: Answer) -> str:
-    """IAM's own code. What else it says could be anything."""
+    """IAM's error code; its text is not quoted."""
     failure = answer.decode_if(_Failure)
     return (
         failure.error_code

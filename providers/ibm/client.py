@@ -1,4 +1,4 @@
-"""Serves one store from Secrets Manager."""
+"""The client of an IBM Secrets Manager store."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # imports asyncio and TLS
 class IbmClient:
     """Reads and probes. It neither finds nor pushes, and has no batches.
 
-    A secret that does not exist is an error, as the operator has it, and never absence: no `deletionPolicy`
-    acts on it.
+    As in the operator, a secret that does not exist is an error, not absence, so no `deletionPolicy` applies.
     """
 
     def __init__(self, api: "Api") -> None:
@@ -27,11 +26,11 @@ class IbmClient:
         return f"<IbmClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """One secret is one call, with its metadata, and whatever type is written before its id."""
+        """One secret is one call, including its metadata; the type before an ID does not matter."""
         try:
             place = place_of(ref.key)
         except Malformed:
-            return RemoteKey(ref.key)  # `fetch` tells it
+            return RemoteKey(ref.key)  # `fetch` reports the mistake
         return RemoteKey(place.name if place.is_id else ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Fields | SyncError]:

@@ -1,4 +1,4 @@
-"""The fields of a secret, and the values in them: which ones, its type says."""
+"""The values of a secret: its type determines which fields they come from."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,18 +16,18 @@ from syncret.providers.kit.golang.fmt import printed
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What Secrets Manager told of one secret."""
+    """The fields of one secret in a response."""
 
     by_name: Mapping[str, Json] = field(repr=False)
 
 
 class _Shape(NamedTuple):
-    """How a type is read: `value` without a property, `members` as a map (name there, field here)."""
+    """How a type is read: `value` is the field of the value, `members` the keys of a map and their fields."""
 
     value: str = ""
     members: Mapping[str, str] = {}
     optional: tuple[str, ...] = ()
-    """Fields that are empty where a secret has none of them, so that a TLS Secret has all its keys."""
+    """Fields that default to empty, so that a TLS Secret has all its keys."""
 
 
 _CERTIFICATE: Final = {"certificate": "certificate", "private_key": "private_key"}
@@ -42,14 +42,14 @@ _SHAPES: Final[Mapping[str, _Shape]] = {
     "private_cert": _Shape(members=_CERTIFICATE),
 }
 _DOCUMENTS: Final[Mapping[str, str]] = {"kv": "data", "custom_credentials": "credentials_content"}
-"""Types whose value is a JSON object, and the field that holds it."""
+"""Types whose value is a JSON object, and its field."""
 
 _AUTHOR_DEFINED: Final = {*_DOCUMENTS.values(), "credentials", "custom_metadata", "parameters"}
-"""Fields whose members are the author's own."""
+"""Fields with members that the author of the secret defines."""
 
 
 def value_of(payload: Fields, ref: RemoteRef) -> SecretBytes:
-    """The value, or a field of it. Raises Malformed where there is none."""
+    """The value, or a field of it. Raises Malformed if there is none."""
     place = place_of(ref.key)
     if place.type in _DOCUMENTS:
         return _document(payload, place, ref)
@@ -75,7 +75,7 @@ def value_of(payload: Fields, ref: RemoteRef) -> SecretBytes:
 
 
 def fields_of(payload: Fields, ref: RemoteRef) -> SecretMap:
-    """The value by fields; with `metadata`, all that is told of the secret beside them."""
+    """The value by fields; with `metadata`, all other fields too."""
     place = place_of(ref.key)
     fields = {name: SecretBytes(printed(value).encode()) for name, value in _present(payload).items()}
     result = dict(fields) if ref.metadata else {}
@@ -91,7 +91,7 @@ def fields_of(payload: Fields, ref: RemoteRef) -> SecretMap:
 
 
 def _document(payload: Fields, place: Place, ref: RemoteRef) -> SecretBytes:
-    """The JSON object that is the value, or what a property of it leads to."""
+    """The JSON object that is the value, or a property of it."""
     found = payload.by_name.get(_DOCUMENTS[place.type])
     if payload.by_name.get("secret_type") != place.type or not isinstance(found, dict):
         raise Malformed(
@@ -123,7 +123,7 @@ def _members(document: SecretBytes) -> Iterator[tuple[str, SecretBytes]]:
 
 
 def _present(payload: Fields) -> dict[str, Json]:
-    """The fields that say something, as IBM's own client for Go has them: the operator shows them so."""
+    """The fields that are not empty, in the form of IBM's client for Go, which the operator shows."""
     return {
         name: value if name in _AUTHOR_DEFINED else _dated(name, value)
         for name, value in payload.by_name.items()
@@ -132,7 +132,7 @@ def _present(payload: Fields) -> dict[str, Json]:
 
 
 def _dated(name: str, value: Json) -> Json:
-    """Moments in UTC with milliseconds."""
+    """Timestamps in UTC with milliseconds."""
     if isinstance(value, dict):
         members = cast("Mapping[str, Json]", value)
         return {key: _dated(key, member) for key, member in members.items() if member is not None}
@@ -154,7 +154,7 @@ def _missing_field(name: str, secret: str, payload: Fields, place: Place) -> Mal
 
 
 def _other_type(payload: Fields, place: Place) -> str:
-    """What to write, where the secret is of another type than the key says."""
+    """The hint for a secret whose type is not that of the key."""
     kind = payload.by_name.get("secret_type")
     if kind in TYPES and kind != place.type:
         return f"it is of type {kind}: write that before its name"

@@ -1,4 +1,4 @@
-"""What a key names: `[group/][type/]name`, where the name may be the secret's id."""
+"""Parses keys: `[group/][type/]name`; the name may be the secret's ID."""
 
 import re
 from typing import Final, NamedTuple
@@ -25,7 +25,7 @@ _WITH_GROUP: Final = 3
 
 
 class Place(NamedTuple):
-    """One secret. Its type is the caller's word: that of an id shows when it is read."""
+    """One secret, as the key names it; with an ID, the actual type is known once it is read."""
 
     group: str
     type: str

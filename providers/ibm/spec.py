@@ -10,11 +10,11 @@ from syncret.providers.kit.spec_rules import complete, filled, strict
 
 
 class IbmContainerAuth(Model):
-    """Takes on a trusted profile with the token that is mounted into the daemon's own container."""
+    """Logs in as a trusted profile, with the token that is mounted into the daemon's own container."""
 
     profile: str
     token_location: str | None = None
-    """`/var/run/secrets/tokens/vault-token` unless written."""
+    """`/var/run/secrets/tokens/vault-token` by default."""
     iam_endpoint: str | None = None
 
 
@@ -43,10 +43,10 @@ class IbmSpec(Model):
 
 
 def check(spec: IbmSpec, scope: Scope) -> Iterator[Problem]:
-    """The endpoint is there, and the way to log in is complete.
+    """The endpoint is set, and the login is complete.
 
-    Whether a container's token can be read shows when the store is opened: the machine that validates a
-    manifest need not be the one that runs it.
+    Whether a container's token can be read is checked when the store is opened: manifests may be validated on
+    another machine.
     """
     if spec.service_url is None:
         yield Problem(

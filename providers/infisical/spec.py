@@ -18,7 +18,7 @@ class UniversalAuth(Model):
 
 
 class TokenAuth(Model):
-    """An access token as it is."""
+    """A static access token."""
 
     access_token: SecretKeySelector
 
@@ -99,12 +99,12 @@ class InfisicalAuth(Model):
 
 
 class SecretsScope(Model):
-    """Which secrets are meant: a project, an environment, a folder."""
+    """Project, environment and folder of the secrets."""
 
     project_slug: str
     environment_slug: str
     organization_slug: str | None = None
-    """The sub-organization that is logged in to."""
+    """The sub-organization to log in to."""
     secrets_path: str = "/"
     recursive: Defaulted[bool] = False
     expand_secret_references: bool = True

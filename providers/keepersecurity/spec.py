@@ -16,13 +16,13 @@ class KeeperSpec(Model):
     auth_ref: SecretKeySelector
     """The base64 configuration of an application, from a Secret."""
     folder_id: str = msgspec.field(name="folderID")
-    """Where new records go."""
+    """The folder of new records."""
     get_by_title_fallback: bool = False
-    """Looks a record up by its title where no record has the key as its ID."""
+    """Looks a record up by its title if no record has the key as its ID."""
 
 
 def check(spec: KeeperSpec, scope: Scope) -> Iterator[Problem]:
-    """The folder is there; the selector names its namespace in a cluster-scoped store."""
+    """The folder is set; the selector names its namespace in a cluster-scoped store."""
     yield from strict(spec.auth_ref, scope, "authRef", "error validating secret selector")
     yield from filled(
         spec.folder_id,

@@ -1,1 +1,1 @@
-"""What several providers share: retry, limits, extraction, translation of errors."""
+"""Code that providers share: retry, rate limits, properties of values, translation of errors."""

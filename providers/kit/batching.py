@@ -1,7 +1,4 @@
-"""Makes one call per key, a few at a time, for secret managers that have no call for several.
-
-Reads keys one by one, for secret managers that have no call for several.
-"""
+"""One call per key, one after another or a few at a time, for secret managers without a batch API."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeVar
@@ -13,9 +10,9 @@ P = TypeVar("P")
 
 
 async def read_each(keys: Iterable[K], read: Callable[[K], Awaitable[P | None]]) -> dict[K, P | SyncError]:
-    """What `read` gives for each key; one that does not exist (None) is left out.
+    """The result of `read` for each key, without keys that do not exist (None).
 
-    A refusal is that of its key alone. Raises what would be the same for all: no answer, or too many calls.
+    Denied and Malformed concern their key alone. Unavailable and Throttled, which concern all, are raised.
     """
     found: dict[K, P | SyncError] = {}
     for key in keys:
@@ -32,15 +29,15 @@ async def read_each(keys: Iterable[K], read: Callable[[K], Awaitable[P | None]])
 T = TypeVar("T")
 
 _CONCURRENT_CALLS: Final = 8
-"""More would be a burst that managers throttle."""
+"""Calls at once; more would be a burst that managers throttle."""
 
 
 async def map_concurrently(
     function: Callable[[str], Awaitable[T]], keys: Iterable[str], *, doing: str
 ) -> list[tuple[str, T]]:
-    """The results for all keys, in their order, each key once. The first failure ends the rest.
+    """The results for all keys, in order, each key once. The first failure cancels the rest.
 
-    `doing` names the tasks: `vault search`.
+    `doing` is the name of the tasks: `vault search`.
     """
     from asyncio import TaskGroup  # slow to import, and not needed to validate a spec
 

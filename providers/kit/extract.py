@@ -1,4 +1,4 @@
-"""Takes a property out of a value by its path, as most providers do for `remoteRef.property`."""
+"""Extracts a property of a JSON value by its gjson path, for `remoteRef.property`."""
 
 from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
@@ -6,12 +6,12 @@ from syncret.providers.kit.golang import json as gojson
 
 
 def value(document: bytes, path: str) -> bytes | None:
-    """What the path leads to, as a secret holds it; None where it leads nowhere.
+    """The value at the path, as bytes of a secret; None if there is none.
 
-    Raises Malformed for a path that asks for unreasonable work.
+    Raises Malformed for a path that takes too much work.
     """
     from syncret.providers.kit.golang.gjson.walk import (
-        find,  # slow to import, and most values are taken whole
+        find,  # slow to import, and most refs have no property
     )
 
     found = find(gojson.text(document), path)
@@ -19,12 +19,12 @@ def value(document: bytes, path: str) -> bytes | None:
 
 
 def escaped(name: str) -> str:
-    """The path that means one member of just this name, whatever dots it has."""
+    """The path of the member with exactly this name, dots escaped."""
     return name.replace(".", "\\.")
 
 
 def member_or_path(document: bytes, path: str) -> bytes | None:
-    """The member that has the whole path for a name, whatever dots it has; or else what the path leads to."""
+    """The member whose name is the whole path, dots included; otherwise the value at the path."""
     if path.find(".") > 0:
         found = value(document, escaped(path))
         if found is not None:
@@ -33,7 +33,7 @@ def member_or_path(document: bytes, path: str) -> bytes | None:
 
 
 def members(document: bytes, failure: str) -> SecretMap:
-    """The members of a JSON object: strings bare, all else as it stands. `failure` begins the error."""
+    """The members of a JSON object: strings unquoted, others as in the text. `failure` begins the message."""
     problem = ""
     try:
         return {key: SecretBytes(member) for key, member in gojson.to_secret_map(document).items()}
@@ -43,5 +43,5 @@ def members(document: bytes, failure: str) -> SecretMap:
 
 
 def missing_property(problem: str) -> Malformed:
-    """A property that leads nowhere: a mistake, not an entry that was deleted."""
+    """The error for a property that does not exist: a mistake, not a deleted entry."""
     return Malformed(problem, hint="correct remoteRef.property, or leave it out to take the whole value")

@@ -1,7 +1,4 @@
-"""Signs one request to AWS's token service (Signature Version 4): a POST to `/`.
-
-IRSA: the role of AWS that a ServiceAccount is annotated with, and the token that proves the account.
-"""
+"""Requests to AWS STS without the SDK: Signature Version 4 of a POST to `/`, and web identities (IRSA)."""
 
 import hmac
 from collections.abc import Mapping
@@ -20,14 +17,14 @@ _USUAL_AUDIENCE: Final = "sts.amazonaws.com"
 
 
 class WebIdentity(NamedTuple):
-    """What AWS's token service takes for keys of the role."""
+    """A role, and the ServiceAccount's token to assume it with."""
 
     role: str
     token: SecretBytes
 
 
 async def web_identity(account: ServiceAccountSelector, context: OpenContext) -> WebIdentity:
-    """The role as it is annotated now, and a new token. Raises SyncError."""
+    """The role that the ServiceAccount is annotated with, and a new token. Raises SyncError."""
     credentials = context.credentials
     annotations = await credentials.account_annotations(account.name, account.namespace)
     role = annotations.get(_ROLE)
@@ -55,7 +52,7 @@ def signed(
     region: str,
     now: float,
 ) -> dict[str, str]:
-    """The headers, with those of the signature added."""
+    """The headers, including those of the signature."""
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
     scope = f"{moment[:8]}/{region}/sts/aws4_request"
     target = urlsplit(url)

@@ -1,4 +1,4 @@
-"""JWTs signed with an RSA key (RS256), for vendors that accept them as a proof of who asks."""
+"""JWTs signed with an RSA key (RS256), for vendors that accept them as credentials."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # slow to import
 
 
 def private_key(pem: bytes) -> "RSAPrivateKey | None":
-    """The key in a PEM document; None where it holds none, or one of another kind or with a password."""
+    """The RSA key in a PEM document; None if there is none, or it has a password."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -25,7 +25,7 @@ def private_key(pem: bytes) -> "RSAPrivateKey | None":
 
 
 def signed(key: "RSAPrivateKey", claims: Mapping[str, Json], *, kid: str = "") -> str:
-    """A JWT with these claims; `kid` tells the verifier which key it is, where there are several."""
+    """A JWT with these claims; `kid` identifies the key if the verifier has several."""
     from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
     from cryptography.hazmat.primitives.hashes import SHA256
 
@@ -35,12 +35,12 @@ def signed(key: "RSAPrivateKey", claims: Mapping[str, Json], *, kid: str = "") -
 
 
 def unsigned(header: Mapping[str, Json], claims: Mapping[str, Json]) -> str:
-    """What is signed; its signature stands behind another dot."""
+    """The part of a JWT that is signed; a dot and the signature follow it."""
     return f"{_packed(header)}.{_packed(claims)}"
 
 
 def encoded(data: bytes) -> str:
-    """Base64 as tokens have it: for URLs, and without padding."""
+    """Base64url without padding."""
     return urlsafe_b64encode(data).decode().rstrip("=")
 
 

@@ -1,6 +1,6 @@
-"""Logins that expire: one at a time however many callers, renewed before the end, dropped when refused.
+"""Logins that expire: one login for all callers, renewed before it expires, dropped when a call is refused.
 
-self._token = Expiring(self._login, now=context.now)
+self._token = ExpiringLogin(self._login, now=context.now)
 answer = await self._token.use(lambda token: http.request("GET", path, doing=..., headers=bearer(token)))
 """
 
@@ -22,10 +22,10 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _MARGIN: Final = 60.0
-"""Seconds before its end from which a login is renewed; a fifth of its life, where that is shorter."""
+"""Seconds before the expiry at which a login is renewed; a fifth of its lifetime if that is shorter."""
 
 _PAUSES: Final = Doubling(10.0, 60.0)
-"""Between attempts to renew a login that is still good. A refused new login is kept for the longest pause."""
+"""Pauses between attempts to renew a valid login; a refused new login is kept for the longest one."""
 
 _LARGEST: Final = 64 * 1024
 
@@ -36,12 +36,12 @@ _OWN_FILES: Final = (
     "AZURE_FEDERATED_TOKEN_FILE",
     "GOOGLE_APPLICATION_CREDENTIALS",
 )
-"""Variables that name files by which clouds know the daemon."""
+"""Variables that name files with the daemon's own cloud credentials."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiringValue(Generic[T]):
-    """What a login gave, and until when it is good, in seconds since the epoch (None: for ever)."""
+    """The result of a login, and its expiry in seconds since the epoch (None: never)."""
 
     value: T = field(repr=False)
     expires: float | None = None
@@ -58,14 +58,14 @@ class _Current(Generic[T]):
 class ExpiringLogin(Generic[T]):
     """Holds one login.
 
-    Callers who come while nobody is logged in wait for the same login, and share its failure: a hundred
-    objects try a wrong password once. While a login is renewed ahead of its end, others go on with the old
-    one; so they do if the renewal fails, until the end.
+    Concurrent callers wait for the same login, and share its failure: a hundred objects try a wrong password
+    once. While a login is renewed ahead of its expiry, other callers use the old one; also if the renewal
+    fails, until the expiry.
 
     Args:
-        login: gets a new lease. Raises SyncError.
+        login: logs in. Raises SyncError.
         now: the wall clock.
-        refused: errors of a call which mean that the login is not good any more.
+        refused: errors of a call which mean that the login is not valid any more.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class ExpiringLogin(Generic[T]):
 
     @property
     def current(self) -> T | None:
-        """What is held now, expired or not; for a good-bye that revokes it."""
+        """The current login, expired or not; to revoke it at the end."""
         return None if self._current is None else self._current.login.value
 
     async def get(self) -> T:
-        """A login that is good now. Raises what the login raised."""
+        """A valid login. Raises what the login raised."""
         while True:
             valid = self._valid()
             if valid is not None and (self._pending is not None or self._now() < valid.renew_at):
@@ -96,7 +96,7 @@ class ExpiringLogin(Generic[T]):
             if self._pending is None:
                 return await self._log_in(valid)
             pending = self._pending
-            await asyncio.wait([pending])  # not the future itself: one who gives up must not cancel it
+            await asyncio.wait([pending])  # not the future itself: a cancelled caller must not cancel it
             outcome = pending.result()
             if isinstance(outcome, SyncError):
                 raise copy(outcome)
@@ -104,14 +104,14 @@ class ExpiringLogin(Generic[T]):
                 return outcome.value
 
     def drop(self, value: T) -> None:
-        """This login was refused. Does nothing where another one has taken its place already."""
+        """Drop a login that was refused, unless it was replaced already."""
         if self._current is not None and self._current.login.value is value:
             self._current = None
 
     async def use(self, call: Callable[[T], Awaitable[R]]) -> R:
-        """The call's result. Where it says that the login is not good any more, it is made with another.
+        """The result of the call, made a second time with a new login if the first one is refused.
 
-        If that one is refused too, the age of the login is not to blame: for a minute nobody logs in again.
+        If the new login is refused too, age is not the reason: there is no further login for a minute.
         """
         value = await self.get()
         try:
@@ -128,7 +128,7 @@ class ExpiringLogin(Generic[T]):
             raise
 
     def _just_refused(self, value: T) -> bool:
-        """Whether it was refused as soon as it was got."""
+        """Whether this login was new when it was refused, a moment ago."""
         login, until = self._last_refused_new or (None, 0.0)
         return login is value and self._now() < until
 
@@ -138,7 +138,7 @@ class ExpiringLogin(Generic[T]):
         return None if expires is not None and expires <= self._now() else held
 
     async def _log_in(self, old: _Current[T] | None) -> T:
-        """Log in for all who wait. A failure is passed over while the old login is still good."""
+        """Log in for all waiting callers. A failure is ignored while the old login is still valid."""
         self._pending = asyncio.get_running_loop().create_future()
         outcome: ExpiringValue[T] | SyncError | None = (
             None  # stays so if we are cancelled: the next one tries
@@ -167,18 +167,18 @@ class ExpiringLogin(Generic[T]):
         return lease.expires - min(_MARGIN, (lease.expires - now) / 5)
 
     def __repr__(self) -> str:
-        return f"<Expiring {'none' if self._current is None else 'held'}>"
+        return f"<ExpiringLogin {'none' if self._current is None else 'held'}>"
 
 
 def bearer(token: SecretBytes) -> dict[str, str]:
-    """The header that shows a token; white space around it, as files and Secrets have it, is left out."""
+    """The Authorization header of a token; surrounding white space, as in files and Secrets, is removed."""
     return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace').strip()}"}
 
 
 def is_daemon_credential(path: str, environment: Mapping[str, str]) -> bool:
-    """Whether a path leads to a token or key of the daemon itself, whatever links are on the way.
+    """Whether a path leads, through any links, to a token or key of the daemon itself.
 
-    Where a manifest names a file and the server that its content is sent to, it must not be one of these.
+    If a manifest names both a file and the server that gets its content, the file must not be one of these.
     """
     real = Path(os.path.realpath(path))
     own_files = (environment.get(name) for name in _OWN_FILES)
@@ -188,9 +188,9 @@ def is_daemon_credential(path: str, environment: Mapping[str, str]) -> bool:
 
 
 def token_file(path: str | Path, *, what: str = "token") -> SecretBytes:
-    """The token in a file, read anew each time: whoever mounts it changes it before it expires.
+    """The token in a mounted file, read anew each time: it is replaced before it expires.
 
-    Raises Malformed with the path, where there is none or it is empty.
+    Raises Malformed with the path, if there is no such file or it is empty.
     """
     try:
         with Path(path).open("rb") as file:

@@ -1,4 +1,4 @@
-"""Azure's clouds: where each issues tokens, and by which names those tokens call its services."""
+"""Azure's clouds: the authority that issues tokens, and the resources that they are for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Environment: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cloud:
-    """Addresses without a slash at the end; empty where they are not known."""
+    """The addresses of a cloud, without a trailing slash; empty if unknown."""
 
     authority: str = ""
     """Microsoft Entra ID."""
@@ -21,9 +21,9 @@ class Cloud:
     """The same for the resource manager, whose tokens container registries take."""
 
     def with_overrides(self, environment: Mapping[str, str]) -> "Cloud":
-        """The same cloud; the public one by way of AZURE_AUTHORITY_HOST, as Azure's own tools have it.
+        """The cloud, with AZURE_AUTHORITY_HOST instead of the public authority, as in Azure's own tools.
 
-        Only whoever runs the daemon can set that: who gives out tokens receives credentials.
+        Only the operator of the daemon can set it: the authority receives credentials.
         """
         host = environment.get("AZURE_AUTHORITY_HOST", "").rstrip("/")
         if not host or self != CLOUDS["PublicCloud"]:

@@ -1,4 +1,4 @@
-"""Gets access tokens at Microsoft Entra ID: for a secret, a certificate, or a token of another issuer."""
+"""Access tokens of Microsoft Entra ID: for a secret, a certificate, or a token of another issuer."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Answer, Http, form_body, segments
 
 AUDIENCE: Final = "api://AzureADTokenExchange"
-"""The audience of a token that Entra is to exchange."""
+"""The audience of a token that Entra exchanges."""
 
 _ADFS: Final = "adfs"
-"""The tenant's name where AD FS gives out tokens in place of Entra: some Azure Stacks."""
+"""The tenant's name if AD FS issues the tokens instead of Entra: in some Azure Stacks."""
 
 _ASSERTION: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS: Final = 600
@@ -50,7 +50,7 @@ _WORDS: Final = {
 
 _DOWN: Final = "temporarily_unavailable"
 _DOWN_CODE: Final = 90033
-"""Its own directory does not answer, which comes with the status of a bad request."""
+"""The code for a directory that does not respond; its status is 400."""
 
 Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 """Gets a new access token. Raises SyncError."""
@@ -59,7 +59,7 @@ Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 class _TokenResponse(msgspec.Struct):
     access_token: str
     expires_in: int | str = 3600
-    """Endpoints of machines send it as text."""
+    """A string from managed identity endpoints."""
 
 
 class _Failure(msgspec.Struct):
@@ -69,7 +69,7 @@ class _Failure(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """Who logs in, where, and for which service (`https://vault.azure.net`)."""
+    """An application that logs in: where, and for which service (`https://vault.azure.net`)."""
 
     authority: str
     tenant: str
@@ -87,7 +87,7 @@ class Application:
 async def log_in_with_secret(
     http: Http, application: Application, secret: SecretBytes, now: Callable[[], float]
 ) -> ExpiringValue[SecretBytes]:
-    """With a client secret."""
+    """Log in with a client secret."""
     return await _request_token(
         http, application, {"client_secret": secret.raw.decode("utf-8", "replace")}, now
     )
@@ -96,7 +96,7 @@ async def log_in_with_secret(
 async def log_in_with_certificate(
     http: Http, application: Application, certificate: ClientCertificate, now: Callable[[], float]
 ) -> ExpiringValue[SecretBytes]:
-    """With a token that the application signs for itself."""
+    """Log in with an assertion that the application signs."""
     moment = int(now())
     claims = {
         "aud": application.url,
@@ -114,14 +114,14 @@ async def log_in_with_certificate(
 async def log_in_with_token(
     http: Http, application: Application, token: SecretBytes, now: Callable[[], float]
 ) -> ExpiringValue[SecretBytes]:
-    """With a token of an issuer that the application trusts: federation."""
+    """Log in with a token of an issuer that the application trusts: federation."""
     return await _request_token(
         http, application, _assertion_fields(token.raw.decode("ascii", "replace")), now
     )
 
 
 def token_of(answer: Answer, now: float) -> ExpiringValue[SecretBytes]:
-    """The token in the usual answer of RFC 6749. Raises Malformed."""
+    """The token in a response of RFC 6749. Raises Malformed."""
     given = answer.decode(_TokenResponse)
     seconds = str(given.expires_in)
     if not (seconds.isascii() and seconds.isdecimal()):
@@ -150,7 +150,7 @@ async def _request_token(
 
 
 def _error_of(answer: Answer) -> SyncError:
-    """Only Entra's numbers and words of RFC 6749 are told: the text could hold anything."""
+    """The error for a refused login. Only Entra's codes and those of RFC 6749 are quoted, never its text."""
     failure = answer.decode_if(_Failure)
     if failure is None:
         return Denied(f"{answer.doing}: Microsoft Entra ID refuses (HTTP {answer.status})")

@@ -1,4 +1,4 @@
-"""Tokens of managed identities: from the metadata server of a machine, or from the App Service's own."""
+"""Tokens of managed identities, from the metadata server of a machine or the endpoint of an App Service."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ class _Endpoint:
     headers: Mapping[str, str] = field(repr=False)
     version: str
     by_resource: str
-    """How an identity is named by its resource ID, which differs from service to service."""
+    """The parameter for an identity's resource ID, which differs between services."""
 
 
 async def log_in_with_managed_identity(

@@ -1,4 +1,4 @@
-"""The certificate of an application, which proves who it is by signing."""
+"""The certificate of an application, which signs its assertions."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
@@ -18,7 +18,7 @@ _PEM: Final = b"-----BEGIN"
 class ClientCertificate:
     """A certificate with its RSA key: PEM blocks in any order, or PKCS#12 without a password.
 
-    Raises Malformed for what is neither; `place` is where it was read.
+    Raises Malformed if it is neither; `place` says where it was read.
     """
 
     def __init__(self, document: SecretBytes, place: str) -> None:
@@ -31,7 +31,7 @@ class ClientCertificate:
         self._certificate, self._key = found
 
     def signed(self, claims: Mapping[str, Json], *, legacy: bool = False) -> str:
-        """A JWT with these claims; a legacy one is for AD FS, which knows older algorithms only."""
+        """A JWT with these claims; a legacy one for AD FS, which supports older algorithms only."""
         from cryptography.hazmat.primitives.asymmetric.padding import MGF1, PSS, PKCS1v15
         from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 
@@ -48,7 +48,7 @@ class ClientCertificate:
 
 
 def _pem(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
-    """The certificate that fits the key: others beside it are those of authorities."""
+    """The key, and the certificate that belongs to it; other certificates are those of CAs."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -68,7 +68,7 @@ def _pem(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
 
 
 def _key_block(document: bytes) -> bytes:
-    """The one block that is no certificate: the reader of keys takes the first block for a key."""
+    """The one block that is no certificate: `load_pem_private_key` tries the first block only."""
     for block in document.split(_PEM)[1:]:
         if b"PRIVATE KEY-----" in block.split(b"\n", 1)[0]:
             return _PEM + block

@@ -1,1 +1,1 @@
-"""What providers need of Go's behaviour: JSON, printing, regular expressions, gjson, sjson, JSONPath."""
+"""Go's behaviour that providers need: JSON, printing, regular expressions, gjson, sjson, JSONPath."""

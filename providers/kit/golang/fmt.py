@@ -1,4 +1,4 @@
-"""JSON values as Go's `fmt` prints them with `%v`: what some vendors' maps are turned into text with."""
+"""Prints JSON values as Go's `fmt` does with `%v`, which is how the operator writes some vendors' maps."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def printed(value: Json) -> str:
 
 
 def number(value: float) -> str:
-    """A float with the fewest digits that give it back; an exponent from 1e6 on, and below 1e-4."""
+    """A float with the fewest digits that round-trip; with an exponent from 1e6 on, and below 1e-4."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else f"{value:+}".title()
     shortest = Decimal(repr(value)).normalize()

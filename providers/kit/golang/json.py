@@ -1,7 +1,7 @@
-"""JSON as Go's `encoding/json` reads and writes it, where Python's own module would differ.
+"""JSON as Go's `encoding/json` reads and writes it, where Python's module differs.
 
-What is stored in a secret manager, hashed or compared must be the same bytes whoever wrote it: keys sorted,
-numbers in Go's notation, HTML escaped or not, values that nobody asked to change kept as they were written.
+What is stored in a secret manager, hashed or compared must be byte for byte what the operator writes: keys
+sorted, numbers in Go's notation, HTML escaped or not, unchanged values as they were in the text.
 Errors never quote the text.
 """
 
@@ -24,29 +24,29 @@ _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 _STRUCTURE: Final = re.compile(_STRING.pattern + r"|[\[\]{}]")
 _SCALAR: Final = re.compile(r"[^\s,\]}]+")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-# A string that is never closed ends with the text: trying again at each quote within would be quadratic.
+# A string that is not closed ends with the text: another attempt at each quote in it would be quadratic.
 _BRACKETS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 
 DEEPEST: Final = 200
-"""Lists and objects within each other. Go takes 10,000, which here would take more stack than there is."""
+"""The deepest nesting of lists and objects. Go accepts 10,000, for which our stack is too small."""
 
 _EXPONENT_BELOW: Final = 1e-6
 _EXPONENT_FROM: Final = 1e21
 
 
 class Number(str):
-    """A number as it stands in a document, digit by digit."""
+    """A number as its text in the document."""
 
     __slots__ = ()
 
 
 def text(data: bytes) -> str:
-    """Bytes as text that keeps invalid bytes apart, for `marshal` and the readers to replace as Go does."""
+    """Bytes as text; invalid UTF-8 becomes surrogates, which `marshal` and the readers replace as Go does."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def plain_float(number: float) -> str:
-    """The shortest digits that give the number back, without an exponent."""
+    """The fewest digits that round-trip, without an exponent."""
     digits = format(Decimal(repr(number)), "f")
     return digits.removesuffix(".0")
 
@@ -73,7 +73,7 @@ def _escape(found: "re.Match[str]") -> str:
 
 
 def marshal(value: Json, *, escape_html: bool = True) -> str:
-    """Compact JSON, map keys sorted. Raises TypeError for what JSON cannot hold."""
+    """Compact JSON with sorted keys. Raises TypeError for other types."""
     match value:
         case None:
             return "null"
@@ -105,10 +105,10 @@ def _marshal_object(fields: Mapping[str, Json], *, escape_html: bool) -> str:
 
 
 def unmarshal(data: bytes | str, *, keep_numbers: bool = False) -> Json:
-    """The value of one document: numbers are floats, of equal keys the last counts.
+    """The value of one document: numbers are floats, the last of equal keys wins.
 
-    With `keep_numbers` a number is the text that stands there (Go's `UseNumber`), and has no range.
-    Raises Malformed for what is no JSON, a number out of range, or nesting that no honest document has.
+    With `keep_numbers` a number is its text (Go's `UseNumber`), and has no range. Raises Malformed for text
+    that is not JSON, a number out of range, or nesting beyond DEEPEST.
     """
     return _load(_decoded(data), Number if keep_numbers else _number)
 
@@ -124,12 +124,12 @@ def _load(source: str, number: Callable[[str], Json]) -> Json:
         problem = "a number is out of range"
     except ValueError:
         problem = "invalid syntax"
-    # Raised out here: the parser's own error holds the whole text, and must not travel along as the context.
+    # Raised outside of the handler: the parser's error contains the text, and must not become the context.
     raise Malformed(f"failed to unmarshal JSON: {problem}")
 
 
 def _too_deep(source: str) -> bool:
-    """Whether the nesting passes our own bound: that of the interpreter is another one in each version."""
+    """Whether the nesting exceeds our bound; the interpreter's own bound differs between versions."""
     if source.count("[") + source.count("{") <= DEEPEST:
         return False
     depth = 0
@@ -156,12 +156,12 @@ def _number(digits: str) -> float:
 
 
 def _reject_constant(_name: str) -> float:
-    """Python reads NaN and Infinity, which JSON does not have."""
+    """Rejects NaN and Infinity, which Python's parser accepts."""
     raise ValueError
 
 
 def _replace_invalid(value: Json) -> Json:
-    """Lone surrogates, and bytes that were no UTF-8, become the replacement character."""
+    """The value with U+FFFD for lone surrogates and invalid UTF-8."""
     match value:
         case Number():
             return value
@@ -190,7 +190,7 @@ def _object(value: Json) -> dict[str, Json]:
 
 
 def raw_fields(data: bytes | str) -> dict[str, str]:
-    """The members of a JSON object, each as the exact text that stands in the document."""
+    """The members of a JSON object, each as its exact text in the document."""
     source = _decoded(data)
     _object(_load(source, str))  # raw numbers have no range
     fields: dict[str, str] = {}
@@ -210,7 +210,7 @@ def raw_fields(data: bytes | str) -> dict[str, str]:
 
 
 def raw_items(data: bytes | str) -> list[str]:
-    """The members of a JSON list, each as the exact text that stands in the document."""
+    """The items of a JSON list, each as its exact text in the document."""
     source = _decoded(data)
     if not isinstance(_load(source, str), list):
         raise Malformed("failed to unmarshal JSON: not a list")
@@ -231,7 +231,7 @@ def _skip(source: str, position: int) -> int:
 
 
 def _end(source: str, start: int) -> int:
-    """Where the value that starts here ends. The document is known to be valid."""
+    """The end of the value that starts here, in a valid document."""
     if source[start] == '"':
         return _match_end(_STRING, source, start)
     if source[start] not in "[{":

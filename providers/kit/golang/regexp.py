@@ -1,7 +1,7 @@
-"""Regular expressions from users, with the syntax, the matches and the replacements of Go's `regexp`.
+"""Regular expressions of users, with the syntax, matches and replacements of Go's `regexp`.
 
-RE2 runs in linear time whatever the pattern, and Go's package is its twin; what differs is how replacements
-are written (`$1`, `${1}x`, `$name`, `$$`) and which empty matches count.
+RE2 runs in linear time for any pattern, and Go's package implements the same; they differ in the syntax of
+replacements (`$1`, `${1}x`, `$name`, `$$`) and in which empty matches count.
 """
 
 import re
@@ -14,7 +14,7 @@ import re2
 from syncret.providers.errors import Malformed
 
 _REFERENCE: Final = re2.compile(r"\$(?:(\$)|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})")
-"""What Go's Expand reads after a dollar sign; any other dollar sign stands for itself."""
+"""References of Go's Expand; any other dollar sign is literal."""
 
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 """Quoted text, or one escape."""
@@ -29,18 +29,18 @@ _CODES: Final = {
     "invalid perl operator": "invalid or unsupported Perl syntax",
     "invalid named capture group": "invalid named capture",
 }
-"""What RE2 and Go call the same mistake, where they differ."""
+"""RE2's names of errors, and Go's."""
 
 _STRAY: Final = re.compile("[\ud800-\udfff]")
 _FIRST_BITS: Final = 0b1100_0000
 _CONTINUES: Final = 0b1000_0000
-"""How a byte begins that is not the first of its character."""
+"""The first bits of a UTF-8 continuation byte."""
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 class PatternError(Malformed):
-    """It is not a regular expression. `reason` is in Go's words, and holds at most a part of the pattern."""
+    """The text is no regular expression. `reason` is Go's message, which may quote a part of the pattern."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -56,7 +56,7 @@ class Pattern:
         options = re2.Options()
         options.log_errors = False
         if any(found[1] == "C" for found in _ESCAPE.finditer(source)):
-            # RE2 would match one byte of a character; Go does not know it.
+            # RE2 would match one byte of a character; Go does not support it.
             raise PatternError(r"error parsing regexp: invalid escape sequence: `\C`")
         try:
             self._regexp = re2.compile(source.encode(), options)
@@ -77,7 +77,7 @@ class Pattern:
         return next(self._matches(data), None) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where the matches begin and end, in order, in characters."""
+        """Start and end of each match, in characters."""
         data = _searchable(text)
         characters = counted = 0
         for match in self._matches(data):
@@ -110,13 +110,13 @@ class Pattern:
                     pieces.append(part)
                 elif part >= 0:
                     start_of_group, end_of_group = match.span(part)
-                    pieces.append(data[start_of_group:end_of_group])  # -1:-1 where it took no part
+                    pieces.append(data[start_of_group:end_of_group])  # -1:-1 if it did not participate
             done = end
         pieces.append(data[done:])
         return b"".join(pieces).decode("utf-8", "surrogatepass")
 
     def _index(self, name: str) -> int:
-        """Which group that is; -1 for none."""
+        """The index of the group; -1 for none."""
         index = int(name) if _NUMBER.fullmatch(name) else self._names.get(name, -1)
         return index if index <= self._groups else -1
 
@@ -127,7 +127,7 @@ class _Reference(NamedTuple):
 
 @lru_cache(maxsize=512)
 def _parts(template: str) -> tuple[bytes | _Reference, ...]:
-    """A template of a replacement: texts, and the groups between them."""
+    """A parsed replacement: texts, and the groups between them."""
     parts: list[bytes | _Reference] = []
     done = 0
     for found in _REFERENCE.finditer(_STRAY.sub("\ufffd", template)):
@@ -148,9 +148,9 @@ def _bytes(text: str) -> bytes:
 
 
 def _searchable(text: str) -> bytes:
-    """What Go searches: bytes that are no UTF-8 are replacement characters to it, one each.
+    """The bytes that Go searches: invalid UTF-8 is one replacement character for each byte.
 
-    As long as `_bytes` of the text: what stands for a stray byte and what replaces it both take three bytes.
+    As long as `_bytes` of the text: a surrogate for a stray byte and U+FFFD both take three bytes.
     """
     return (text if text.isascii() else _STRAY.sub("\ufffd", text)).encode()
 

@@ -1,7 +1,7 @@
-r"""Puts a property into a value that is JSON, and takes it out again, by paths of github.com/tidwall/sjson.
+r"""Sets and removes a property of a JSON value, by paths of github.com/tidwall/sjson.
 
-`a.b` is a member of a member, `a\.b` one member with a dot, `list.0` an item, `list.-1` a new one at the end,
-`:0` a member with a number for a name. What nobody asked to change keeps the text it has.
+`a.b` is a member of a member, `a\.b` one member with a dot, `list.0` an item, `list.-1` a new item at the
+end, `:0` a member whose name is a number. All other parts of the document keep their exact text.
 """
 
 import re
@@ -16,7 +16,7 @@ _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _SEARCHES: Final = re.compile(r"(?<!\\)[|#@*?]")
 _APPEND: Final = "-1"
 _LONGEST: Final = 10_000
-"""Items of a list that one path may make: one that asks for more is a slip of the pen."""
+"""The longest list that one path may create; a greater index is a typo."""
 
 
 class _Part(NamedTuple):
@@ -25,7 +25,7 @@ class _Part(NamedTuple):
 
     @property
     def place(self) -> int | None:
-        """The place in a list that it means; -1 for a new one at the end."""
+        """The index in a list; -1 for a new item at the end."""
         if self.forced or not (self.name == _APPEND or (self.name.isascii() and self.name.isdigit())):
             return None
         return int(self.name)
@@ -34,19 +34,19 @@ class _Part(NamedTuple):
 def put(document: bytes, path: str, value: bytes) -> bytes:
     """The document with this property, as a string. An empty document becomes an object.
 
-    It is the same document where the property has this value already. Raises Malformed.
+    The document is unchanged if the property has this value already. Raises Malformed.
     """
     source = gojson.text(document)
     new = gojson.quote(gojson.text(value))
     parts = _parts(path)
     old = _get(source, parts)
     if old is not None and old.startswith('"') and gojson.unmarshal(old) == gojson.unmarshal(new):
-        return document  # byte by byte: nobody shall have to write it
+        return document  # byte for byte, so that no write is needed
     return _put(source, parts, new).encode("utf-8", "surrogateescape")
 
 
 def remove(document: bytes, path: str) -> bytes | None:
-    """The document without this property; None where nothing is left of it. Raises Malformed."""
+    """The document without this property; None if nothing is left. Raises Malformed."""
     source = gojson.text(document)
     parts = _parts(path)
     if _get(source, parts) is None:

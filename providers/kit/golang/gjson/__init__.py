@@ -1,13 +1,11 @@
-"""Paths into JSON as github.com/tidwall/gjson reads them, on text and without parsing all of it.
+"""Paths into JSON as in github.com/tidwall/gjson: on text, without parsing all of it.
 
-The syntax stands in SYNTAX.md there. Where gjson promises nothing, on broken documents above all, it is
-followed as it is: a value that was found before a move to syncret is found after it. Only `@pretty` lays out
-broken documents in its own way.
+The syntax is in gjson's SYNTAX.md. Undefined behaviour, above all on broken documents, is that of gjson: a
+value that the operator finds is found here too. Only `@pretty` formats broken documents differently.
 
-    scan        values at a place of a text, and what each is as text
-    paths       a path taken apart: components, queries, pipes, multipaths
+    scan        values at an offset of a text
+    paths       parses paths: components, queries, pipes, multipaths
     match       queries and wildcards
     walk        the search itself
-    modifiers   @reverse, @flatten and the others
-    pretty      the two layouts, @pretty and @ugly
+    modifiers   @reverse, @flatten, @pretty, @ugly and the others
 """

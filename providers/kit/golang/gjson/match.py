@@ -1,4 +1,4 @@
-"""Judges values against queries, and names against wildcards."""
+"""Matches values with queries, and names with wildcards."""
 
 import operator
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _ORDER: Final[dict[str, Callable[[str | float, str | float], bool]]] = {
 
 
 def matches(query: Query, value: Result) -> bool:
-    """Whether a value is what a query asks for; without an operator, any value is."""
+    """Whether a value matches a query; without an operator, any value does."""
     wanted = query.value
     if wanted.startswith("~"):
         value = _as_bool(wanted[1:], value)
@@ -43,7 +43,7 @@ def matches(query: Query, value: Result) -> bool:
 
 
 def glob(name: str, pattern: str) -> bool:
-    """Whether a whole name fits a pattern of `*`, `?` and characters; a backslash escapes one."""
+    """Whether a whole name matches a pattern of `*`, `?` and characters; a backslash escapes one."""
     tokens = _tokens(pattern)
     if tokens is None:
         return False

@@ -1,7 +1,4 @@
-"""Modifiers: `@name` or `@name:argument` in a path, which make another document of the one so far.
-
-The two layouts of JSON that paths can ask for: `@ugly` without white space, `@pretty` for people.
-"""
+"""Modifiers of paths, `@name` or `@name:argument`: each transforms the document that the path has led to."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +23,7 @@ MAX_DEPTH: Final = 100
 
 
 class Layout(NamedTuple):
-    """How wide a line may be for an array to stay on it, and what stands before each line and level."""
+    """The width up to which an array is written on one line, and the prefix of each line and level."""
 
     width: int = 80
     prefix: str = ""
@@ -40,7 +37,7 @@ def ugly(text: str) -> str:
 
 
 def pretty(text: str, layout: Layout) -> str:
-    """One member or element a line; an array without objects that fits into the width is one line."""
+    """One member or element per line; an array without objects that fits the width is one line."""
     value = parse(text)
     if not value.exists:
         return ""
@@ -70,7 +67,7 @@ def _block(value: Result, layout: Layout, level: int, column: int) -> str:
 
 
 def _line(value: Result, level: int) -> str | None:
-    """The array on one line; None where it holds an object."""
+    """The array on one line; None if it contains an object."""
     if value.is_object or level >= MAX_DEPTH:
         return None
     if not value.is_array:
@@ -92,14 +89,14 @@ _LITERALS: Final = frozenset({"true", "false", "null", "nan", "inf"})
 
 
 class Applied(NamedTuple):
-    """The new document, and what is left of the path."""
+    """The new document, and the rest of the path."""
 
     document: str
     rest: str
 
 
 def apply(document: str, path: str, get: Get) -> Applied | None:
-    """The modifier at the start of a path applied; None where there is none of that name."""
+    """The result of the modifier at the start of a path; None if there is no modifier of that name."""
     end = next((place for place, char in enumerate(path) if char in ":|."), len(path))
     modifier = MODIFIERS.get(path[1:end])
     if modifier is None:
@@ -112,7 +109,7 @@ def apply(document: str, path: str, get: Get) -> Applied | None:
 
 
 def literal(path: str) -> Applied | None:
-    """The literal at the start of a path (`!"text"`, `!true`); None where there is none."""
+    """The literal at the start of a path (`!"text"`, `!true`); None if there is none."""
     text = path[1:]
     if text[:1] and text[0] in '{["+-0123456789':
         end = _literal_end(text)
@@ -122,7 +119,7 @@ def literal(path: str) -> Applied | None:
 
 
 def _literal_end(text: str) -> int:
-    """Where a literal ends: whatever stands first counts as an opening bracket, as gjson has it."""
+    """The end of a literal. As in gjson, any first character counts as an opening bracket."""
     return squash_end("{" + text[1:], 0)
 
 
@@ -204,7 +201,7 @@ def _flatten(document: str, argument: str, _get: Get) -> str:
 
 
 def _flat(value: Result, *, deep: bool) -> Iterator[str]:
-    """The elements, and in place of arrays among them theirs: of one level, or of all."""
+    """The elements, with nested arrays replaced by their elements: of one level, or of all."""
     stack = [items(value)]
     while stack:
         _, element = next(stack[-1], ("", NOTHING))

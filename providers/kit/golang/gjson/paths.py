@@ -1,4 +1,4 @@
-"""Takes paths apart: components, queries, pipes and multipaths."""
+"""Parses paths: components, queries, pipes and multipaths."""
 
 import re
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ _COMPLEX: Final = re.compile(r"[\x00-\x1f\[\]{}()#|!]")
 
 
 class Query(NamedTuple):
-    """`#(path operator value)`, for the first or (`#` behind it) all that match."""
+    """`#(path operator value)`, for the first match, or for all with another `#` after it."""
 
     path: str = ""
     operator: str = ""
@@ -29,21 +29,21 @@ class Component(NamedTuple):
     pipe: str | None = None
     has_wildcards: bool = False
     hashed: bool = False
-    """Whether it holds a `#`, so that it is no index."""
+    """Whether it contains a `#`, so that it is no index."""
     each: bool = False
-    """`#.rest`: the rest is looked for in every element."""
+    """`#.rest`: the rest is evaluated on every element."""
     query: Query | None = None
 
 
 class Selector(NamedTuple):
-    """One path of a multipath, and the name that it was given."""
+    """One path of a multipath, and its name."""
 
     name: str
     path: str
 
 
 def object_component(path: str, modifiers: frozenset[str]) -> Component:
-    """The component by which a member of an object is looked for: unescaped, perhaps with wildcards."""
+    """The first component, for a member of an object: unescaped, maybe with wildcards."""
     part: list[str] = []
     wild = False
     place = 0
@@ -62,7 +62,7 @@ def object_component(path: str, modifiers: frozenset[str]) -> Component:
 
 
 def array_component(path: str, modifiers: frozenset[str]) -> Component:
-    """The component by which elements of an array are looked for: an index, `#`, or a query."""
+    """The first component, for elements of an array: an index, `#`, or a query."""
     each = path.startswith("#.")
     query: Query | None = None
     hashed = False
@@ -93,14 +93,14 @@ def _cut(component: Component, path: str, place: int, modifiers: frozenset[str])
 
 
 def _starts_with_modifier(rest: str, modifiers: frozenset[str]) -> bool:
-    """Whether what follows a dot is a modifier or a multipath, which work on the result so far."""
+    """Whether a modifier or a multipath follows a dot: these apply to the result so far."""
     if rest[0] == "@":
         return re.split(r"[.|:]", rest[1:], maxsplit=1)[0] in modifiers
     return rest[0] in "[{"
 
 
 def parse_query(path: str) -> tuple[Query, int]:
-    """The query at the start of a path, and where it ends; 0 for one that is not closed."""
+    """The query at the start of a path, and its end; 0 if it is not closed."""
     sign = 0
     depth = 1
     escaped = False
@@ -139,7 +139,7 @@ def _operation(text: str, *, escaped: bool) -> tuple[str, str]:
 
 
 def quote_end(path: str, start: int) -> int:
-    """Where the quotes that open here close: the place of the closing one, or the end."""
+    """The offset of the closing quote, or the end of the path."""
     place = start + 1
     while place < len(path) and path[place] != '"':
         place += 2 if path[place] == "\\" else 1
@@ -151,7 +151,7 @@ def split_pipe(path: str) -> tuple[str, str | None]:
     if "|" not in path:
         return path, None
     if path.startswith("{"):
-        # Whatever follows the brace counts as opened by it, as gjson has it.
+        # As in gjson, everything after the brace counts as inside of it.
         end = string_end(path, 1)[0] if path[1] == '"' else squash_end("{" + path[2:], 0) + 1
         return (path[:end], path[end + 1 :]) if path[end : end + 1] == "|" else (path, None)
     place = 0
@@ -191,7 +191,7 @@ def _selector_end(path: str, start: int) -> int:
 
 
 def selectors(path: str) -> tuple[list[Selector] | None, str]:
-    """The paths of the multipath at the start, and what follows it; None where it is not closed."""
+    """The paths of the multipath at the start, and the rest; None if it is not closed."""
     found: list[Selector] = []
     modifier = False
     depth, colon, start, place = 1, 0, 1, 1
@@ -216,6 +216,6 @@ def selectors(path: str) -> tuple[list[Selector] | None, str]:
 
 
 def last_name(path: str) -> str:
-    """The name of a path that has none in a multipath: its last component, or `_` where that is no name."""
+    """The default name of a path in a multipath: its last component, or `_` if that is no name."""
     last = re.split(r"(?<!\\)[.|]", path)[-1]
     return "_" if _COMPLEX.search(last) else last

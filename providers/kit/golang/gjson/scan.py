@@ -1,4 +1,4 @@
-"""Finds values in JSON text. Nothing is validated: each value ends where gjson takes it to end."""
+"""Finds values in JSON text. Nothing is validated: each value ends where gjson ends it."""
 
 import re
 from collections import deque
@@ -32,7 +32,7 @@ _LOW: Final = range(0xDC00, 0xE000)
 
 
 class Kind(Enum):
-    """What a value is; JSON is an object or an array."""
+    """The type of a value; JSON is an object or an array."""
 
     NULL = "null"
     FALSE = "false"
@@ -43,7 +43,7 @@ class Kind(Enum):
 
 
 class Result(NamedTuple):
-    """One value: the text it stands for in the document, and what that means."""
+    """One value: its text in the document, and its type and meaning."""
 
     kind: Kind = Kind.NULL
     raw: str = ""
@@ -64,7 +64,7 @@ class Result(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as a secret holds it: strings unquoted, whole numbers as written, null empty."""
+        """The value as text of a secret: strings unquoted, whole numbers as written, null empty."""
         match self.kind:
             case Kind.STRING:
                 return self.string
@@ -84,7 +84,7 @@ NOTHING: Final = Result()
 
 
 def value_at(text: str, start: int) -> tuple[Result, int, bool]:
-    """The value that starts here, where it ends, and whether it is a closed one (strings may not be)."""
+    """The value that starts here, its end, and whether it is closed (a string may not be)."""
     match text[start]:
         case '"':
             end, closed = string_end(text, start)
@@ -102,28 +102,28 @@ def value_at(text: str, start: int) -> tuple[Result, int, bool]:
 
 
 def next_value(text: str, start: int) -> int:
-    """Where the next value starts; -1 where there is none. Anything else is passed over."""
+    """The offset of the next value, skipping anything else; -1 if there is none."""
     return _find(_VALUE, text, start)
 
 
 def next_element(text: str, start: int) -> int:
-    """As `next_value`, but stops at a closing bracket, too."""
+    """As `next_value`, but also stops at a closing bracket."""
     return _find(_ELEMENT, text, start)
 
 
 def next_member(text: str, start: int) -> int:
-    """Where the next key or the closing brace of an object is; -1 where there is neither."""
+    """The offset of the next key or the closing brace of an object; -1 if there is neither."""
     return _find(_MEMBER, text, start)
 
 
 def string_end(text: str, start: int) -> tuple[int, bool]:
-    """Where the string that starts here ends, and whether it is closed."""
+    """The end of the string that starts here, and whether it is closed."""
     found = _STRING.match(text, start)
     return (found.end(), found[1] == '"') if found else (len(text), False)
 
 
 def squash_end(text: str, start: int) -> int:
-    """Where the value in brackets that starts here ends; brackets of all sorts count alike."""
+    """The end of the bracketed value that starts here; all kinds of brackets count alike."""
     depth = 0
     for found in _STRUCTURE.finditer(text, start):
         first = found[0][0]
@@ -149,17 +149,17 @@ def string(raw: str, *, closed: bool = True) -> Result:
 
 
 def number(raw: str) -> Result:
-    """A number by its text; what is none counts as zero."""
+    """A number by its text; zero if it is none."""
     return Result(Kind.NUMBER, raw, number=go_float(raw))
 
 
 def go_float(text: str) -> float:
-    """The number as Go's ParseFloat reads it; zero where it fails."""
+    """The number as Go's ParseFloat parses it; zero if that fails."""
     return float(text) if _GO_FLOAT.fullmatch(text) else 0.0
 
 
 def parse(text: str) -> Result:
-    """The first value of a text; of an object or array everything to the end."""
+    """The first value of a text; an object or array extends to the end of the text."""
     start = _find(_SOLID, text, 0)
     if start < 0:
         return NOTHING
@@ -171,7 +171,7 @@ def parse(text: str) -> Result:
 
 
 def items(result: Result) -> Iterator[tuple[str, Result]]:
-    """Members of an object with their quoted keys; elements of an array, or the value itself, with none."""
+    """Members of an object with their quoted keys; elements of an array or the value itself without."""
     if not result.exists:
         return
     if result.kind is not Kind.JSON:
@@ -195,11 +195,11 @@ def items(result: Result) -> Iterator[tuple[str, Result]]:
         if not closed:
             return
         yield key, value
-        place = end + 1  # a comma stands there
+        place = end + 1  # skips the comma
 
 
 def unescape(inner: str) -> str:
-    """The inside of a string with its escapes resolved; it ends at the first one that is none."""
+    """The content of a string, unescaped, up to the first invalid escape."""
     pieces: list[str] = []
     place = 0
     while (found := _STOP.search(inner, place)) is not None:

@@ -1,4 +1,4 @@
-"""The search: follows a path through a document, component by component."""
+"""Evaluates a path on a document, component by component."""
 
 from typing import Final
 
@@ -23,21 +23,21 @@ from syncret.providers.kit.golang.gjson.scan import (
 )
 
 MAX_DEPTH: Final = 100
-"""How many searches may stand within each other."""
+"""How deeply searches may nest."""
 
 MAX_WORK: Final = 2_000_000
 MAX_PASSES: Final = 10
-"""How many characters one path may look at, and how often the whole document beyond that.
+"""How often one path may scan the whole document, beyond a fixed number of characters.
 
-Paths can double a document at every step; this stops them after a fraction of a second.
+A path can double the document at every step; this bound ends it after a fraction of a second.
 """
 
 _SEARCH_COST: Final = 50
-"""What a search counts besides the length of its document."""
+"""The fixed cost of a search, in addition to the length of its document."""
 
 
 class _Found:
-    """What one pass over a document has found so far, and the pipe that it must go through."""
+    """The result of a pass over a document so far, and the pipe to apply to it."""
 
     def __init__(self) -> None:
         self.value = NOTHING
@@ -45,19 +45,19 @@ class _Found:
 
 
 def find(document: str, path: str) -> Result:
-    """The value that the path leads to, if it exists. Raises Malformed for a path that asks for too much."""
+    """The value at the path, if it exists. Raises Malformed for a path that takes too much work."""
     return Walk(len(document)).get(document, path)
 
 
 class Walk:
-    """One path looked up in one document: keeps count of the work."""
+    """One lookup of a path in a document, with a bound on the work."""
 
     def __init__(self, size: int) -> None:
         self._work_left = MAX_WORK + MAX_PASSES * size
         self._depth = 0
 
     def get(self, document: str, path: str) -> Result:
-        """As `find`, on what is left of the work."""
+        """As `find`, within the remaining work."""
         self._work_left -= len(document) + _SEARCH_COST
         if self._work_left < 0 or self._depth >= MAX_DEPTH:
             raise Malformed("the property asks for too much work", hint="use a shorter path")
@@ -105,7 +105,7 @@ class Walk:
         return Result(Kind.JSON, opening + ",".join(parts) + ("}" if opening == "{" else "]"))
 
     def _object(self, found: _Found, text: str, start: int, path: str) -> tuple[int, bool]:
-        """Look for a member; says where the object ended, and whether the search is over."""
+        """Look for a member; returns the end of the object, and whether the search is done."""
         component = paths.object_component(path, modifiers.NAMES)
         if component.pipe is not None:
             found.pipe = component.pipe
@@ -144,7 +144,7 @@ class Walk:
             self._depth -= 1
 
     def _array(self, found: _Found, text: str, start: int, path: str) -> tuple[int, bool]:
-        """Look for elements; says where the array ended, and whether the search is over."""
+        """Look for elements; returns the end of the array, and whether the search is done."""
         component = paths.array_component(path, modifiers.NAMES)
         if component.pipe is not None:
             found.pipe = component.pipe
@@ -174,7 +174,7 @@ class Walk:
     def _element(
         self, found: _Found, component: Component, value: Result, elements: list[Result], *, wanted: bool
     ) -> bool:
-        """Judge one element, and keep it where all are collected; says whether the search is over."""
+        """Match one element, and collect it if all are wanted; returns whether the search is done."""
         if component.query is not None:
             return self._match_element(found, component, component.query, value, elements)
         if component.each:
@@ -207,7 +207,7 @@ class Walk:
         return False
 
     def _close(self, found: _Found, component: Component, count: int, elements: list[Result]) -> bool:
-        """What an array yields at its end; says whether the search is over."""
+        """Compute the result of an array at its end; returns whether the search is done."""
         if component.part == "#" and component.each:
             rest, pipe = paths.split_pipe(component.rest)
             if pipe is not None:

@@ -1,4 +1,4 @@
-"""Reads a JSONPath."""
+"""Parses a JSONPath."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -16,13 +16,13 @@ _FAR: Final = 2**31 - 1
 
 
 class Path:
-    """A path that parses."""
+    """A parsed path."""
 
     def __init__(self, expression: Expression) -> None:
         self._expression = expression
 
     def get(self, document: Json) -> Json:
-        """What it leads to. Raises Malformed; the message quotes neither path nor document."""
+        """The value at the path. Raises Malformed; the message quotes neither path nor document."""
         problem = ""
         try:
             return self._expression(Place(document))
@@ -35,7 +35,7 @@ class Path:
 
 @lru_cache(maxsize=_PARSED)
 def parse(path: str) -> Path:
-    """The path. Raises Malformed, which does not quote it."""
+    """Parse a path. Raises Malformed, which does not quote it."""
     parser = _Parser(list(tokens(path)))
     expression = parser.expression()
     if parser.peek() is not END:
@@ -44,7 +44,7 @@ def parse(path: str) -> Path:
 
 
 class _Parser:
-    """Descends through the tokens once."""
+    """A recursive-descent parser."""
 
     def __init__(self, found: list[Token]) -> None:
         self._tokens = found
@@ -60,7 +60,7 @@ class _Parser:
         return token
 
     def accept(self, *symbols: str) -> str:
-        """The symbol that comes next, taken if it is one of these; else empty."""
+        """Consume and return the next symbol if it is one of these; otherwise return an empty text."""
         token = self.peek()
         if token.kind is not Kind.SYMBOL or token.text not in symbols:
             return ""
@@ -122,7 +122,7 @@ class _Parser:
         return self.next().text
 
     def _variable(self, name: str) -> Expression:
-        """A path without `$`: where nothing is, it is null, not an error."""
+        """A path without `$`: a missing value is null, not an error."""
         keys: list[Expression] = [_constant(name)]
         while symbol := self.accept(".", "["):
             if symbol == ".":

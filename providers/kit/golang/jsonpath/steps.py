@@ -1,4 +1,4 @@
-"""What the parts of a JSONPath do to a value: expressions yield one, steps yield any number."""
+"""The parts of a JSONPath as functions: an expression returns one value, a step yields any number."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,16 +10,16 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 
 VISITS: Final = 1_000_000
-"""Values that one evaluation may look at: `..` within `..` multiplies."""
+"""Values that one evaluation may visit: nested `..` multiply."""
 
 
 class StepFailed(Exception):
-    """A step cannot be taken here. The message names no key of the document."""
+    """A step cannot be applied to a value. The message names no key of the document."""
 
 
 @dataclass(slots=True)
 class Place:
-    """Where an expression is evaluated: `$`, `@`, and how much work is left."""
+    """The context of an evaluation: `$`, `@`, and the remaining work."""
 
     root: Json
     current: Json = None
@@ -36,14 +36,14 @@ class Place:
 
 
 Expression: TypeAlias = Callable[[Place], Json]
-"""Raises Impossible."""
+"""Raises StepFailed."""
 
 Step: TypeAlias = Callable[[Place, Json], Iterator[Json]]
-"""Yields what a value leads to. Raises Impossible."""
+"""Yields the results of a value. Raises StepFailed."""
 
 
 def child(key: Expression) -> Step:
-    """Takes `.key`, `[key]`."""
+    """`.key` or `[key]`."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         yield _selected(value, key(place.at(value)))
@@ -52,7 +52,7 @@ def child(key: Expression) -> Step:
 
 
 def union(keys: list[Expression]) -> Step:
-    """Takes `[a, b]`: those that are there."""
+    """`[a, b]`: the members that exist."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         for key in keys:
@@ -66,14 +66,14 @@ def union(keys: list[Expression]) -> Step:
 
 
 def wildcard(place: Place, value: Json) -> Iterator[Json]:
-    """Takes `*`."""
+    """`*`: all members or items."""
     for child in _children(value):
         place.spend()
         yield child
 
 
 def descendants(place: Place, value: Json) -> Iterator[Json]:
-    """Takes `..`: the value itself, and all below it."""
+    """`..`: the value itself, and everything below it."""
     place.spend()
     yield value
     for child in _children(value):
@@ -81,7 +81,7 @@ def descendants(place: Place, value: Json) -> Iterator[Json]:
 
 
 def filtered(condition: Expression) -> Step:
-    """Takes `[? condition]`; an element for which it cannot be told does not match."""
+    """`[? condition]`; an element for which the condition fails with an error does not match."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         for child in _children(value):
@@ -97,7 +97,7 @@ def filtered(condition: Expression) -> Step:
 
 
 def slice_of(low: Expression, high: Expression, stride: Expression) -> Step:
-    """Takes `[low:high:stride]`; negative positions count from the end."""
+    """`[low:high:stride]`; negative positions count from the end."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         if not is_list(value):
@@ -115,7 +115,7 @@ def slice_of(low: Expression, high: Expression, stride: Expression) -> Step:
 
 
 def script(expression: Expression) -> Step:
-    """Takes `(expression)`."""
+    """`(expression)`: a computed key."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         yield expression(place.at(value))
@@ -124,7 +124,7 @@ def script(expression: Expression) -> Step:
 
 
 def as_index(value: Json) -> int:
-    """A number as a position. Raises Impossible."""
+    """A number as a position. Raises StepFailed."""
     if isinstance(value, str):
         try:
             value = float(value)
@@ -139,7 +139,7 @@ def as_index(value: Json) -> int:
 
 
 def as_bool(value: Json) -> bool:
-    """Whether a value counts as true. Raises Impossible for what is neither."""
+    """Whether a value counts as true. Raises StepFailed for what is neither."""
     match value:
         case bool():
             return value

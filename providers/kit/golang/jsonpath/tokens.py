@@ -1,4 +1,4 @@
-"""Cuts a JSONPath into tokens, as Go's text/scanner does."""
+"""Splits a JSONPath into tokens, as Go's text/scanner does."""
 
 import json
 import re
@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from syncret.providers.errors import Malformed
 
 LONGEST: Final = 10_000
-"""Characters of a path."""
+"""The longest path, in characters."""
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     NAME = "name"
     NUMBER = "number"
@@ -23,7 +23,7 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """One token. `text` of a string is what stands between its quotes, unescaped."""
+    """One token. The `text` of a string is its content, unescaped."""
 
     kind: Kind
     text: str
