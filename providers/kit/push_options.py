@@ -1,8 +1,7 @@
-"""Reads the metadata of a PushSecret: an envelope, with the provider's own options as its spec.
+"""The metadata of a PushSecret, decoded into a provider's options; and the mark of pushed entries.
 
-The mark of pushed entries: one without it belongs to somebody else, and is neither changed nor deleted.
-
-It is the mark of the External Secrets Operator: either takes over what the other has pushed.
+An entry without the mark is not ours, and is neither changed nor deleted. It is the mark of the External
+Secrets Operator, so that either can take over what the other has pushed.
 """
 
 from collections.abc import Mapping
@@ -16,22 +15,22 @@ from syncret.providers.errors import Denied, Malformed
 MANAGED_BY: Final = "managed-by"
 MANAGER: Final = "external-secrets"
 MARK: Final[Mapping[str, str]] = {MANAGED_BY: MANAGER}
-"""As a tag, a label or metadata of an entry, whatever the manager has."""
+"""A tag, a label or metadata of an entry, depending on the manager."""
 
 
 def is_ours(tags: Mapping[str, str | None] | None) -> bool:
-    """Whether what stands beside an entry marks it."""
+    """Whether the tags of an entry contain the mark."""
     return tags is not None and tags.get(MANAGED_BY) == MANAGER
 
 
 def not_ours(problem: str, key: str, kind: str) -> Denied:
-    """Why an entry is left alone that somebody else made; `kind` is what carries the mark: a tag, a label."""
+    """The error for an entry that is not ours; `kind` is the noun for the mark: tag, label."""
     hint = f"push to another remoteKey, or hand {key} over with the {kind} {MANAGED_BY}={MANAGER}"
     return Denied(problem, hint=hint)
 
 
 def check_tags(tags: Mapping[str, str]) -> None:
-    """Raises Malformed where an author writes the mark himself."""
+    """Raises Malformed if the tags of a PushSecret contain the mark."""
     if MANAGED_BY in tags:
         raise Malformed(
             f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
@@ -46,7 +45,7 @@ M = TypeVar("M", bound=Model)
 
 
 def decode_spec(metadata: Json, model: type[M]) -> M | None:
-    """The spec; None where there is no metadata. Raises Malformed with the place that does not fit.
+    """The spec; None if there is no metadata. Raises Malformed with the field that does not fit.
 
     The model forbids unknown fields: `class PushSpec(Model, forbid_unknown_fields=True)`.
     """

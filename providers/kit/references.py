@@ -1,7 +1,4 @@
-"""Whom a store trusts: a CA bundle in the spec itself, or in a Secret or ConfigMap.
-
-Bytes that must be text: what a store takes from Secrets, and what a manager holds as text only.
-"""
+"""Reads what selectors of a spec refer to: texts in Secrets, and CA bundles; checks that bytes are text."""
 
 from base64 import b64decode
 from typing import Final
@@ -14,7 +11,7 @@ from syncret.providers.errors import Malformed
 async def read_text(
     context: OpenContext, selector: SecretKeySelector | None, path: str, *, key: str = ""
 ) -> str:
-    """The text that the selector at a field path leads to; `key` is the usual one, where it names none."""
+    """The text of the Secret key that a selector names; `key` is the default key, `path` the field path."""
     if selector is None:
         raise Malformed(f"{path} is missing", hint="name the Secret and the key that hold the value")
     found = await context.credentials.secret_key(selector.name, selector.key or key, selector.namespace)
@@ -26,7 +23,7 @@ async def read_text(
 
 
 def as_text(raw: bytes, remedy: str) -> str:
-    """A value on its way to a manager that holds only text there. Raises Malformed."""
+    """A value to push as text, for managers that store only text. Raises Malformed."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -41,7 +38,7 @@ _PEM: Final = b"-----BEGIN"
 
 
 async def ca_bundle(bundle: str | None, provider: CAProvider | None, context: OpenContext) -> bytes:
-    """PEM; empty where the system's own trust counts. The bundle goes before the provider."""
+    """The CAs as PEM; empty: the system's trust store. The bundle wins over the provider."""
     if bundle:
         return _decoded(bundle)
     if provider is None:
@@ -55,7 +52,7 @@ async def ca_bundle(bundle: str | None, provider: CAProvider | None, context: Op
 
 
 def _decoded(bundle: str) -> bytes:
-    """The field is base64; people encode the PEM twice often enough that the operator accepts it."""
+    """The decoded bundle. As in the operator, PEM that was base64-encoded twice is accepted."""
     try:
         once = b64decode(bundle, validate=True)
         return once if _PEM in once else b64decode(b"".join(once.split()), validate=True)

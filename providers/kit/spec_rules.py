@@ -1,10 +1,8 @@
-"""The rules on which namespaces a store may refer to, shared by every provider's `check`.
+"""Rules for specs of stores, shared by the `check` of all providers: namespaces of selectors, addresses.
 
 In a SecretStore a selector names no other namespace than the store's own. In a ClusterSecretStore there are
-two sorts of provider: strict ones want the namespace written; referent ones, when it is omitted, read the
-Secret beside the ExternalSecret that asks. Whether `name` and `key` may be absent is up to each provider.
-
-Reads the address of a server as the vendors' own clients do, for the checks of store specs.
+two kinds of providers: strict ones require the namespace; referent ones, if it is omitted, read the Secret in
+the namespace of the ExternalSecret. Whether `name` and `key` may be absent depends on the provider.
 """
 
 import re
@@ -22,7 +20,7 @@ _BAD_PATH: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class Address(NamedTuple):
-    """The parts of a URL that say where a server is. Either may be empty."""
+    """Scheme and host of a URL; either may be empty."""
 
     scheme: str
     host: str
@@ -30,16 +28,16 @@ class Address(NamedTuple):
 
 
 def address(url: str) -> Address | None:
-    """Scheme and host of a URL; None where the text is none.
+    """Scheme and host of a URL; None if it is not valid.
 
-    Python's own parser drops tabs and line breaks and lets any host pass. A spec that only such a parser can
-    read would be refused by everyone else.
+    Python's parser drops tabs and line breaks and accepts any host; the vendors' clients would refuse such a URL
+    later.
     """
-    if url.startswith(" "):  # a path, to anyone but Python's own parser, which drops the space
+    if url.startswith(" "):  # a path; Python's parser would drop the space
         return None if ":" in url.split("/", 1)[0] else Address("", "")
     try:
         parts = urlsplit(url)
-    except ValueError:  # brackets that hold no IPv6 address
+    except ValueError:  # brackets without an IPv6 address
         return None
     host = parts.netloc.rpartition("@")[2]
     if _BAD_TEXT.search(url) or _BAD_HOST.search(host) or _BAD_PATH.search(parts.path):
@@ -56,17 +54,17 @@ NO_NAMESPACE = "cluster scope requires namespace"
 
 
 class Selector(Protocol):
-    """Whatever points at an object in a namespace: a key of a Secret, a ServiceAccount, a CA bundle."""
+    """A reference to an object in a namespace: a Secret key, a ServiceAccount, a CA bundle."""
 
     @property
     def namespace(self) -> str | None: ...
 
 
 def strict(selector: Selector | None, scope: Scope, path: str, context: str = "") -> Iterator[Problem]:
-    """The selector stays in the store's namespace, and in a cluster-scoped store it names one.
+    """The selector is in the store's namespace, and in a cluster-scoped store it names one.
 
-    `path` is the selector's own; `context` (`invalid Auth.SecretRef`) goes before the message. An absent
-    selector has no problem: pass an empty one where the provider judges the absent as it judges the empty.
+    `path` is that of the selector; `context` (`invalid Auth.SecretRef`) is put before the message. An absent
+    selector has no problem: pass an empty one if the provider treats an absent one like that.
     """
     if selector is None:
         return
@@ -80,7 +78,7 @@ def strict(selector: Selector | None, scope: Scope, path: str, context: str = ""
 
 
 def referent(selector: Selector | None, scope: Scope, path: str, context: str = "") -> Iterator[Problem]:
-    """The selector stays in the store's namespace; a cluster-scoped store may leave the namespace open."""
+    """The selector is in the store's namespace; in a cluster-scoped store the namespace may be omitted."""
     if selector is None or scope.cluster or selector.namespace in {None, scope.namespace}:
         return
     yield Problem(
@@ -93,7 +91,7 @@ def referent(selector: Selector | None, scope: Scope, path: str, context: str = 
 def ca_namespace(
     provider: CAProvider | None, scope: Scope, path: str, *, required: str, forbidden: str
 ) -> Iterator[Problem]:
-    """A CA bundle is named with a namespace in a cluster-scoped store, and without one in any other."""
+    """A CA bundle has a namespace in a cluster-scoped store, and none in a SecretStore."""
     if provider is None:
         return
     if scope.cluster and provider.namespace is None:
@@ -107,19 +105,19 @@ def ca_namespace(
 
 
 def filled(value: object, path: str, message: str, hint: str) -> Iterator[Problem]:
-    """A field that the schema lets be absent or empty, and the provider does not."""
+    """A field that the schema allows to be absent or empty, and the provider does not."""
     if not value:
         yield Problem(path=path, message=message, hint=hint)
 
 
 def complete(selector: SecretKeySelector, path: str, *, no_name: str, no_key: str) -> Iterator[Problem]:
-    """Both the Secret and its key are named; the schema demands neither."""
+    """Both the Secret and its key are named; the schema requires neither."""
     yield from filled(selector.name, f"{path}.name", no_name, "name the Secret that holds the value")
     yield from filled(selector.key, f"{path}.key", no_key, "write under which key of the Secret the value is")
 
 
 def value_or_ref(value: str | None, ref: SecretKeySelector | None, path: str) -> Iterator[Problem]:
-    """A credential stands either in the store itself or in a Secret."""
+    """A credential is either in the store itself or in a Secret."""
     if value and ref is not None:
         yield Problem(
             path=path, message="cannot specify both value and reference", hint="keep secretRef, remove value"

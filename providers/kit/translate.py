@@ -1,4 +1,4 @@
-"""Turns the errors of an SDK or of the network into ours, by a table, at the edge where they arise."""
+"""Translates the exceptions of an SDK or the network into ours, by a table."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -9,17 +9,17 @@ from syncret.providers.errors import SyncError
 T = TypeVar("T")
 
 Translation: TypeAlias = Callable[..., SyncError]
-"""The class to raise, or a function of the error for what a class cannot say (a status, Retry-After)."""
+"""The class to raise, or a function of the error if that depends on a status or Retry-After."""
 
 
 @contextmanager
 def translated(
     table: Mapping[type[BaseException], Translation], *, doing: str = "the call to the secret manager"
 ) -> Generator[None, None, None]:
-    """Raise the table's error for what happens inside; the nearest class counts, what is not listed passes.
+    """Translate exceptions inside the block; the nearest base class counts, unlisted exceptions pass.
 
-    The message says what was done and the original's class. Never its text: that may quote a body or a value,
-    and for the same reason the original is not chained.
+    The message has the action and the class of the original, never its text, which may quote a body or a
+    value. For the same reason the original is not chained.
     """
     try:
         yield
@@ -32,9 +32,9 @@ def translated(
 async def call_translated(
     call: Awaitable[T], table: Mapping[type[BaseException], Translation], *, doing: str
 ) -> T:
-    """What the call gives; its error is told by the table, and the original is not even its context.
+    """The result of the call; exceptions are translated, and the original is not even the context.
 
-    For SDKs whose errors carry the whole answer of the server.
+    For SDKs whose exceptions contain the whole response of the server.
     """
     try:
         return await call

@@ -1,5 +1,5 @@
-"""Google's logins for whoever needs them: keys, machines, workload identity, federation, impersonation.
+"""Logins at Google: keys, the metadata server, workload identity, federation, impersonation.
 
 login = ApplicationDefault(http, Endpoints.of(os.environ), os.environ, context.now)
-tokens = Expiring(login, now=context.now)
+tokens = ExpiringLogin(login, now=context.now)
 """

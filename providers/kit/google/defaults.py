@@ -1,7 +1,7 @@
-"""Application default credentials: who this process is to Google, as for any Google tool.
+"""Application default credentials, as Google's own tools find them.
 
-The file that GOOGLE_APPLICATION_CREDENTIALS names; what `gcloud auth application-default login` left; the
-machine's own account.
+They come from the file in GOOGLE_APPLICATION_CREDENTIALS, from `gcloud auth application-default login`, or from
+the metadata server.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class _Kind(msgspec.Struct):
 
 
 class ApplicationDefault:
-    """A Login that looks anew each time: files are replaced before what they hold expires."""
+    """A Login that searches anew each time: files are replaced before their tokens expire."""
 
     def __init__(
         self, http: Http, endpoints: Endpoints, environment: Mapping[str, str], now: Callable[[], float]

@@ -1,6 +1,6 @@
-"""Where Google's services are: at their usual names, unless the environment says otherwise.
+"""The endpoints of Google's services, which variables of the environment may override.
 
-Only whoever runs the daemon can move them. A store cannot: whoever says where a service is receives tokens.
+Only the operator of the daemon can override them; a store cannot, as an endpoint receives tokens.
 """
 
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from typing import Final
 CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 _OVERRIDE: Final = "CLOUDSDK_API_ENDPOINT_OVERRIDES_"
-"""gcloud's own variables for a private endpoint or a proxy of one's own."""
+"""The prefix of gcloud's variables for private endpoints and proxies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """Addresses without a slash at the end. The universe is another one in sovereign clouds only."""
+    """Addresses without a trailing slash. The universe differs in sovereign clouds only."""
 
     universe: str = "googleapis.com"
     secret_manager: str = ""
-    """In place of the global and all regional ones."""
+    """Replaces the global endpoint and all regional ones."""
     iam_credentials: str = ""
     sts: str = ""
     secure_token: str = ""
@@ -28,7 +28,7 @@ class Endpoints:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Endpoints":
-        """As the variables say that Google's and AWS's own tools read."""
+        """The endpoints by the variables of Google's and AWS's own tools."""
         universe = environment.get("GOOGLE_CLOUD_UNIVERSE_DOMAIN") or cls().universe
         host = environment.get("GCE_METADATA_HOST")
         aws = environment.get("AWS_EC2_METADATA_SERVICE_ENDPOINT")
@@ -48,20 +48,20 @@ class Endpoints:
         )
 
     def secrets_of(self, location: str) -> str:
-        """Secret Manager's address for the secrets of a location (empty: for global ones)."""
+        """Secret Manager's address for the secrets of a location (empty: global ones)."""
         place = f"{location}.rep." if location else ""
         return self.secret_manager or f"https://secretmanager.{place}{self.universe}"
 
     def impersonation(self, email: str) -> str:
-        """Where tokens of a service account are given out."""
+        """The address that issues tokens of a service account."""
         return f"{self.iam_credentials}/v1/projects/-/serviceAccounts/{email}:generateAccessToken"
 
     def signing(self, email: str) -> str:
-        """Where a service account has JWTs signed."""
+        """The address that signs JWTs of a service account."""
         return f"{self.iam_credentials}/v1/projects/-/serviceAccounts/{email}:signJwt"
 
     def with_overrides(self, url: str) -> str:
-        """An address that a credential file names, at where its service is for us."""
+        """An address of a credential file, with our override of its service."""
         places = {
             f"https://sts.{self.universe}/": f"{self.sts}/",
             f"https://iamcredentials.{self.universe}/": f"{self.iam_credentials}/",

@@ -1,4 +1,4 @@
-"""What Google's APIs and token endpoints say when they refuse, as our errors with a remedy."""
+"""Error responses of Google's APIs and token endpoints as our errors, with hints."""
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -16,7 +16,7 @@ EXPECTED: Final = (
     HTTPStatus.NOT_FOUND,
     HTTPStatus.CONFLICT,
 )
-"""What `refusal` judges; other statuses mean at Google what they mean everywhere."""
+"""Statuses that `error_of` handles; all others mean at Google what they mean everywhere."""
 
 _OAUTH: Final = {
     "access_denied": "the account may not do this",
@@ -36,11 +36,11 @@ _REASONS: Final = {
 
 
 class Conflict(Unavailable):
-    """Somebody else changed or made it meanwhile; another try sees the new state."""
+    """The entry was changed or created meanwhile; a retry sees the new state."""
 
 
 class Unusable(Malformed):
-    """The version is there, but disabled or destroyed."""
+    """The version exists, but is disabled or destroyed."""
 
 
 class _Detail(msgspec.Struct):
@@ -62,9 +62,9 @@ class _OAuthFailure(msgspec.Struct):
 
 
 def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
-    """The error that an answer among EXPECTED stands for; None where Google says «not found».
+    """The error for a response whose status is among EXPECTED; None for "not found".
 
-    `allow` is what to grant where it says that the caller may not.
+    `allow` is what to grant if the caller is not allowed.
     """
     failure = answer.decode_if(_Failure)
     error = failure.error if failure is not None else _Error()
@@ -97,7 +97,7 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
 
 
 def login_error_of(answer: "Answer") -> SyncError:
-    """The error of a token endpoint. Only words of RFC 6749 are told: the rest could be anything."""
+    """The error of a token endpoint. Only codes of RFC 6749 are quoted, never its text."""
     failure = answer.decode_if(_OAuthFailure)
     if failure is not None and failure.error in _OAUTH:
         return Denied(

@@ -1,8 +1,7 @@
-"""External accounts: a token of another issuer for one of Google's, and maybe of a service account then.
+"""External accounts: a token of another issuer is exchanged for one of Google, maybe of a service account.
 
-Gets the token that is exchanged for Google's: from a file, a URL, or AWS.
-
-These are the credential sources of an external account's configuration. Programs are not run.
+The token to exchange comes from a file, a URL, or AWS: the credential sources of an external account's
+configuration. Executable sources are not supported.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,7 +39,7 @@ class _Format(msgspec.Struct):
 
 
 class CredentialSource(msgspec.Struct):
-    """As Google's configuration files have it."""
+    """The `credential_source` of Google's configuration files."""
 
     file: str = ""
     url: str = ""
@@ -55,7 +54,7 @@ class CredentialSource(msgspec.Struct):
 
 
 class AwsKeys(NamedTuple):
-    """Credentials of AWS. They are not sent to Google: a request that they sign is."""
+    """Credentials of AWS. They are not sent to Google, which gets a signed request instead."""
 
     access_key: str
     secret_key: SecretBytes
@@ -78,7 +77,7 @@ def from_source(
     environment: Mapping[str, str],
     now: Callable[[], float],
 ) -> SubjectToken:
-    """The way to the token. Raises Malformed for a source that is not one of the three."""
+    """The function that gets the token. Raises Malformed for a source that is not one of the three."""
     if source.executable is not None or source.certificate is not None:
         raise Malformed(
             "credential_source: programs and certificates are not supported",
@@ -99,7 +98,7 @@ def from_source(
 
 
 def signed_by(keys: AwsKeys, audience: str, now: float, *, url: str = _VERIFY) -> str:
-    """A request that only the owner of the keys can sign, as Google passes it on to AWS."""
+    """A signed GetCallerIdentity request, which Google passes on to AWS."""
     url = url.replace("{region}", keys.region)
     headers = aws_requests.signed(
         url,
@@ -148,7 +147,7 @@ def _formatted(source: CredentialSource, content: bytes) -> str:
 async def _machine_or_environment_keys(
     source: CredentialSource, http: Http, endpoints: Endpoints, environment: Mapping[str, str]
 ) -> AwsKeys:
-    """Those of the environment, otherwise those of the machine's role."""
+    """The keys of the environment, otherwise those of the machine's role."""
     imds = _Imds(http, endpoints)
     region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
     if not region:
@@ -169,7 +168,7 @@ async def _machine_or_environment_keys(
 
 
 class _Imds:
-    """AWS's metadata server, with its session token where the source names the way to one."""
+    """AWS's metadata server, with a session token if the source names its URL (IMDSv2)."""
 
     def __init__(self, http: Http, endpoints: Endpoints) -> None:
         self._http = http
@@ -224,7 +223,7 @@ class ExternalAccount(msgspec.Struct):
 
 
 def read_account(document: SecretBytes, place: str) -> ExternalAccount:
-    """Raises Malformed for what is no such file; `place` is where it was read."""
+    """Decode a configuration file. Raises Malformed; `place` says where it was read."""
     account = None
     with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         account = msgspec.json.decode(document.raw, type=ExternalAccount)
@@ -238,7 +237,7 @@ def read_account(document: SecretBytes, place: str) -> ExternalAccount:
 
 @dataclass(frozen=True, slots=True)
 class ExternalAccountLogin:
-    """A Login by exchange."""
+    """A Login by token exchange."""
 
     account: ExternalAccount
     subject: SubjectToken

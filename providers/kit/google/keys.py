@@ -1,4 +1,4 @@
-"""Logs in as a service account whose key file is at hand: a signed assertion for an access token."""
+"""Logs in as a service account with its key file: a signed assertion is exchanged for an access token."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -32,7 +32,7 @@ class _KeyFile(msgspec.Struct):
 
 
 class ServiceAccountKey:
-    """A key file of Google. Raises Malformed for what is none; `place` is where it was read."""
+    """A key file of a service account. Raises Malformed for other files; `place` says where it was read."""
 
     def __init__(self, document: SecretBytes, place: str) -> None:
         file, key = _read(document)
@@ -55,7 +55,7 @@ class ServiceAccountKey:
 
 
 def key_login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -> Login:
-    """Logs in as the key's owner."""
+    """A Login as the service account of the key."""
     return partial(_login, key, http, now)
 
 

@@ -1,4 +1,4 @@
-"""Gets access tokens: for an assertion, for a token of another kind or issuer, by impersonation."""
+"""Gets access tokens: for an assertion, by exchange of another token, by impersonation."""
 
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,14 +24,14 @@ _REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.F
 
 
 class Access(NamedTuple):
-    """A token, and the project whose quota its calls count against, where that is not the called one."""
+    """A token, and the quota project, if that differs from the called one."""
 
     token: SecretBytes
     quota_project: str = ""
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a request sends."""
+        """The headers of a request."""
         sent = bearer(self.token)
         return {**sent, "X-Goog-User-Project": self.quota_project} if self.quota_project else sent
 
@@ -53,19 +53,19 @@ class _Impersonated(msgspec.Struct, rename="camel"):
 async def request_token(
     http: Http, url: str, fields: Mapping[str, str], *, doing: str, now: float
 ) -> ExpiringValue[Access]:
-    """What a token endpoint gives for a form."""
+    """The token for a form, from an OAuth token endpoint."""
     return await _post(http, url, form_body(fields), doing=doing, now=now, headers={})
 
 
 async def request_gke_token(
     http: Http, url: str, fields: Mapping[str, str], *, doing: str, now: float
 ) -> ExpiringValue[Access]:
-    """As `granted`, for the endpoint of GKE, which takes JSON."""
+    """As `request_token`, for the endpoint of GKE, which takes JSON."""
     return await _post(http, url, json_body(fields), doing=doing, now=now, headers={})
 
 
 class Exchange(NamedTuple):
-    """A token of another issuer, and what it is exchanged for. Only workforce pools have a client."""
+    """A token of another issuer, and the audience of the exchange. Only workforce pools have a client."""
 
     audience: str
     subject_token: str
@@ -78,7 +78,7 @@ class Exchange(NamedTuple):
 async def exchange_token(
     http: Http, url: str, wanted: Exchange, *, doing: str, now: float
 ) -> ExpiringValue[Access]:
-    """A Google token for another one: RFC 8693 at Google's STS."""
+    """Exchange a token for one of Google: RFC 8693 at Google's STS."""
     fields = {
         "grant_type": EXCHANGE,
         "audience": wanted.audience,
@@ -99,7 +99,7 @@ async def exchange_token(
 async def impersonate(
     http: Http, url: str, access: Access, *, seconds: int = _HOUR, delegates: tuple[str, ...] = ()
 ) -> ExpiringValue[Access]:
-    """A token of the service account that the URL names, got with another token."""
+    """A token of the service account in the URL, obtained with another token."""
     doing = "impersonating the service account at Google"
     wanted: dict[str, object] = {"scope": [CLOUD_PLATFORM], "lifetime": f"{seconds}s"}
     if delegates:
@@ -127,6 +127,6 @@ async def _post(
 
 
 def token_of(answer: Answer, now: float) -> ExpiringValue[Access]:
-    """The token in the usual answer of RFC 6749."""
+    """The token in a response of RFC 6749."""
     given = answer.decode(_TokenResponse)
     return ExpiringValue(Access(SecretBytes(given.access_token.encode())), now + given.expires_in)

@@ -1,6 +1,6 @@
-"""GKE's workload identity: exchanges the token of a ServiceAccount for one that Google accepts.
+"""GKE's workload identity, and Google's metadata server.
 
-Asks the metadata server of a machine at Google: in which project it is, and for tokens of its account.
+For workload identity, the token of a ServiceAccount is exchanged for one of Google.
 """
 
 import asyncio
@@ -33,12 +33,12 @@ _ACCOUNT: Final = "instance/service-accounts/default"
 
 
 def metadata_server_login(http: Http, endpoints: Endpoints, now: Callable[[], float]) -> Login:
-    """Logs in as the machine's own account, or in GKE as the one of the pod."""
+    """A Login as the machine's service account, or in GKE as that of the pod."""
     return partial(_login, http, endpoints, now)
 
 
 async def metadata_value(http: Http, endpoints: Endpoints, path: str, *, hint: str) -> str:
-    """One fact, such as `project/project-id`. Raises SyncError with this hint where it cannot be had."""
+    """One value, such as `project/project-id`. Raises SyncError with this hint."""
     answer = await _request(
         http, endpoints, path, {}, doing=f"asking the metadata server for {path}", hint=hint
     )
@@ -46,7 +46,7 @@ async def metadata_value(http: Http, endpoints: Endpoints, path: str, *, hint: s
 
 
 async def identity_token(http: Http, endpoints: Endpoints, audience: str, *, hint: str) -> str:
-    """A token that says to this audience which account the machine has."""
+    """An identity token of the machine's account for this audience."""
     params = {"audience": audience, "format": "full"}
     doing = "asking the metadata server who this machine is"
     answer = await _request(http, endpoints, f"{_ACCOUNT}/identity", params, doing=doing, hint=hint)
@@ -84,16 +84,16 @@ async def _request(
 
 
 ACCOUNT: Final = "iam.gke.io/gcp-service-account"
-"""The annotation of a ServiceAccount that names the one of Google it stands for."""
+"""The annotation of a ServiceAccount with its Google service account."""
 
 SUBJECT_SECONDS: Final = 900
-"""How long the ServiceAccount's token is good. It is exchanged at once."""
+"""The lifetime of the ServiceAccount's token, which is exchanged at once."""
 
 _NO_CLUSTER: Final = "write clusterName, clusterLocation and clusterProjectID into workloadIdentity"
 
 
 class Workload(NamedTuple):
-    """A ServiceAccount and its cluster. Of the cluster, what is empty is asked of the metadata server."""
+    """A ServiceAccount and its cluster; empty fields of the cluster come from the metadata server."""
 
     account: ServiceAccountSelector
     project: str = ""
@@ -102,7 +102,7 @@ class Workload(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """Google's token for the ServiceAccount itself, and the service account that it may stand for."""
+    """Google's token for the ServiceAccount, and the service account that it may impersonate, if any."""
 
     token: ExpiringValue[Access]
     email: str
@@ -111,7 +111,7 @@ class Bound(NamedTuple):
 async def exchange_workload_token(
     workload: Workload, context: OpenContext, http: Http, endpoints: Endpoints
 ) -> Bound:
-    """Raises SyncError."""
+    """Exchange a token of the ServiceAccount. Raises SyncError."""
     account, credentials = workload.account, context.credentials
     annotations = await credentials.account_annotations(account.name, account.namespace)
 

@@ -1,4 +1,4 @@
-"""HTTP for providers: one `Http` per session, bounded in size and time, its failures told as SyncErrors.
+"""HTTP for providers: one `Http` per session, bounded in size and time; failures are SyncErrors.
 
 async with Http(spec.url, tls=Tls(ca=bundle)) as http:
     answer = await http.request("GET", "/v1/secrets/a", doing="reading key a", accept=(404,))

@@ -1,7 +1,4 @@
-"""What a server answered, and what its status means.
-
-What a request sends: its body, and the parts of its path.
-"""
+"""Bodies and paths of requests, responses (`Answer`), and the errors for their statuses."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +16,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Bytes and their media type; without one, the request names none."""
+    """Bytes and their media type; empty: no Content-Type."""
 
     content: bytes = field(repr=False)
     type: str = ""
@@ -31,14 +28,14 @@ def json_body(value: object) -> Body:
 
 
 def form_body(fields: Mapping[str, str]) -> Body:
-    """A form, as token endpoints take it."""
+    """A URL-encoded form, for token endpoints."""
     return Body(urlencode(fields).encode(), "application/x-www-form-urlencoded")
 
 
 def segments(*parts: str) -> str:
-    """Parts of a path, each quoted so that it stays one part: `a/b` becomes `a%2Fb`.
+    """Segments of a path, each quoted: `a/b` becomes `a%2Fb`.
 
-    Raises Malformed for `.` and `..`, which a server or proxy would take as a way to elsewhere.
+    Raises Malformed for `.` and `..`, which a server or proxy would resolve.
     """
     for part in parts:
         if part in {".", ".."}:
@@ -52,16 +49,16 @@ _DAY: Final = 86_400.0
 
 
 class Unauthenticated(Denied):
-    """The server does not know these credentials, or no longer: another login may help."""
+    """The credentials are not valid, or not any more: a new login may help."""
 
 
 class NoAddress(Unavailable):
-    """DNS does not know the server: where a spec makes up a part of its name, that part may be wrong."""
+    """DNS does not know the host: if a field of the spec is part of its name, that field may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status that the caller is ready for, headers (names in lower case), and the whole body."""
+    """A response with an accepted status: headers (names in lower case) and the whole body."""
 
     doing: str
     status: int
@@ -69,7 +66,7 @@ class Answer:
     body: bytes = field(repr=False)
 
     def json(self) -> Json:
-        """The body as JSON. Raises Malformed that says what it is instead."""
+        """The body as JSON. Raises Malformed, with what it is instead."""
         return self.decode(object)
 
     def decode(self, model: type[T]) -> T:
@@ -80,11 +77,11 @@ class Answer:
             problem, hint = "the answer is JSON of another shape than the API has", "does the URL lead there?"
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             problem, hint = self._found_instead()
-        # Raised out here, so that the parser's error does not travel along as the context.
+        # Raised outside of the handler: the parser's error must not become the context.
         raise Malformed(f"{self.doing}: {problem}", hint=hint)
 
     def decode_if(self, model: type[T]) -> T | None:
-        """As `decode`, but None for what does not fit: what comes with an error may be from a proxy."""
+        """As `decode`, but None if it does not fit: the body of an error may come from a proxy."""
         try:
             return msgspec.json.decode(self.body, type=model)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -118,7 +115,7 @@ _ERRORS: Final[Mapping[int, tuple[type[SyncError], str]]] = {
 def error_of_status(
     doing: str, status: int, headers: Mapping[str, str], now: Callable[[], float]
 ) -> SyncError:
-    """The error for a status that the caller did not expect. Only the status is told, never the body."""
+    """The error for a status that is not accepted. It has the status only, never the body."""
     message = f"{doing}: HTTP {status}{_phrase(status)}"
     after = retry_after(headers.get("retry-after", ""), now)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -132,9 +129,9 @@ def error_of_status(
 
 
 def retry_after(text: str, now: Callable[[], float]) -> float | None:
-    """Seconds to wait, from a header that holds seconds or a date; None where it says nothing sensible.
+    """Seconds to wait, from a header with seconds or a date; None if it cannot be parsed.
 
-    A server that asks for more than a day is asked again after one.
+    At most a day.
     """
     text = text.strip()
     if text.isascii() and text.isdecimal():
@@ -149,7 +146,7 @@ def retry_after(text: str, now: Callable[[], float]) -> float | None:
 
 
 def _phrase(status: int) -> str:
-    """The standard's own words: what a server writes there could be anything."""
+    """The standard reason phrase; the server's own could be anything."""
     try:
         return f" {HTTPStatus(status).phrase}"
     except ValueError:

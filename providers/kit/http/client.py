@@ -1,4 +1,4 @@
-"""One session's way to an HTTP API: a pool of connections, bounds, and errors that say what to do."""
+"""An HTTP client: a pool of connections, limits of time and size, and errors with hints."""
 
 import os
 import re
@@ -16,15 +16,15 @@ from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.tls import SYSTEM, Tls
 
-if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands reach no server
+if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
     import aiohttp
     from multidict import CIMultiDictProxy
 
 LARGEST: Final = 8 * 2**20
-"""Bytes of an answer. What is larger is an error: half a secret would be a wrong one."""
+"""The largest response in bytes; a larger one is an error, as half a secret would be wrong."""
 
 CONNECTIONS: Final = 100
-"""Of one client; the token bucket of its store is what limits calls."""
+"""Connections of one client; calls are limited by the store's token bucket."""
 
 _CHUNK: Final = 64 * 1024
 _PORTS: Final = {"http": 80, "https": 443}
@@ -37,11 +37,11 @@ _NOT_IN_HEADERS: Final = re.compile(r"[\r\n\x00]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Seconds. The engine sets a limit of its own around each call; this one may be shorter."""
+    """Seconds. The engine also limits each call (`callTimeout`); these may be shorter."""
 
     connect: float = 10.0
     total: float | None = 60.0
-    """From the first byte sent to the last byte read, redirects included in each part."""
+    """From the first byte sent to the last byte read, redirects included."""
 
 
 class _Target(NamedTuple):
@@ -55,12 +55,12 @@ class Http:
     """An HTTP client. Use it as a context manager: leaving the block closes its connections.
 
     Args:
-        base: what relative addresses are appended to, such as `https://vault:8200`.
-        tls: whom to trust, and our own certificate.
+        base: the prefix of relative addresses, such as `https://vault:8200`.
+        tls: the CAs to trust, and a client certificate.
         headers: sent with every request.
         timeouts: for each request.
-        largest: bytes of an answer, after unpacking.
-        connections: that may be open at once.
+        largest: bytes of a response, uncompressed.
+        connections: that may be open at the same time.
         trusts_redirects: whether a redirect to another server is followed, which then receives all headers:
             for clusters whose members point at each other. Redirects on the same server are followed. From
             https to http none is.
@@ -101,10 +101,10 @@ class Http:
         body: Body | None = None,
         accept: Collection[int] = (),
     ) -> Answer:
-        """The answer, if its status is 2xx or among `accept`; SyncError for every other, and for no answer.
+        """The response, if its status is 2xx or among `accept`. Raises SyncError otherwise.
 
-        `url` is absolute, or a path below `base`. `doing` begins every message: `reading key a`. Nothing of
-        the URL but its server is told: paths and queries may hold what is secret.
+        `url` is absolute, or a path below `base`. `doing` begins every message: `reading key a`. Messages have
+        only the server of the URL: paths and queries may be secret.
         """
         sent = dict(headers or {})
         if body is not None and body.type:
@@ -121,7 +121,7 @@ class Http:
             target = self._redirected(answer, method, target, location)
         else:
             raise Malformed(f"{doing}: {target.server} redirects in circles", hint="check the store's URL")
-        if 200 <= answer.status < 300 or answer.status in accept:  # noqa: PLR2004  # HTTP's own numbers
+        if 200 <= answer.status < 300 or answer.status in accept:  # noqa: PLR2004  # statuses of HTTP
             return answer
         raise error_of_status(doing, answer.status, answer.headers, self._now)
 
@@ -179,11 +179,11 @@ class Http:
                 )
         except FAILURES as error:
             failed = failure(error, doing, target.server)
-        # Raised out here, so that an error that quotes the URL does not travel along as the context.
+        # Raised outside of the handler: an error that quotes the URL must not become the context.
         raise failed
 
     async def _content(self, response: "aiohttp.ClientResponse") -> bytes | None:
-        """The whole body; None where it is too large."""
+        """The whole body; None if it is too large."""
         content = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK):
             content += chunk
@@ -217,7 +217,7 @@ class Http:
         return redirected
 
     def is_own_server(self, url: str) -> bool:
-        """Whether an absolute address is on the server of `base`, however host and port are written."""
+        """Whether an absolute URL is on the server of `base`, after normalizing host and port."""
         try:
             return _target(url, "").origin == _target(self.base, "").origin
         except Malformed:
@@ -229,7 +229,7 @@ class Http:
 
 
 def _target(url: str, doing: str) -> _Target:
-    """The address as it is sent: whatever cannot stand in a request line is quoted."""
+    """The URL as it is sent: characters that are invalid in a request line are quoted."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
@@ -253,7 +253,7 @@ def _sendable(url: str, doing: str) -> str:
 
 
 def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
-    """Headers by name in lower case. One that is repeated is a list, as RFC 9110 has it."""
+    """Headers by name in lower case. Repeated ones are joined by commas (RFC 9110)."""
     return {name.lower(): ", ".join(headers.getall(name)) for name in headers}
 
 
@@ -263,5 +263,5 @@ def _user_agent() -> str:
 
     try:
         return f"syncret/{version('syncret')}"
-    except PackageNotFoundError:  # run from a tree that is not installed
+    except PackageNotFoundError:  # not installed, run from the source tree
         return "syncret"

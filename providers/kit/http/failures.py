@@ -1,4 +1,4 @@
-"""Why no answer came: the network's, TLS's and aiohttp's errors as ours, each with what to do about it."""
+"""Errors of the network, of TLS and of aiohttp as our errors, with hints."""
 
 import ssl
 from typing import Final
@@ -9,7 +9,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.http.answers import NoAddress
 
 FAILURES: Final = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
-"""What a request can end in."""
+"""The exceptions that a request may raise."""
 
 _EXPIRED: Final = {10}
 _OTHER_NAME: Final = {62, 64}
@@ -29,11 +29,11 @@ _TABLE: Final[tuple[tuple[type[BaseException], type[SyncError], str, str], ...]]
     (aiohttp.ClientConnectorError, Unavailable, "{} refuses connections", "is it up, and the port right?"),
     (ValueError, Malformed, "the URL for {} or a header cannot be sent", "check the store's URL and headers"),
 )
-"""The first line that an error is one of; narrow classes stand above wide ones."""
+"""The first row whose class matches counts; subclasses come before their base classes."""
 
 
 def failure(error: BaseException, doing: str, server: str) -> SyncError:
-    """Our error for one of FAILURES. It names the server, and nothing of the original's text."""
+    """Our error for one of FAILURES. It names the server, and quotes nothing of the original."""
     prefix = f"{doing}: {server}"
     tls = _tls_error(error)
     if isinstance(tls, ssl.SSLCertVerificationError):
@@ -47,7 +47,7 @@ def failure(error: BaseException, doing: str, server: str) -> SyncError:
 
 
 def _tls_error(error: BaseException) -> ssl.SSLError | None:
-    """The TLS error behind an error; aiohttp's own count as such, but know less than what they wrap."""
+    """The TLS error behind an error; what aiohttp's exceptions wrap has more details than they have."""
     found: ssl.SSLError | None = None
     seen: BaseException | None = error
     while seen is not None:

@@ -1,6 +1,6 @@
-"""Which proxy leads to a server, by the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY, as Go reads them.
+"""The proxy for a server, by the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY, as Go interprets them.
 
-Python's own reading knows no networks (10.0.0.0/8) in NO_PROXY, which clusters rely on.
+Python's own implementation lacks networks (10.0.0.0/8) in NO_PROXY, which clusters rely on.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ _Address: TypeAlias = IPv4Address | IPv6Address
 def proxy_for(scheme: str, host: str, port: int, environment: Mapping[str, str]) -> str | None:
     """The URL of the proxy, or None.
 
-    This machine itself is always reached directly, and so are addresses of the local link, where clouds have
-    their metadata servers: through a proxy one would log in as the proxy's machine.
+    localhost is always reached directly, and so are link-local addresses, where clouds have their metadata
+    servers: through a proxy one would log in as the proxy's machine.
     """
     proxy = _variable(environment, f"{scheme}_proxy")
     if not proxy or _direct(host, port, _variable(environment, "no_proxy")):

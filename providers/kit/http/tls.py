@@ -1,4 +1,4 @@
-"""Whom a session trusts and how it proves who it is: TLS contexts from PEM bytes."""
+"""TLS contexts from PEM: the CAs to trust, and a client certificate."""
 
 import os
 import ssl
@@ -9,26 +9,26 @@ from typing import Final
 from syncret.providers.errors import Malformed
 
 _CONTEXTS: Final = 64
-"""How many trust stores are kept for sharing; a parsed bundle takes some 10 kB to 1 MB."""
+"""How many trust stores are cached; a parsed bundle takes some 10 kB to 1 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """PEM bytes: the authorities to trust in place of the system's, and a client certificate with its key."""
+    """PEM bytes: the CAs to trust instead of the system's, and a client certificate with its key."""
 
     ca: bytes = b""
     certificate: bytes = field(default=b"", repr=False)
     key: bytes = field(default=b"", repr=False)
     verify: bool = True
-    """False trusts whoever answers: only where the store's own spec asks for that."""
+    """False accepts any certificate: only if the store's spec asks for it."""
 
     @property
     def plain(self) -> bool:
-        """Whether the system's own trust is all that is asked."""
+        """Whether only the system's trust store is used, without a client certificate."""
         return self == SYSTEM
 
     def context(self) -> ssl.SSLContext:
-        """A context; those without a client certificate are shared. Raises Malformed for what is no PEM."""
+        """A context; those without a client certificate are shared. Raises Malformed for invalid PEM."""
         if not (self.certificate or self.key):
             return _trust(self.ca, self.verify)
         context = _trust.__wrapped__(self.ca, self.verify)
@@ -37,7 +37,7 @@ class Tls:
 
 
 SYSTEM: Final = Tls()
-"""The system's own trust, and no certificate of ours."""
+"""The system's trust store, and no client certificate."""
 
 
 @lru_cache(maxsize=_CONTEXTS)
@@ -53,8 +53,7 @@ def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part o
             "the CA bundle holds no readable PEM certificate",
             hint="it must be -----BEGIN CERTIFICATE----- blocks (in caBundle: base64 of them)",
         )
-    # As Go judges: an intermediate in the bundle is trust enough, and extensions that old authorities lack
-    # are not asked for.
+    # As in Go: an intermediate in the bundle is trusted, and extensions that old CAs lack are not required.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not verify:
@@ -64,7 +63,7 @@ def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part o
 
 
 def _identify(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Load the pair. OpenSSL reads files only, so they stand for a moment in memory that has no name."""
+    """Load the pair. OpenSSL reads files only, so they are in anonymous memory files for a moment."""
     descriptor = os.memfd_create("client-certificate", os.MFD_CLOEXEC)
     bad = False
     try:
@@ -84,5 +83,5 @@ def _identify(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
 
 
 def _no_password() -> str:
-    """Answers for OpenSSL, which would otherwise ask a terminal."""
+    """The password callback of OpenSSL, which would otherwise prompt on a terminal."""
     return ""

@@ -1,8 +1,6 @@
-"""Opens the API server that a store names: by `server` and `auth`, or by a kubeconfig (`authRef`).
+"""Opens clients of API servers: by `server` and `auth` of a store, by a kubeconfig, or in-cluster.
 
-Reads a kubeconfig that stands in a Secret: data only, nothing that names files or runs programs.
-
-The API server of the cluster that this process runs in, as the ServiceAccount of its pod.
+A kubeconfig from a Secret may contain data only, not names of files or commands.
 """
 
 from base64 import b64decode
@@ -35,7 +33,7 @@ _UNSUPPORTED: Final = {
 
 
 class Kubeconfig(NamedTuple):
-    """What its current context says."""
+    """The current context of a kubeconfig."""
 
     server: str
     tls: Tls
@@ -93,11 +91,11 @@ def _decoded(fields: Document, name: str) -> bytes:
 
 
 MOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""Where a pod finds its token, and the authority of its API server."""
+"""The mount point of a pod's token and of the CA of its API server."""
 
 
 class _PodToken:
-    """The pod's own token, which whoever mounts it renews."""
+    """The pod's own token, which the kubelet renews."""
 
     def __init__(self, mount: Path) -> None:
         self._file = mount / "token"
@@ -108,13 +106,13 @@ class _PodToken:
 
 
 def is_pod(environment: Mapping[str, str], mount: Path = MOUNT) -> bool:
-    """Whether this process runs in a pod that may speak to its API server."""
+    """Whether this process runs in a pod with a token for its API server."""
     return bool(environment.get("KUBERNETES_SERVICE_HOST")) and (mount / "token").is_file()
 
 
 @asynccontextmanager
 async def open_in_cluster(environment: Mapping[str, str], mount: Path = MOUNT) -> AsyncGenerator[Kube, None]:
-    """The API server of this pod. Raises Malformed where a mounted file cannot be read."""
+    """A client of this pod's API server. Raises Malformed if a mounted file cannot be read."""
     host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
     url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     authority = token_file(mount / "ca.crt", what="CA")
@@ -124,11 +122,11 @@ async def open_in_cluster(environment: Mapping[str, str], mount: Path = MOUNT) -
 
 TOKEN_SECONDS: Final = 3600
 LARGEST: Final = 64 * 2**20
-"""Bytes of one page: five hundred objects, of at most 1.5 MB each, which are rarely near that."""
+"""Bytes of one page: five hundred objects, of at most 1.5 MB each, and rarely that large."""
 
 
 class FixedHeaders:
-    """The same headers for ever."""
+    """A Login whose headers never change."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
@@ -144,7 +142,7 @@ async def open_kube(
     auth_ref: SecretKeySelector | None,
     context: OpenContext,
 ) -> AsyncGenerator[Kube, None]:
-    """A client. Raises SyncError where the spec or a credential is not enough to reach a server."""
+    """A client. Raises SyncError if the spec or a credential is incomplete."""
     if auth_ref is not None:
         if auth is not None:
             raise Malformed("authRef and auth cannot be used together", hint="remove one of them")

@@ -1,4 +1,4 @@
-"""Requests to one Kubernetes API server."""
+"""A thin client of one Kubernetes API server."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ _GONE: Final = 410
 
 
 class Login(Protocol):
-    """Runs a request with the headers that authenticate it, and with new ones where they are refused."""
+    """Runs a request with authentication headers, and again with new ones if they are refused."""
 
     async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer: ...
 
@@ -34,7 +34,7 @@ class _TokenRequest(msgspec.Struct):
 
 
 def path_of(group: str, version: str, plural: str, *, namespace: str = "", name: str = "") -> str:
-    """The path of a collection or an object. Raises Malformed for a name that leads out of it."""
+    """The path of a collection or an object. Raises Malformed for a name that is no path segment."""
     root = f"apis/{segments(group)}" if group else "api"
     within = f"namespaces/{segments(namespace)}/" if namespace else ""
     path = f"/{root}/{segments(version)}/{within}{segments(plural)}"
@@ -42,7 +42,7 @@ def path_of(group: str, version: str, plural: str, *, namespace: str = "", name:
 
 
 def _check_absence(answer: Answer) -> None:
-    """A 404 counts as absence only in the API's own words: any web server has one."""
+    """Only a 404 with the API's own Status is absence: any web server returns 404."""
     problem = Malformed(
         f"{answer.doing}: HTTP 404, and not from a Kubernetes API",
         hint="does the URL lead to the API server, and does it have this resource?",
@@ -55,7 +55,7 @@ def _check_absence(answer: Answer) -> None:
 
 
 def _objects(found: Json) -> list[Document]:
-    """The objects of a list that an answer should have."""
+    """The objects of a list in a response."""
     return [each for each in found if is_object(each)] if is_list(found) else []
 
 
@@ -67,7 +67,7 @@ class Kube:
         self._login = login
 
     async def get(self, path: str, *, doing: str) -> Document | None:
-        """The object; None where there is none."""
+        """The object; None if there is none."""
         answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
         if answer.status == _NOT_FOUND:
             _check_absence(answer)
@@ -75,7 +75,7 @@ class Kube:
         return answer.decode(Document)
 
     async def list(self, path: str, *, doing: str, labels: str = "") -> AsyncIterator[Document]:
-        """All objects of a collection that fit a label selector, fetched page by page."""
+        """All objects of a collection that match a label selector, page by page."""
         params = {"limit": str(PAGE), **({"labelSelector": labels} if labels else {})}
         while True:
             answer = await self._request("GET", path, doing=doing, params=params, accept=(_GONE,))
@@ -91,32 +91,32 @@ class Kube:
             params["continue"] = str(more)
 
     async def resources(self, group: str, version: str, *, doing: str) -> Sequence[Document]:
-        """What the server has in one version of a group; nothing where it does not know it."""
+        """The resources of one version of a group; empty if the server does not have it."""
         path = f"/apis/{segments(group)}/{segments(version)}" if group else f"/api/{segments(version)}"
         answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
         found: Document = {} if answer.status == _NOT_FOUND else answer.decode(Document)
         return _objects(found.get("resources"))
 
     async def create(self, path: str, document: Document, *, doing: str) -> Document:
-        """The object as it was stored. Raises Unavailable where one of that name has appeared."""
+        """The object as it was stored. Raises Unavailable if it was created meanwhile."""
         return await self._write("POST", path, document, doing=doing)
 
     async def update(self, path: str, document: Document, *, doing: str) -> Document:
-        """The object as it was stored. Raises Unavailable where it changed since it was read."""
+        """The object as it was stored. Raises Unavailable if it was changed since it was read."""
         return await self._write("PUT", path, document, doing=doing)
 
     async def delete(self, path: str, *, doing: str) -> None:
-        """Remove an object; an absent one is no error."""
+        """Delete an object; a missing one is no error."""
         await self._request("DELETE", path, doing=doing, accept=(_NOT_FOUND,))
 
     async def allowed(self, verb: str, plural: str, *, group: str = "", namespace: str = "") -> bool:
-        """Whether we may do this, in a namespace or (empty) in all."""
+        """Whether we are allowed the verb, in a namespace or (empty) in all."""
         attributes = {"verb": verb, "resource": plural, "group": group, "namespace": namespace}
         review = await self._review("selfsubjectaccessreviews", {"resourceAttributes": attributes})
         return review.get("allowed") is True
 
     async def rules(self, namespace: str) -> Sequence[Document]:
-        """What we may do in a namespace, as far as the server lists it."""
+        """Our rules in a namespace, as far as the server lists them."""
         review = await self._review("selfsubjectrulesreviews", {"namespace": namespace})
         return _objects(review.get("resourceRules"))
 

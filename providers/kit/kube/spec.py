@@ -1,4 +1,4 @@
-"""The part of a spec that says how to reach a Kubernetes API server, shared by `kubernetes` and `crd`."""
+"""The connection to a Kubernetes API server in a spec, shared by `kubernetes` and `crd`."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -10,7 +10,7 @@ from syncret.providers.kit.spec_rules import ca_namespace, complete, referent, s
 
 
 class KubernetesServer(Model):
-    """The API server, and the authority that signed its certificate."""
+    """The API server, and the CA of its certificate."""
 
     url: str = "kubernetes.default"
     ca_bundle: Base64 | None = None
@@ -46,7 +46,7 @@ def check_connection(
     kubeconfig: SecretKeySelector | None,
     scope: Scope,
 ) -> Iterator[Problem]:
-    """What both providers demand of `server`, `auth` and `authRef` (which selects a kubeconfig)."""
+    """The rules of both providers for `server`, `auth` and `authRef` (which selects a kubeconfig)."""
     yield from _check_server(server, scope, has_kubeconfig=kubeconfig is not None)
     if auth is None:
         return

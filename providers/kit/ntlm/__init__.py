@@ -1,7 +1,7 @@
-"""NTLMv2, by which older Windows servers let a user in (MS-NLMP).
+"""NTLMv2, the login of older Windows servers (MS-NLMP).
 
-One connection is let in, not one request: the three messages must travel on the same one, and nobody else's
-may come between. `NtlmHttp` sees to that.
+It authenticates a connection, not a request: the three messages must go over one connection, without other
+requests in between. `NtlmHttp` ensures that.
 """
 
 from syncret.providers.kit.ntlm.session import Login, NtlmHttp

@@ -1,4 +1,4 @@
-"""MD4 (RFC 1320), which NTLM is made of and OpenSSL no longer offers."""
+"""MD4 (RFC 1320), which NTLM needs and OpenSSL no longer offers."""
 
 import struct
 from typing import Final

@@ -1,4 +1,4 @@
-"""The three messages of NTLMv2: what they hold, and the proof in the last one. Pure."""
+"""The three messages of NTLMv2, and the proof in the last one. Pure."""
 
 import hmac
 import struct
@@ -27,11 +27,11 @@ FLAGS: Final = (
 _TIMESTAMP: Final = 7
 _END: Final = 0
 _EPOCH: Final = 11_644_473_600
-"""Seconds between 1601, where Windows begins to count, and 1970."""
+"""Seconds between 1601, the epoch of Windows, and 1970."""
 
 
 class Challenge(NamedTuple):
-    """What the server asks: its nonce, and what it tells of itself."""
+    """The server's challenge: its nonce, and its target information."""
 
     nonce: bytes
     flags: int
@@ -39,7 +39,7 @@ class Challenge(NamedTuple):
 
 
 def negotiate() -> bytes:
-    """The first message: what we can do."""
+    """The first message: our flags."""
     return _SIGNATURE + struct.pack("<II", 1, FLAGS) + b"\x00" * 16
 
 
@@ -72,19 +72,19 @@ def authenticate(challenge: Challenge, user: str, password: str, *, nonce: bytes
 
 
 def response_key(name: str, domain: str, password: str) -> bytes:
-    """What the password is worth to this user of this domain (NTOWFv2)."""
+    """The response key of a user's password in a domain (NTOWFv2)."""
     identity = (name.upper() + domain).encode("utf-16-le")
     return hmac.digest(md4(password.encode("utf-16-le")), identity, "md5")
 
 
 def answer(key: bytes, challenge: Challenge, nonce: bytes, moment: bytes) -> bytes:
-    """The proof over both nonces and the time, and what it was made from (NTLMv2_RESPONSE)."""
+    """The proof over both nonces and the time, and its input (NTLMv2_RESPONSE)."""
     made_from = b"\x01\x01" + b"\x00" * 6 + moment + nonce + b"\x00" * 4 + challenge.info + b"\x00" * 4
     return hmac.digest(key, challenge.nonce + made_from, "md5") + made_from
 
 
 def timestamp(info: bytes) -> bytes | None:
-    """The server's own time among what it tells of itself."""
+    """The server's time in its target information."""
     place = 0
     while place + 4 <= len(info):
         kind, length = struct.unpack_from("<HH", info, place)

@@ -1,4 +1,4 @@
-"""Requests as a user who logs in by NTLM."""
+"""HTTP requests as a user who is authenticated by NTLM."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ class Login:
 
 
 class NtlmHttp:
-    """An `Http` with one connection, which is let in when the server asks. One request at a time."""
+    """An `Http` with one connection, which is authenticated when the server asks. One request at a time."""
 
     def __init__(self, http: Http, login: Login, now: Callable[[], float]) -> None:
         self._http = http
@@ -84,7 +84,7 @@ class NtlmHttp:
 
 
 def _offered(answer: Answer) -> str:
-    """The scheme of ours that the server names first among its own."""
+    """The first of our schemes that the server offers."""
     offers = answer.headers.get("www-authenticate", "").lower()
     return next((scheme for scheme in _SCHEMES if scheme.lower() in offers), "")
 
