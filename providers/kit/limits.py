@@ -1,9 +1,8 @@
-"""Keeps the calls to one secret manager within bounds: a token bucket that listens to the server.
+"""Limits the calls to one secret manager: a token bucket that adapts to throttling by the server.
 
-A throttling server closes the gate for as long as it asks (`Retry-After`) and halves the rate, which then
-recovers slowly. Callers wait in the order in which they came. Before a gate that stays closed for longer than
-`max_wait` nobody waits: each is told when to come back, so that one store does not fill the daemon with
-callers.
+A throttling server closes the bucket for as long as it asks (`Retry-After`) and halves the rate, which then
+recovers slowly. Callers wait in order of arrival. While it is closed for longer than `max_wait`, calls
+fail at once with the time of the next one, so that one store does not fill the daemon with waiting callers.
 """
 
 import asyncio
@@ -15,20 +14,20 @@ from syncret.providers.errors import Throttled
 from syncret.providers.kit.retry import Doubling
 
 RECOVERY: Final = 300.0
-"""Seconds in which a rate comes back from nothing to its full height."""
+"""Seconds in which a rate recovers from zero to its full value."""
 
 FLOOR: Final = 1 / 64
-"""The smallest share of the rate that throttling leaves."""
+"""The smallest factor by which throttling reduces the rate."""
 
 PAUSES: Final = Doubling(1.0, 60.0)
-"""How long the gate closes if the server does not say."""
+"""How long throttling without Retry-After closes the bucket."""
 
 MIN_DELAY: Final = 1e-6
-"""Seconds. A shorter wait is none: late in a clock's life, adding it might not move the time at all."""
+"""Seconds. A shorter delay counts as none: added to a large clock value, it might be lost to rounding."""
 
 
 class Bucket:
-    """The arithmetic: how many calls may start now, and when the next one may. Time is an argument."""
+    """A token bucket, without I/O: time is an argument."""
 
     __slots__ = ("_factor", "_last", "_streak", "_tokens", "burst", "closed_until", "rate")
 
@@ -42,36 +41,36 @@ class Bucket:
         self._streak = 0
 
     def configure(self, rate: float, burst: float, now: float) -> None:
-        """Other bounds from now on; what was learned of the server stays."""
+        """Change rate and burst; the effects of throttling remain."""
         self._refill(now)
         self.rate = rate
         self.burst = max(1.0, burst)
         self._tokens = min(self._tokens, self.burst)
 
     def effective(self) -> float:
-        """Calls a second that are allowed now."""
+        """Calls per second that are allowed now."""
         return self.rate * self._factor
 
     def delay(self, now: float, ahead: int = 0) -> float:
-        """Seconds until a call may start that has `ahead` others before it."""
+        """Seconds until a call may start that waits behind `ahead` others."""
         self._refill(now)
         missing = ahead + 1 - self._tokens
         delay = max(0.0, self.closed_until - now) + max(0.0, missing) / self.effective()
         return delay if delay > MIN_DELAY else 0.0
 
     def spend(self) -> None:
-        """A call starts."""
+        """Take a token for a call that starts."""
         self._tokens -= 1
 
     def refund(self) -> None:
-        """It did not start after all."""
+        """Return the token of a call that did not start."""
         self._tokens = min(self.burst, self._tokens + 1)
 
     def throttled(self, now: float, retry_after: float | None) -> None:
-        """The server refused: close the gate, halve the rate, and start with a single call afterwards.
+        """The server throttled a call: close the bucket, halve the rate, and reopen with a single token.
 
-        No call starts while the gate is closed. What is refused then was under way with the one that closed
-        it: only a longer word of the server counts.
+        No call starts while the bucket is closed. Calls that are throttled meanwhile had started before: they
+        only extend the time, if the server asks for more.
         """
         if now < self.closed_until:
             self._extend(now, retry_after or 0.0)
@@ -88,7 +87,7 @@ class Bucket:
         self._last = max(now, self.closed_until)
 
     def succeeded(self) -> None:
-        """The server answered: the next closing without its own word is short again."""
+        """A call succeeded: the next pause without Retry-After is the shortest again."""
         self._streak = 0
 
     def _refill(self, now: float) -> None:
@@ -102,7 +101,7 @@ class Bucket:
 
 
 class LimiterStats(NamedTuple):
-    """A snapshot: calls and how long they waited, refusals; now: who waits, rate, gate closed for."""
+    """Totals (calls, seconds waited, throttled calls), and the current waiters, rate, and seconds closed."""
 
     calls: int
     waited: float
@@ -126,12 +125,12 @@ class Limiter:
         self._throttled = 0
 
     def configure(self, rate: float, burst: float) -> None:
-        """Other bounds from now on."""
+        """Change rate and burst."""
         self._bucket.configure(rate, burst, self._loop.time())
         self._grant()
 
     async def take(self) -> float:
-        """Wait until one call may start, and say how long it took. Raises Throttled before a closed gate."""
+        """Wait until one call may start; returns the seconds. Raises Throttled while closed for long."""
         begin = self._loop.time()
         delay = self._bucket.delay(begin, ahead=len(self._waiters))
         if self._closed():
@@ -146,7 +145,7 @@ class Limiter:
         return waited
 
     def throttled(self, retry_after: float | None) -> float:
-        """The server asked for fewer calls. Returns when the next one may start, in seconds from now."""
+        """The server throttled a call. Returns the seconds until the next one may start."""
         now = self._loop.time()
         self._throttled += 1
         self._bucket.throttled(now, retry_after)
@@ -160,7 +159,7 @@ class Limiter:
         return delay
 
     def succeeded(self) -> None:
-        """The server answered a call."""
+        """A call succeeded."""
         self._bucket.succeeded()
 
     def stats(self) -> LimiterStats:
@@ -191,7 +190,7 @@ class Limiter:
             raise
 
     def _grant(self) -> None:
-        """Let through whoever may pass now, and set one timer for the next."""
+        """Start the waiting calls that may start now, and set a timer for the next one."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -207,5 +206,5 @@ class Limiter:
 
     def __repr__(self) -> str:
         s = self.stats()
-        gate = f" closed for {s.closed:.1f}s" if s.closed else ""
-        return f"<Limiter {s.rate:.3g}/s waiting={s.waiting}{gate}>"
+        closed = f" closed for {s.closed:.1f}s" if s.closed else ""
+        return f"<Limiter {s.rate:.3g}/s waiting={s.waiting}{closed}>"

@@ -30,8 +30,8 @@ class Address(NamedTuple):
 def address(url: str) -> Address | None:
     """Scheme and host of a URL; None if it is not valid.
 
-    Python's parser drops tabs and line breaks and accepts any host; the vendors' clients would refuse such a URL
-    later.
+    Python's parser drops tabs and line breaks and accepts any host; the vendors' clients would refuse such
+    a URL later.
     """
     if url.startswith(" "):  # a path; Python's parser would drop the space
         return None if ":" in url.split("/", 1)[0] else Address("", "")

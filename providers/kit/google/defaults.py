@@ -1,7 +1,7 @@
 """Application default credentials, as Google's own tools find them.
 
-They come from the file in GOOGLE_APPLICATION_CREDENTIALS, from `gcloud auth application-default login`, or from
-the metadata server.
+They come from the file in GOOGLE_APPLICATION_CREDENTIALS, from `gcloud auth application-default login`, or
+from the metadata server.
 """
 
 import asyncio

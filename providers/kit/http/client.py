@@ -103,8 +103,8 @@ class Http:
     ) -> Answer:
         """The response, if its status is 2xx or among `accept`. Raises SyncError otherwise.
 
-        `url` is absolute, or a path below `base`. `doing` begins every message: `reading key a`. Messages have
-        only the server of the URL: paths and queries may be secret.
+        `url` is absolute, or a path below `base`. `doing` begins every message: `reading key a`. Of the
+        URL, messages contain the server only: paths and queries may be secret.
         """
         sent = dict(headers or {})
         if body is not None and body.type:
