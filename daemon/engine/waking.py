@@ -1,0 +1,242 @@
+"""Takes in what is new of the home, and wakes the objects that it concerns."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from sys import intern
+from typing import Final
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.engine.inventory import Change, Inventory
+from syncret.daemon.engine.observer import Observer
+from syncret.daemon.engine.queue.workqueue import WorkQueue
+from syncret.daemon.engine.reconciler import On, Reconciler
+from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent
+
+MAX_URGENT_DEPENDENTS: Final = 100
+"""So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
+
+EVENTS_AT_ONCE: Final = 100
+"""Events, or objects that one of them wakes, that are dealt with before the loop may turn."""
+
+
+class Waker:
+    """Between the home and the queue: versions come in from the watch and from the runs' own writes.
+
+    Each goes into the inventory; the object and those that depend on what differs are queued. A run's own
+    write does not wake the run.
+    """
+
+    def __init__(
+        self,
+        home: ObjectReader,
+        reconcilers: Iterable[Reconciler],
+        *,
+        inventory: Inventory,
+        queue: WorkQueue,
+        observer: Observer,
+        listeners: Iterable[Callable[[WatchEvent], None]],
+    ) -> None:
+        """`listeners` are given every version that is new here."""
+        self.synced = asyncio.Event()
+        """Set once every object that existed at the start has been queued."""
+        self.first_pass = asyncio.Event()
+        """Set once every one of these has been run to a decision."""
+        self._home = home
+        self._reconcilers = {reconciler.group_kind: reconciler for reconciler in reconcilers}
+        for kind, reconciler in self._reconcilers.items():
+            inventory.learn(kind, reconciler.dependencies)
+        self._inventory = inventory
+        self._queue = queue
+        self._observer = observer
+        self._listeners = tuple(listeners)
+        self._listed: set[GroupKind] = set()
+        self._started: set[GroupKind] = set()
+        """Kinds whose objects are run: all that their runs look up is known."""
+        self._events_during_run: dict[ObjectRef, list[tuple[ObjectRef, str]]] = {}
+        """For each object that is being run, the versions that would wake it: they may be its own writes."""
+        self._requested_at: dict[ObjectRef, float] = {}
+        """When a run was last asked for by an event, until it begins."""
+        self._lanes: dict[ObjectRef, str] = {}
+        self._first: set[ObjectRef] = set()
+        self._backlog: deque[Iterator[None]] = deque()
+        """Objects still to be woken, where there are too many of them for one turn of the loop."""
+        self._has_backlog = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._begin = self._loop.time()
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether objects are still to be woken."""
+        return bool(self._backlog)
+
+    def lane(self, ref: ObjectRef) -> str:
+        """The store whose calls the object waits for; empty where there is none."""
+        return self._lanes.get(ref, "")
+
+    def wake(self, ref: ObjectRef, *, urgent: bool) -> None:
+        """Queue an object."""
+        self._requested_at[ref] = self._loop.time()
+        self._queue.add(ref, urgent=urgent, lane=self.lane(ref))
+
+    def wake_all(self) -> None:
+        """Queue every object."""
+        for ref in self._lanes:
+            self.wake(ref, urgent=False)
+
+    # ------------------------------------------------------------------------------------------------ runs
+    def run_begins(self, ref: ObjectRef) -> float | None:
+        """A run of the object begins. Returns when an event asked for it, None if only time did."""
+        self._events_during_run[ref] = []
+        return self._requested_at.pop(ref, None)
+
+    def run_ends(self, ref: ObjectRef) -> None:
+        """What came during the run and was none of its own writes wakes the object again."""
+        if self._events_during_run.pop(ref):
+            self.wake(ref, urgent=True)
+
+    def is_decided(self, ref: ObjectRef) -> None:
+        """The object has been run to a decision: it counts for the first pass."""
+        if not self.first_pass.is_set():
+            self._first.discard(ref)
+            self._complete_first_pass()
+
+    def forget(self, ref: ObjectRef) -> None:
+        """The object is gone, and its last run is over."""
+        self._lanes.pop(ref, None)
+
+    def record(self, stored: StoredObject, writer: ObjectRef | None) -> None:
+        """Take in a version that a run wrote or read: nothing has to wait for its event.
+
+        `writer` is the run's object where it knows what this version means to it.
+        """
+        self._discount(stored, writer)
+        self._on_change(self._inventory.record(stored), writer)
+
+    def is_reconciled(self, kind: GroupKind) -> bool:
+        """Whether objects of this kind are run."""
+        return kind in self._reconcilers
+
+    def record_deleted(self, seen: StoredObject, writer: ObjectRef | None) -> None:
+        """Take in that an object is gone."""
+        self._discount(seen, writer)
+        self._on_change(self._inventory.record_deleted(seen), writer)
+
+    def _discount(self, stored: StoredObject, writer: ObjectRef | None) -> None:
+        """The event of a write may come before its answer: it is no reason to run the writer again."""
+        during = None if writer is None else self._events_during_run.get(writer)
+        if during:
+            during[:] = [each for each in during if each != (stored.ref, stored.resource_version)]
+
+    # -------------------------------------------------------------------------------------------- changes
+    def on_event(self, event: WatchEvent) -> None:
+        """Take in an event of the watch."""
+        change = self._inventory.apply(event)
+        if event.object is None:
+            self._on_listed(event.group_kind)
+            return
+        self._on_change(change, None)
+
+    def _on_change(self, change: Change | None, writer: ObjectRef | None) -> None:
+        """Take in what is new: index it, and wake the object and those that depend on what differs."""
+        if change is None:
+            return
+        event = change.event()
+        for listener in self._listeners:
+            listener(event)
+        ref, before, after, _ = change
+        reconciler = self._reconcilers.get(ref.group_kind)
+        is_new = before is None or after is None or not after.has_same_generation(before)
+        if reconciler is not None and after is not None and is_new:
+            self._lanes[ref] = intern(reconciler.store_lane(ref, self._inventory.dependencies(ref)))
+        if not self._started:
+            return
+        runs_itself = reconciler is not None and (ref != writer or after is None)
+        if not runs_itself and not self._inventory.has_dependents(ref):
+            return
+        on, version = change.on, change.version
+        if runs_itself and on & (On.EXISTENCE | On.SPEC):
+            self._notify(ref, ref, version, urgent=True)
+        dependents = [each for each in self._inventory.dependents(ref, on) if each not in (ref, writer)]
+        if len(dependents) <= MAX_URGENT_DEPENDENTS:
+            for dependent in dependents:
+                self._notify(dependent, ref, version, urgent=True)
+        else:
+            self._later(self._notify_each(dependents, ref, version))
+
+    def _notify_each(self, listeners: Sequence[ObjectRef], ref: ObjectRef, version: str) -> Iterator[None]:
+        for listener in listeners:
+            self._notify(listener, ref, version, urgent=False)
+            yield
+
+    def _later(self, steps: Iterator[None]) -> None:
+        self._backlog.append(steps)
+        self._has_backlog.set()
+
+    async def work_off_backlog(self) -> None:
+        """Wake what is still to be woken, so many in each turn of the loop."""
+        while True:
+            await self._has_backlog.wait()
+            while self._backlog:
+                steps = sum(1 for _ in islice(self._backlog[0], EVENTS_AT_ONCE))
+                if steps < EVENTS_AT_ONCE:
+                    self._backlog.popleft()
+                await asyncio.sleep(0)
+            self._has_backlog.clear()
+
+    def _on_listed(self, kind: GroupKind) -> None:
+        self._listed.add(kind)
+        if not self.synced.is_set():
+            self.start_kinds()
+
+    def start_kinds(self) -> None:
+        """Begin with the kinds of which all is known that their runs look up."""
+        missing = [kind for kind in self._home.kinds() if kind not in self._listed]
+        ready = {
+            kind
+            for kind, reconciler in self._reconcilers.items()
+            if kind not in self._started
+            and not any(each == kind or reconciler.reads(each) for each in missing)
+        }
+        if not ready and self._started:
+            return
+        self._started |= ready
+        refs = [ref for ref in self._lanes if ref.group_kind in ready]
+        self._first.update(refs)
+        self._later(self._first_wakes(refs, complete=len(self._started) == len(self._reconcilers)))
+
+    def _first_wakes(self, refs: Sequence[ObjectRef], *, complete: bool) -> Iterator[None]:
+        """Wake objects for the first time; first what others depend on: then nothing waits in vain."""
+        alone: list[ObjectRef] = []
+        for ref in refs:
+            if any(True for _ in self._inventory.dependents(ref)):
+                self.wake(ref, urgent=True)
+            else:
+                alone.append(ref)
+            yield
+        for ref in alone:
+            self.wake(ref, urgent=False)
+            yield
+        if complete:
+            self._observer.listed(len(self._first))
+            self.synced.set()
+            self._complete_first_pass()
+
+    def _notify(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
+        """Run the listener for a version of `ref`; if it is running now, once that has ended.
+
+        An event during a run may be the echo of the run's own write, whose answer is still on the way.
+        """
+        if listener.group_kind not in self._started:
+            return  # its first run is still to come
+        during = self._events_during_run.get(listener)
+        if during is None:
+            self.wake(listener, urgent=urgent)
+        else:
+            during.append((ref, version))
+
+    def _complete_first_pass(self) -> None:
+        if self.synced.is_set() and not self._first:
+            self.first_pass.set()
+            self._observer.first_pass(self._loop.time() - self._begin)
