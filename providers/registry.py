@@ -1,8 +1,8 @@
-"""Finds providers and generators by name, and imports only the one that is asked for.
+"""Finds providers and generators by name, and imports only the requested one.
 
-Those of this distribution stand in `syncret.providers.builtin`. Other distributions may add theirs as entry
-points of the groups `syncret.providers` and `syncret.generators`. A name that is taken is an error, never
-an override: whoever answers to the name of a store receives its credentials.
+Those of this distribution are in `syncret.providers.builtin`. Other distributions may add theirs as entry
+points of the groups `syncret.providers` and `syncret.generators`. A duplicate name is an error, never an
+override, since the provider of a store receives its credentials.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from syncret.providers.contract import Generator, Provider
 T = TypeVar("T", bound=Provider[Any] | Generator[Any])
 
 EntryPoints = Callable[[str], Iterable[tuple[str, str]]]
-"""The (name, address) pairs that installed distributions offer for a group."""
+"""The (name, address) pairs of a group among installed distributions."""
 
 
 class UnknownName(KeyError):
@@ -30,18 +30,18 @@ class UnknownName(KeyError):
 
 
 class BrokenEntry(RuntimeError):
-    """A name is in the table, but what stands at its address cannot be used, or two claim the name."""
+    """The object at the address of a name cannot be used, or two distributions use the name."""
 
 
 def installed(group: str) -> Iterable[tuple[str, str]]:
     """The entry points of one group among all installed distributions."""
-    from importlib.metadata import entry_points  # slow to import, and not needed for what is built in
+    from importlib.metadata import entry_points  # slow to import, and not needed for builtin names
 
     return [(point.name, point.value) for point in entry_points(group=group)]
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    from difflib import get_close_matches  # only a typo needs it
+    from difflib import get_close_matches  # imported only for a typo
 
     spelled = {each.lower(): each for each in known}
     near = [spelled[match] for match in get_close_matches(name.lower(), spelled)]
@@ -49,7 +49,7 @@ def _nearest(name: str, known: Collection[str]) -> str:
 
 
 class _Table(Generic[T]):
-    """One noun's names and addresses, and what has been imported of them."""
+    """The names and addresses of providers or of generators, and those that were imported."""
 
     def __init__(self, noun: str, kind: type[T], own: Mapping[str, str], others: EntryPoints) -> None:
         self._noun = noun
@@ -75,7 +75,7 @@ class _Table(Generic[T]):
         return self._loaded[name]
 
     def _load(self, name: str) -> T:
-        # What is built in must not wait for a scan of all installed distributions.
+        # Builtin names must not need a scan of all installed distributions.
         address = self.builtin.get(name) or self.addresses.get(name)
         if address is None:
             raise UnknownName(self._noun, name, self.addresses.keys())
@@ -92,7 +92,7 @@ class _Table(Generic[T]):
 
 
 class _Names(Collection[str]):
-    """The names of a table; what is built in is known without a scan of all installed distributions."""
+    """The names of a table; builtin ones are found without a scan of all installed distributions."""
 
     def __init__(self, table: _Table[Any]) -> None:
         self._table = table
@@ -108,7 +108,7 @@ class _Names(Collection[str]):
 
 
 class Registry:
-    """All providers and generators of this installation. It is the `Catalog` of the config room."""
+    """All providers and generators of this installation. It is the `Catalog` of `syncret.config`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""GitHub Actions secrets, which can be written and never read back."""
+"""GitHub Actions secrets, which can be written, not read back."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What stores of Yandex Cloud have in common, whichever service they read."""
+"""The spec that all stores of Yandex Cloud share."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -19,7 +19,7 @@ class YandexAuth(Model):
 
 
 class YandexCAProvider(Model):
-    """Where the CA that signed the server's certificate lies; absent: the system's roots."""
+    """The CA of the server's certificate; absent: the system's trust store."""
 
     cert_secret_ref: SecretKeySelector | None = None
 
@@ -35,7 +35,7 @@ class YandexByName(Model):
 
 
 class YandexFetching(Model):
-    """What remote keys mean."""
+    """Whether remote keys are IDs or names."""
 
     by_id: YandexByID | None = msgspec.field(name="byID", default=None)
     by_name: YandexByName | None = None
@@ -44,7 +44,7 @@ class YandexFetching(Model):
 
 
 class YandexSpec(Model):
-    """The address of Yandex Cloud, who asks it, and what remote keys mean."""
+    """Address, authentication, and the meaning of remote keys."""
 
     auth: YandexAuth
     api_endpoint: str = ""

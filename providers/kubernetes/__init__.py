@@ -14,7 +14,7 @@ from syncret.providers.kubernetes.spec import KubernetesSpec, check
 async def open_kubernetes(
     spec: KubernetesSpec, context: OpenContext
 ) -> AsyncGenerator[KubernetesClient, None]:
-    """A client, once there are credentials."""
+    """Open a client, after reading the credentials."""
     from syncret.providers.kit.kube.access import open_kube  # imports asyncio and TLS
 
     async with open_kube(spec.server, spec.auth, spec.auth_ref, context) as kube:

@@ -1,4 +1,4 @@
-"""Serves a store from the Secrets of one namespace of a Kubernetes API."""
+"""The client of a store whose values are Secrets in one namespace of a Kubernetes API."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -29,7 +29,7 @@ _ANY: Final = "*"
 
 
 class KubernetesClient:
-    """Reads, finds, pushes, deletes and looks for Secrets."""
+    """Reads, finds, pushes, deletes and looks up Secrets."""
 
     converts_keys = True
 
@@ -42,7 +42,7 @@ class KubernetesClient:
         return f"<KubernetesClient {self._namespace} {self._kube!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """One Secret is one request: it has no versions, and its metadata comes along."""
+        """The key of the Secret: it has no versions, and one request includes its metadata."""
         return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Secret | SyncError]:
@@ -81,7 +81,7 @@ class KubernetesClient:
             await self._kube.update(path, after, doing=doing)
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Remove a key, or the Secret: also with its last key."""
+        """Delete a key or the Secret; with the last key, the Secret too."""
         path, doing = self._path(target.remote_key), self._doing("deleting", target.remote_key)
         document = await self._kube.get(path, doing=doing)
         if document is None:
@@ -101,7 +101,7 @@ class KubernetesClient:
         return document is not None and (not target.property or target.property in data_of(document))
 
     async def probe(self) -> Readiness:
-        """Whether Secrets may be read there."""
+        """Check whether Secrets may be read in the namespace."""
         for rule in await self._kube.rules(self._namespace):
             groups = rule.get("apiGroups")
             if (

@@ -1,7 +1,4 @@
-"""A Secret of the API as values: what a remote reference means in it. Pure.
-
-What a push makes of the Secret that stands there. Pure.
-"""
+"""The values of a Secret, and the Secret after a push. Pure."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -30,14 +27,14 @@ class Secret:
 
 
 def secret_of(document: Document) -> Secret:
-    """The parts that a reference can mean."""
+    """The parts that a reference can address."""
     metadata = document.get("metadata")
     metadata = metadata if is_object(metadata) else {}
     return Secret(data_of(document), texts(metadata.get(LABELS)), texts(metadata.get(ANNOTATIONS)))
 
 
 def data_of(document: Document) -> dict[str, bytes]:
-    """The data, decoded. Raises Malformed for what is no base64, which no API server stores."""
+    """The data, decoded. Raises Malformed for invalid base64, which no API server stores."""
     try:
         return {key: b64decode(text, validate=True) for key, text in texts(document.get("data")).items()}
     except ValueError:
@@ -48,7 +45,7 @@ def data_of(document: Document) -> dict[str, bytes]:
 
 
 def texts(found: Json) -> dict[str, str]:
-    """A map of strings; empty where there is none."""
+    """A map of strings; empty if there is none."""
     return {key: str(value) for key, value in found.items()} if is_object(found) else {}
 
 
@@ -58,7 +55,7 @@ def whole(data: Mapping[str, bytes]) -> bytes:
 
 
 def value(secret: Secret, ref: RemoteRef) -> bytes:
-    """The value that a reference means. Raises Malformed where there is no such property."""
+    """The value of a reference. Raises Malformed if there is no such property."""
     if not ref.property:
         if ref.metadata:
             return _json({LABELS: _or_null(secret.labels), ANNOTATIONS: _or_null(secret.annotations)})
@@ -74,7 +71,7 @@ def value(secret: Secret, ref: RemoteRef) -> bytes:
 
 
 def fields(secret: Secret, ref: RemoteRef) -> dict[str, SecretBytes]:
-    """The data (or labels and annotations) by key; of a property, the members of its JSON as they stand."""
+    """The data (or labels and annotations) by key; for a property, the members of its JSON, unchanged."""
     data: Mapping[str, bytes] = secret.data
     if ref.metadata:
         data = {LABELS: _json(_or_null(secret.labels)), ANNOTATIONS: _json(_or_null(secret.annotations))}
@@ -90,7 +87,7 @@ def fields(secret: Secret, ref: RemoteRef) -> dict[str, SecretBytes]:
 
 
 def _members(encoded: bytes) -> dict[str, bytes]:
-    """Members of a JSON object: unlike elsewhere, strings keep their quotes, as the operator has it."""
+    """Members of a JSON object. As in the operator, strings keep their quotes here."""
     try:
         parsed = gojson.unmarshal_object(b64decode(encoded, validate=True))
     except (ValueError, Malformed):
@@ -118,7 +115,7 @@ def _of_metadata(secret: Secret, name: str) -> bytes | None:
     if not path:
         return _json(_or_null(found))
     whole_name = ".".join(path)
-    if whole_name in found:  # `app.kubernetes.io/name`, which the operator cannot reach
+    if whole_name in found:  # `app.kubernetes.io/name`, which the operator cannot address
         return found[whole_name].encode()
     if path[0] not in found:
         return None
@@ -141,17 +138,17 @@ class PushOptions(Model, forbid_unknown_fields=True):
     """The spec of a push's metadata."""
 
     target_merge_policy: Literal["", "Merge", "Replace", "Ignore"] = ""
-    """What happens to labels and annotations that stand there: kept beside ours, replaced, left alone."""
+    """How existing labels and annotations are treated: merged with ours, replaced, or left unchanged."""
     source_merge_policy: Literal["", "Merge", "Replace"] = ""
-    """Whether the source Secret's own labels and annotations go along with those written here."""
+    """How the source Secret's labels and annotations are treated: merged with those here, or replaced."""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     remote_namespace: str = ""
-    """Another namespace than the store's; only for a ClusterSecretStore."""
+    """A namespace other than the store's; only for a ClusterSecretStore."""
 
 
 def options_of(item: PushItem, *, cluster: bool) -> PushOptions:
-    """What the push's metadata says. Raises Malformed."""
+    """The options of a push. Raises Malformed."""
     if not item.property and item.secret_key:
         raise Malformed(
             "requires property in RemoteRef to push secret value if secret key is defined",
@@ -167,7 +164,7 @@ def options_of(item: PushItem, *, cluster: bool) -> PushOptions:
 
 
 def secret_after_push(existing: Document | None, item: PushItem, options: PushOptions, name: str) -> Document:
-    """The Secret as it shall stand there."""
+    """The Secret to write."""
     before: dict[str, Any] = existing or {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
     metadata = dict(before["metadata"])
     source = item.source.get("metadata")
@@ -189,7 +186,7 @@ def secret_after_push(existing: Document | None, item: PushItem, options: PushOp
 
 
 def encoded(data: Mapping[str, bytes]) -> dict[str, str]:
-    """Data as the API takes it."""
+    """Data in base64, for the API."""
     return {key: b64encode(value).decode() for key, value in data.items()}
 
 

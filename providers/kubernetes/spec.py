@@ -14,7 +14,7 @@ class KubernetesSpec(Model):
     server: KubernetesServer = KubernetesServer()
     auth: KubernetesAuth | None = None
     auth_ref: SecretKeySelector | None = None
-    """A Secret that holds a kubeconfig, in place of `server` and `auth`."""
+    """A Secret that contains a kubeconfig, instead of `server` and `auth`."""
     remote_namespace: Namespace = "default"
 
 

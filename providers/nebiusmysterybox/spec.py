@@ -19,7 +19,7 @@ def _has_credentials(auth: Document) -> bool:
 
 
 class NebiusAuth(Model):
-    """Who asks: a service account, or the bearer of an IAM token. Exactly one, in effect."""
+    """How the store authenticates: a service account or an IAM token, exactly one of them."""
 
     # A JSON document with the service account's credentials, from which IAM tokens are made.
     service_account_creds_secret_ref: SecretKeySelector | None = None
@@ -35,7 +35,7 @@ class NebiusAuth(Model):
 
 
 class NebiusCAProvider(Model):
-    """Where the CA that signed the server's certificate lies; absent: the system's roots."""
+    """The CA of the server's certificate; absent: the system's trust store."""
 
     cert_secret_ref: SecretKeySelector | None = None
 
@@ -50,7 +50,7 @@ class NebiusSpec(Model):
 
 
 def check(spec: NebiusSpec, scope: Scope) -> Iterator[Problem]:
-    """The domain is one, exactly one credential is complete, and every Secret is in scope."""
+    """The domain is valid, exactly one credential is complete, and all Secrets are in scope."""
     if reason := _no_domain(spec.api_domain):
         yield Problem(
             path="apiDomain", message=reason, hint="write a host such as api.example.com, or host:port"

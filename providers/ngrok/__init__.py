@@ -1,4 +1,4 @@
-"""Vaults of ngrok; secrets can be written there and never be read back."""
+"""Vaults of ngrok; secrets can be written there, not read back."""
 
 from typing import Final
 

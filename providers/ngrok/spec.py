@@ -11,13 +11,13 @@ from syncret.providers.kit.spec_rules import address
 
 
 class NgrokSecretRef(Model):
-    """Where the API key lies."""
+    """The Secret key with the API key."""
 
     secret_ref: SecretKeySelector | None = None
 
 
 class NgrokAuth(Model):
-    """How to log in; an API key is the only way there is."""
+    """How to log in; an API key is the only method."""
 
     api_key: NgrokSecretRef | None = None
 
@@ -39,7 +39,7 @@ class NgrokSpec(Model):
 
 
 def check(spec: NgrokSpec, _scope: Scope) -> Iterator[Problem]:
-    """The API's address is one, and the vault has a name."""
+    """The API's address is a URL, and the vault has a name."""
     if address(spec.api_url) is None:
         yield Problem(
             path="apiUrl", message="invalid API URL", hint="write an address such as https://api.ngrok.com"

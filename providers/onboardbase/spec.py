@@ -9,7 +9,7 @@ from syncret.providers.kit import spec_rules
 
 
 class OnboardbaseAuth(Model):
-    """An API key, and the passcode that decrypts what it gives access to."""
+    """An API key, and the passcode that decrypts the values."""
 
     api_key_ref: SecretKeySelector
     passcode_ref: SecretKeySelector

@@ -1,4 +1,4 @@
-"""1Password, by way of a Connect server."""
+"""1Password, through a Connect server."""
 
 from typing import Final
 

@@ -10,13 +10,13 @@ from syncret.providers.kit.spec_rules import address
 
 
 class OnePasswordAuthSecretRef(Model):
-    """Where the credentials lie."""
+    """The Secret keys with the credentials."""
 
     connect_token_secret_ref: SecretKeySelector
 
 
 class OnePasswordAuth(Model):
-    """How to log in to the Connect server."""
+    """How the store authenticates to the Connect server."""
 
     secret_ref: OnePasswordAuthSecretRef
 

@@ -12,7 +12,7 @@ from syncret.providers.kit import spec_rules
 
 
 class OnePasswordSDKAuth(Model):
-    """Where the service account's token lies."""
+    """The Secret key with the service account's token."""
 
     service_account_secret_ref: SecretKeySelector
 
@@ -25,11 +25,11 @@ class IntegrationInfo(Model):
 
 
 class CacheConfig(Model):
-    """Keeps what was read, so that fewer calls count against the account's limit."""
+    """Caches values, so that fewer calls count against the account's limit."""
 
     ttl: Duration = "5m"
     max_size: Annotated[int, Meta(ge=1)] = 100
-    """How many secrets are kept; the least recently used goes first."""
+    """How many secrets are cached; the least recently used one is evicted first."""
 
 
 class OnePasswordSDKSpec(Model):
@@ -42,15 +42,15 @@ class OnePasswordSDKSpec(Model):
     """The ID of an environment; read only."""
     integration_info: IntegrationInfo | None = None
     cache: CacheConfig | None = None
-    """Present, even empty, it switches the cache on."""
+    """The cache; enabled if the field is present, even if empty."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (at_most_one("vault", "environment"),)
 
 
 def check(spec: OnePasswordSDKSpec, scope: Scope) -> Iterator[Problem]:
-    """The token is named and in scope, and it is said what to read."""
+    """The token is named and in scope, and a vault or an environment is set."""
     context = "received invalid 1PasswordSdk SecretStore resource"
-    # The messages name the field as it was once called; people search for them.
+    # The messages have the former name of the field, as in the operator.
     once = "spec.provider.onepasswordsdk.auth.secretRef.serviceAccountTokenSecretRef"
     token, path = spec.auth.service_account_secret_ref, "auth.serviceAccountSecretRef"
     yield from spec_rules.complete(

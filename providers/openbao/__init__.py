@@ -12,7 +12,7 @@ from syncret.providers.openbao.spec import OpenBaoSpec, check
 
 @asynccontextmanager
 async def open_openbao(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[OpenBaoClient, None]:
-    """A client of one store."""
+    """Open a client of one store."""
     from syncret.providers.openbao.connection import open_store  # hvac and aiohttp are slow to import
 
     async with open_store(spec, context) as client:

@@ -1,4 +1,4 @@
-"""Reads and finds the entries of one OpenBao store, and judges whether it can be used."""
+"""The client of an OpenBao store."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ class OpenBaoClient:
         return await read_each(keys, self._versioned)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
-        """A property is the name of a member: OpenBao's provider follows no paths."""
+        """A property is the name of a member; ESO's OpenBao provider supports no paths."""
         return payloads.value(payload, ref.property, paths=False)
 
     def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:

@@ -1,4 +1,4 @@
-"""Opens what a store's spec describes: the connection, the login, and the client on top."""
+"""Opens a store: HTTP, a login, and a client that uses both."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ _REMEDY: Final = "check the Secret that the store names, and the mount path"
 
 @asynccontextmanager
 async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[OpenBaoClient, None]:
-    """The client of a store, logged in; leaving the block revokes its token."""
+    """Open a client of a store, logged in; leaving the block revokes the token."""
     login = None if spec.auth is None else _login(spec.auth, context)
     auth_namespace = spec.auth.namespace if spec.auth is not None else ""
     ca = await ca_bundle(spec.ca_bundle, spec.ca_provider, context)
@@ -43,7 +43,7 @@ async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[
 
 
 def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:
-    """The one method that the schema lets through."""
+    """The login of the method that the spec has."""
     token, role, user = auth.token_secret_ref, auth.app_role, auth.user_pass
 
     async def by_token(_adapter: Adapter) -> SecretBytes:

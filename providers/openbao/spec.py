@@ -12,7 +12,7 @@ from syncret.providers.kit.spec_rules import referent
 
 
 class OpenBaoAppRole(Model):
-    """Login by the AppRole method; the role's ID stands here or in a Secret."""
+    """Login by AppRole; the role ID is here or in a Secret."""
 
     secret_ref: SecretKeySelector
     """The secret ID."""
@@ -39,7 +39,7 @@ class OpenBaoAuth(Model):
     token_secret_ref: SecretKeySelector | None = None
     user_pass: OpenBaoUserPass | None = None
     namespace: str = ""
-    """OpenBao's own namespace to log in to, where it is another than that of the secrets."""
+    """OpenBao's namespace of the login, if it differs from that of the secrets."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (exactly_one("appRole", "tokenSecretRef", "userPass"),)
 
@@ -49,11 +49,11 @@ class OpenBaoSpec(Model):
 
     server: str
     path: str = ""
-    """Where the engine is mounted, such as `secret`."""
+    """The mount of the engine, such as `secret`."""
     version: Literal["v1", "v2"] = "v2"
-    """Of the key-value engine, not of the server."""
+    """The version of the key-value engine, not of the server."""
     namespace: str = ""
-    """OpenBao's own namespace, not one of Kubernetes."""
+    """OpenBao's namespace, not one of Kubernetes."""
     auth: OpenBaoAuth | None = None
     ca_bundle: Base64 = ""
     ca_provider: CAProvider | None = None

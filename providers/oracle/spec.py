@@ -17,7 +17,7 @@ class OracleSecretRef(Model):
 
 
 class OracleAuth(Model):
-    """A user who signs the requests."""
+    """The user who signs the requests."""
 
     tenancy: str
     user: str
@@ -34,10 +34,10 @@ class OracleSpec(Model):
     encryption_key: str = ""
     """The key of the vault that encrypts what is pushed; needed to push."""
     principal_type: Literal["", "UserPrincipal", "InstancePrincipal", "Workload"] = ""
-    """Who asks. Empty: the user where `auth` is given, otherwise the instance."""
+    """How the store authenticates. Empty: the user if `auth` is set, otherwise the instance."""
     auth: OracleAuth | None = None
     service_account_ref: ServiceAccountSelector | None = None
-    """Whose identity a Workload principal takes; absent: that of the daemon's own pod."""
+    """The account of a Workload principal; absent: that of the daemon's own pod."""
 
 
 def check(spec: OracleSpec, scope: Scope) -> Iterator[Problem]:

@@ -42,13 +42,13 @@ class OvhSpec(Model):
     """The ID (a UUID) of the OKMS domain."""
     auth: OvhAuth
     cas_required: bool | None = None
-    """Pushes name the version they replace, so that a concurrent write is refused, not lost."""
+    """Pushes with check-and-set, so that a concurrent write is refused, not lost."""
     okms_timeout: Annotated[Int32, Meta(ge=1)] = 30
-    """Seconds that a request may take."""
+    """The timeout of a request, in seconds."""
 
 
 def check(spec: OvhSpec, _scope: Scope) -> Iterator[Problem]:
-    """The server has an address, the domain an ID, and the login what it needs."""
+    """The server has an address, the domain an ID, and the login is complete."""
     yield from spec_rules.filled(
         spec.server, "server", "ovh store server is required", "write the endpoint of the OKMS domain"
     )

@@ -1,4 +1,4 @@
-"""Passbolt, opened with the OpenPGP key of an account."""
+"""Passbolt, with the OpenPGP key of an account."""
 
 from typing import Final
 

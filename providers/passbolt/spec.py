@@ -10,7 +10,7 @@ from syncret.providers.kit.spec_rules import address
 
 
 class PassboltAuth(Model):
-    """The OpenPGP private key of an account, and the password that opens it."""
+    """The OpenPGP private key of an account, and its password."""
 
     password_secret_ref: SecretKeySelector
     private_key_secret_ref: SecretKeySelector
@@ -27,7 +27,7 @@ class PassboltSpec(Model):
 
 
 def check(spec: PassboltSpec, _scope: Scope) -> Iterator[Problem]:
-    """Key and password are named, and the server is asked over TLS."""
+    """Key and password are named, and the server's address is https."""
     for field, selector in (
         ("passwordSecretRef", spec.auth.password_secret_ref),
         ("privateKeySecretRef", spec.auth.private_key_secret_ref),

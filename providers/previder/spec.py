@@ -9,7 +9,7 @@ from syncret.providers.kit import spec_rules
 
 
 class PreviderAuthSecretRef(Model):
-    """Where the access token lies."""
+    """The Secret key with the access token."""
 
     access_token: SecretKeySelector
 
@@ -29,7 +29,7 @@ class PreviderSpec(Model):
 
 
 def check(spec: PreviderSpec, _scope: Scope) -> Iterator[Problem]:
-    """The access token is named in full."""
+    """The access token's Secret and key are named."""
     if spec.auth.secret_ref is None:
         yield Problem(
             path="auth.secretRef",

@@ -13,13 +13,13 @@ from syncret.providers.kit import spec_rules
 
 
 class PulumiSecretRef(Model):
-    """Where an access token lies."""
+    """The Secret key with an access token."""
 
     secret_ref: SecretKeySelector | None = None
 
 
 class PulumiOIDC(Model):
-    """Trades the token of a Kubernetes ServiceAccount for one of Pulumi."""
+    """Exchanges the token of a Kubernetes ServiceAccount for one of Pulumi."""
 
     organization: str
     service_account_ref: ServiceAccountSelector
@@ -71,7 +71,7 @@ class PulumiSpec(Model):
 
 
 def check(spec: PulumiSpec, scope: Scope) -> Iterator[Problem]:
-    """The environment is named in full, and so is the token in scope."""
+    """The environment is complete; the token is complete and in scope."""
     for field, value in (
         ("organization", spec.organization),
         ("environment", spec.environment),

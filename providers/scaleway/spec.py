@@ -25,9 +25,9 @@ class ScalewaySpec(Model):
     """A store in one project and region of Scaleway."""
 
     access_key: ScalewaySecretRef
-    """The half of the API key that may be known."""
+    """The ID of the API key, which is not secret."""
     secret_key: ScalewaySecretRef
-    """The half that may not; better kept in a Secret."""
+    """The secret of the API key; better kept in a Secret."""
     project_id: str
     region: str
     """Such as `fr-par`; not a zone."""
@@ -36,7 +36,7 @@ class ScalewaySpec(Model):
 
 
 def check(spec: ScalewaySpec, scope: Scope) -> Iterator[Problem]:
-    """Address, region and project look like ones, and each half of the key comes from one place."""
+    """Address, region and project have the right form, and both halves of the key have one source."""
     if address(spec.api_url) is None:
         yield Problem(path="apiUrl", message="invalid api url", hint="remove it, or write an https address")
     if not _REGION.fullmatch(spec.region):

@@ -44,7 +44,7 @@ class SecretServerSpec(Model):
     username: SecretServerRef | None = None
     password: SecretServerRef | None = None
     token: SecretServerRef | None = None
-    """Goes before user name and password, which are then ignored."""
+    """Used instead of user name and password, which are then ignored."""
     ca_bundle: Base64 = ""
     ca_provider: CAProvider | None = None
 

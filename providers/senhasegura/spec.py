@@ -13,7 +13,7 @@ class SenhaseguraAuth(Model):
     """An OAuth2 client of senhasegura's A2A module."""
 
     client_id: str
-    # Twice "secret": the client's secret, and that it lies in a Secret.
+    # Twice "secret": the client's secret, from a Secret.
     client_secret_secret_ref: SecretKeySelector
 
 
@@ -22,13 +22,13 @@ class SenhaseguraSpec(Model):
 
     url: str
     module: str
-    """Which part of senhasegura is asked; only `DSM` can be."""
+    """The module of senhasegura; only `DSM` is supported."""
     auth: SenhaseguraAuth
     ignore_ssl_certificate: Defaulted[bool] = False
 
 
 def check(spec: SenhaseguraSpec, _scope: Scope) -> Iterator[Problem]:
-    """The server is asked over TLS, by a client with an ID."""
+    """The server's address is https, and the client has an ID."""
     url = address(spec.url)
     hint = "write an address such as https://senhasegura.example.com"
     if url is not None and url.scheme != "https":

@@ -1,4 +1,4 @@
-"""HashiCorp Vault: key-value engines of both versions, and whatever else answers a plain read."""
+"""HashiCorp Vault: key-value engines of both versions, and other engines that support a plain read."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from syncret.providers.vault.spec import VaultSpec, check
 
 @asynccontextmanager
 async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
-    """A client of one store."""
+    """Open a client of one store."""
     from syncret.providers.vault.connection import open_store  # hvac and aiohttp are slow to import
 
     async with open_store(spec, context) as client:
@@ -20,4 +20,4 @@ async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[Va
 
 
 PROVIDER: Final = Provider(SpecType("vault", VaultSpec, check=check), open=open_vault)
-"""One read is one call: Vault has no interface for several keys, so the session shares and does not batch."""
+"""One read is one call, as Vault has no batch API: the session shares reads and does not batch."""

@@ -1,6 +1,6 @@
-"""The ways to log in to Vault, one class each, named and shaped as Vault's own auth methods.
+"""The specs of Vault's auth methods, one class each.
 
-`path` is always where the method is mounted. No selector here needs its key where the method has a usual one.
+`path` is always the mount of the method. A selector's key is optional if the method has a default one.
 """
 
 import msgspec
@@ -9,12 +9,12 @@ from syncret.config.fields import Int64, Model, SecretKeySelector, ServiceAccoun
 
 
 class VaultAppRole(Model):
-    """Login by role ID and secret ID; the role's ID stands here or in a Secret."""
+    """Login by role ID and secret ID; the role ID is here or in a Secret."""
 
     secret_ref: SecretKeySelector
     path: str = "approle"
     role_id: str = ""
-    """Goes before `role_ref`."""
+    """Wins over `role_ref`."""
     role_ref: SecretKeySelector | None = None
 
 
@@ -37,7 +37,7 @@ class VaultLdap(Model):
 
 
 class VaultUserPass(Model):
-    """Login with user name and password known to Vault itself."""
+    """Login with user name and password of Vault's own users."""
 
     username: str
     path: str = "userpass"
@@ -56,7 +56,7 @@ class VaultServiceAccountToken(Model):
 
 
 class VaultJwt(Model):
-    """Login with a JWT: from a Secret, or issued for a ServiceAccount. The Secret goes first."""
+    """Login with a JWT: from a Secret, or issued for a ServiceAccount. The Secret wins."""
 
     path: str = "jwt"
     role: str = ""
@@ -92,14 +92,14 @@ class VaultIam(Model):
     """Login with a signed AWS request; without credentials here, those of the daemon's own pod."""
 
     vault_role: str
-    """The role in Vault; `role` is one in AWS, assumed before."""
+    """The role in Vault; `role` is one in AWS that is assumed first."""
     path: str = ""
     """Absent: `aws`."""
     role: str = ""
     region: str = ""
     external_id: str = msgspec.field(name="externalID", default="")
     vault_aws_iam_server_id: str = msgspec.field(name="vaultAwsIamServerID", default="")
-    """The value of the header X-Vault-AWS-IAM-Server-ID, where Vault demands one against replays."""
+    """The value of the header X-Vault-AWS-IAM-Server-ID, if Vault requires it against replays."""
     secret_ref: VaultIamSecretRef | None = None
     jwt: VaultIamJwt | None = None
 
@@ -111,7 +111,7 @@ class VaultGcpSecretRef(Model):
 
 
 class VaultGcpWorkloadIdentity(Model):
-    """A Kubernetes ServiceAccount that Google trusts; what is absent, the metadata server tells."""
+    """A Kubernetes ServiceAccount that Google trusts; absent fields come from the metadata server."""
 
     service_account_ref: ServiceAccountSelector
     cluster_location: str = ""
@@ -132,7 +132,7 @@ class VaultGcp(Model):
 
 
 class VaultAuth(Model):
-    """How to log in; of several methods the first in a fixed order is used, the token before all."""
+    """How to log in; of several methods the first in a fixed order is used, a token first of all."""
 
     token_secret_ref: SecretKeySelector | None = None
     app_role: VaultAppRole | None = None
@@ -144,4 +144,4 @@ class VaultAuth(Model):
     iam: VaultIam | None = None
     gcp: VaultGcp | None = None
     namespace: str = ""
-    """Vault's own namespace to log in to, where it is another than that of the secrets."""
+    """Vault's namespace of the login, if it differs from that of the secrets."""

@@ -1,4 +1,4 @@
-"""Reads and finds the entries of one store, and judges whether it can be used."""
+"""The client of a Vault store."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
 class VaultClient:
     """Reader, Finder, Writer and Prober of a key-value engine.
 
-    With version v1 any other engine that answers a plain read can be read too, one that draws dynamic
-    credentials among them.
+    With version v1, other engines that support a plain read can be read too, including those that create
+    dynamic credentials.
     """
 
     converts_keys = False

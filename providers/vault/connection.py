@@ -1,4 +1,4 @@
-"""Opens what a store's spec describes: the connection, the login, and the client on top."""
+"""Opens a store: HTTP, a login, and a client that uses both."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from syncret.providers.vault.spec import VaultSpec
 
 @asynccontextmanager
 async def open_store(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
-    """The client of a store, logged in; leaving the block revokes its token."""
+    """Open a client of a store, logged in; leaving the block revokes the token."""
     async with open_vault(spec, context) as vault:
         entries = KeyValues(vault, Engine(spec.path.strip("/"), spec.version))
         yield VaultClient(vault, entries, VaultPusher(entries))
@@ -67,7 +67,7 @@ async def _tls(spec: VaultSpec, context: OpenContext) -> Tls:
 
 
 async def _identity(spec: VaultSpec, context: OpenContext) -> tuple[bytes, bytes]:
-    """Our own certificate: of the login by certificate, else the one that the server demands of everybody."""
+    """Our client certificate: that of the login method `cert`, otherwise that of the spec's `tls`."""
     if (
         spec.auth is not None
         and spec.auth.cert is not None

@@ -1,4 +1,4 @@
-"""Draws what a path of Vault answers with, and revokes the lease that it came with."""
+"""Generates values with one request to Vault, and revokes the lease that they came with."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -38,7 +38,7 @@ _AUTH: Final = (
 
 
 async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Generated:
-    """One request, and the part of its answer that the spec wants."""
+    """Send the request, and return the part of the response that the spec selects."""
     async with open_vault(spec.provider, context) as vault:
         reply = await retried(lambda: _send(vault, spec), _retry(spec.retry_settings))
         state = None if reply is None else _state(reply, context.now())
@@ -46,7 +46,7 @@ async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Genera
 
 
 async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenContext) -> None:
-    """Revoke the lease, unless it has run out. Where no policy allows that, it ends by itself."""
+    """Revoke the lease, unless it has expired. If no policy allows that, it expires by itself."""
     lease, ends = state.get(_LEASE), state.get(_ENDS)
     if not isinstance(lease, str) or (isinstance(ends, int) and ends <= context.now()):
         return

@@ -1,4 +1,4 @@
-"""The generator VaultDynamicSecret: whatever a path of Vault answers with."""
+"""The generator VaultDynamicSecret: the values that a path of Vault returns."""
 
 from typing import Final, Literal
 
@@ -11,33 +11,33 @@ from syncret.providers.vault.spec import VaultSpec
 
 
 class VaultDynamicSecretSpec(Model):
-    """One request to Vault; each refresh draws a new credential."""
+    """One request to Vault; each refresh creates a new credential."""
 
     provider: VaultSpec
-    """The server and the login, as in a store; `path` and `version` of it count for nothing here."""
+    """The server and the login, as in a store; `path` and `version` are ignored here."""
     path: str
     method: str = ""
-    """Absent: GET. LIST and DELETE too take no body; any other writes `parameters`."""
+    """Absent: GET. LIST and DELETE have no body either; any other method sends `parameters`."""
     get_parameters: dict[str, tuple[str, ...]] = {}
     """The query of a GET."""
     parameters: Json = None
     """The body of a write: any JSON object."""
     result_type: Literal["Data", "Auth", "Raw"] = "Data"
-    """Which part of the answer is taken: `data`, `auth` (of a token just made), or all of it."""
+    """The part of the response to use: `data`, `auth` (of a new token), or all of it."""
     allow_empty_response: Defaulted[bool] = False
     retry_settings: RetrySettings | None = None
     controller: str = ""
 
 
 async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Generated:
-    """Draw from Vault."""
+    """Request new values from Vault."""
     from syncret.providers.vault import dynamic  # hvac and aiohttp are slow to import
 
     return await dynamic.generate(spec, context)
 
 
 async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenContext) -> None:
-    """Revoke what was drawn."""
+    """Revoke the lease of the values."""
     from syncret.providers.vault import dynamic  # as above
 
     await dynamic.cleanup(spec, state, context)

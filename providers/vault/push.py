@@ -1,9 +1,9 @@
-"""Pushes and deletes: only entries that carry our mark, only what differs, and never over a write in between.
+"""Pushes and deletes: only entries with our mark, only if they differ, and never over a concurrent write.
 
 The mark is `managed-by: external-secrets` in the custom metadata of an entry (version 2), or in a member
 `custom_metadata` of its value (version 1): that of the External Secrets Operator, so that either can take
-over. In version 2 every write names the version that it replaces. A write in between is then refused, and
-the push is tried again on what it finds.
+over. In version 2 every write uses check-and-set: after a concurrent write it is refused, and the push is
+repeated on the new value.
 """
 
 from typing import Final
@@ -42,7 +42,7 @@ class VaultPusher:
         )
         if entry.data is not None and _same(new, old):
             return
-        if item.property and type(old.get(item.property, "")) is not str:  # a kept number is a sort of text
+        if item.property and type(old.get(item.property, "")) is not str:  # Number is a str
             raise Malformed(
                 f"error converting {item.property} to string",
                 hint="what stands in Vault under this property is not text: remove it there first",
@@ -52,7 +52,7 @@ class VaultPusher:
         await self._write(key, new, entry)
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Remove the entry, or one property; the last one takes the entry along. What is not ours stays."""
+        """Delete the entry, or one property (with the last one, the entry), if the entry is ours."""
         key = target.remote_key
         entry = await self._entries.read(key)
         if entry.data is None or not is_ours(await self._entries.metadata(key)):
@@ -69,14 +69,14 @@ class VaultPusher:
             await self._entries.vault.call("DELETE", path, doing=f"deleting metadata of {key}")
 
     def _without_mark(self, entry: Entry) -> Document:
-        """What stands there, without the mark that version 1 keeps among the values."""
+        """The members of an entry, without the mark that version 1 stores among them."""
         data = dict(entry.data or {})
         if not self._engine.versioned:
             data.pop(_METADATA, None)
         return data
 
     async def _mark(self, key: str) -> None:
-        """Make it ours before there is a value, so that no crash leaves a value that nobody owns."""
+        """Write the mark before the value, so that a crash leaves no value without a mark."""
         path = self._engine.metadata_path(key)
         doing = f"writing metadata of {key}"
         found = await self._entries.vault.call("GET", path, doing=doing)
@@ -92,7 +92,7 @@ class VaultPusher:
 
 
 def _same(one: Document, other: Document) -> bool:
-    """Whether Vault would hold the same: it takes every number for a float, however it is written."""
+    """Whether Vault would store the same: it treats every number as a float."""
     return _stored_text(one) == _stored_text(other)
 
 
@@ -101,7 +101,7 @@ def _stored_text(data: Document) -> str:
 
 
 def _members(item: PushItem) -> Document:
-    """A whole value, which must be a JSON object: its members are what Vault stores."""
+    """The members of a whole value, which must be a JSON object."""
     try:
         found = gojson.unmarshal(item.value.raw, keep_numbers=True)
     except Malformed:

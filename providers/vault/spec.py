@@ -18,7 +18,7 @@ class VaultTLS(Model):
 
 
 class VaultCheckAndSet(Model):
-    """Whether a push names the version it replaces, so that a concurrent write is refused, not lost."""
+    """Whether a push uses check-and-set, so that a concurrent write is refused, not lost."""
 
     required: bool | None = None
 
@@ -28,11 +28,11 @@ class VaultSpec(Model):
 
     server: str
     path: str = ""
-    """Where the engine is mounted, such as `secret`; absent: every remote key begins with it."""
+    """The mount of the engine, such as `secret`; absent: every remote key begins with it."""
     version: Literal["v1", "v2"] = "v2"
-    """Of the key-value engine, not of the server."""
+    """The version of the key-value engine, not of the server."""
     namespace: str = ""
-    """Vault's own namespace (Enterprise), not one of Kubernetes."""
+    """Vault's namespace (Enterprise), not one of Kubernetes."""
     auth: VaultAuth | None = None
     ca_bundle: Base64 = ""
     ca_provider: CAProvider | None = None
@@ -40,12 +40,12 @@ class VaultSpec(Model):
     headers: dict[str, str] = {}
     read_your_writes: bool | None = None
     forward_inconsistent: bool | None = None
-    """Lets a standby that lags behind hand reads on to the leader; Vault must be set up to allow it."""
+    """Lets a lagging standby forward reads to the leader; Vault must be configured to allow it."""
     check_and_set: VaultCheckAndSet | None = None
 
 
 def check(spec: VaultSpec, scope: Scope) -> Iterator[Problem]:
-    """Every login method given has what it needs, and every Secret is in scope."""
+    """Every configured login method is complete, and all Secrets are in scope."""
     if spec.auth is not None:
         yield from _check_auth(spec.auth, scope)
     if spec.tls is not None:

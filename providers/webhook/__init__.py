@@ -12,7 +12,7 @@ from syncret.providers.webhook.spec import WebhookSpec, depends_on_namespace
 
 @asynccontextmanager
 async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerator[WebhookClient, None]:
-    """A client. Raises SyncError where a Secret is missing or not labelled for this use."""
+    """Open a client. Raises SyncError if a Secret is missing or not labelled for this use."""
     from syncret.providers.webhook.requests import open_api  # imports asyncio and TLS
 
     async with open_api(spec, context) as api:

@@ -1,4 +1,4 @@
-"""Serves a store from an API that its own templates describe."""
+"""The client of a webhook store, whose requests are templates of its spec."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,13 +28,13 @@ NOT_FOUND: Final = 404
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """The body of an answer."""
+    """The body of a response."""
 
     body: bytes = field(repr=False)
 
 
 class WebhookClient:
-    """Reads, pushes, deletes and looks for entries; each is one request."""
+    """Reads, pushes, deletes and looks up entries, each with one request."""
 
     def __init__(self, spec: WebhookSpec, context: OpenContext, api: "Api") -> None:
         self._spec = spec
@@ -46,7 +46,7 @@ class WebhookClient:
         return f"<WebhookClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Refs of one key share a request unless the server is told the property."""
+        """Refs of one key share a request, unless its templates contain the property."""
         property_name = ref.property if self._by_property else ""
         return RemoteKey(ref.key, ref.version, ref.metadata, property_name)
 
@@ -62,7 +62,7 @@ class WebhookClient:
             return results.members(payload.body, self._path(ref))
 
     async def push(self, item: PushItem) -> None:
-        """Always a request: templates do not say how what stands there could be read and compared."""
+        """Always sends a request: the existing value cannot be read and compared."""
         if not item.remote_key:
             raise Malformed("remote key must be defined", hint="write match.remoteRef.remoteKey")
         data = {"remoteKey": item.remote_key}
@@ -82,7 +82,7 @@ class WebhookClient:
         return await self._one(RemoteKey(target.remote_key)) is not None
 
     async def probe(self) -> Readiness:
-        """Whether the server takes connections: what a request would answer, only a key can tell."""
+        """Check whether the server accepts connections; requests need a key."""
         return await self._api.reachable()
 
     async def _one(self, key: RemoteKey) -> WebhookResponse | None:
@@ -104,7 +104,7 @@ class WebhookClient:
 
 @contextmanager
 def _about(ref: RemoteRef) -> Generator[None, None, None]:
-    """Names the property in an error."""
+    """Adds the property to an error's message."""
     try:
         yield
     except Malformed as error:

@@ -1,4 +1,4 @@
-"""The generator Webhook: the fields of the JSON object that any HTTP API answers with."""
+"""The generator Webhook: the members of a JSON object that an HTTP API returns."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ class GeneratorSecretKey(Model):
 class GeneratorSecret(Model):
     """A Secret whose keys the templates may use as `.<name>.<key>`.
 
-    It must carry the label `external-secrets.io/type: webhook`, so that no other Secret can be sent away.
+    It must have the label `external-secrets.io/type: webhook`, so that no other Secret can be sent elsewhere.
     """
 
     name: str
@@ -30,9 +30,9 @@ class WebhookGeneratorSpec(Model):
     """One request, described by templates as in a webhook store."""
 
     url: str
-    """A template; what it inserts is escaped."""
+    """A template; inserted values are escaped."""
     result: WebhookResult
-    """Must lead to a JSON object."""
+    """The path must lead to a JSON object."""
     method: str = ""
     """Absent: GET."""
     headers: dict[str, str] = {}
@@ -45,7 +45,7 @@ class WebhookGeneratorSpec(Model):
 
 
 async def generate(spec: WebhookGeneratorSpec, context: OpenContext) -> Generated:
-    """The members of the object that the API answers with."""
+    """The members of the object in the response."""
     from syncret.providers.webhook.requests import open_api  # imports asyncio and TLS
 
     async with open_api(spec, context) as api:

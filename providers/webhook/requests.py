@@ -1,4 +1,4 @@
-"""One webhook API: its requests as templates say, and what may stand in them."""
+"""Sends the requests of a webhook spec: renders its templates, with the Secrets that they may use."""
 
 import asyncio
 import os
@@ -29,14 +29,14 @@ Data = Mapping[str, Mapping[str, str]]
 
 
 class Selector(Protocol):
-    """Where a Secret lies; a generator's is always in its own namespace."""
+    """A reference to a Secret; a generator's is always in its own namespace."""
 
     @property
     def name(self) -> str: ...
 
 
 class NamedSecret(Protocol):
-    """A Secret and what templates call it."""
+    """A Secret and its name in templates."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +46,7 @@ class NamedSecret(Protocol):
 
 
 class RequestSpec(Protocol):
-    """What store and generator have in common."""
+    """The fields that the specs of store and generator share."""
 
     @property
     def url(self) -> str: ...
@@ -69,7 +69,7 @@ class RequestSpec(Protocol):
 
 
 class Api:
-    """Sends what the spec describes. `secrets` are what its templates may use, beside what each call adds."""
+    """Sends the requests of a spec. Its templates may use `secrets` and the data of each call."""
 
     def __init__(self, spec: RequestSpec, context: OpenContext, http: Http | NtlmHttp, secrets: Data) -> None:
         self._spec = spec
@@ -78,7 +78,7 @@ class Api:
         self._secrets = secrets
 
     def data(self, remote_ref: Mapping[str, str] | None) -> Data:
-        """What templates see: the remote reference, unless there is none, and the Secrets."""
+        """The data of templates: the remote reference, if there is one, and the Secrets."""
         if remote_ref is None:
             return self._secrets
         return {"remoteRef": remote_ref, **self._secrets}
@@ -92,7 +92,7 @@ class Api:
         body: str | bytes = "",
         accept: Sequence[int] = (),
     ) -> Answer:
-        """The answer to one request. Raises Malformed for templates that do not render, or SyncError."""
+        """The response to one request. Raises Malformed for templates that do not render, or SyncError."""
         data = self.data(remote_ref)
         escaped = {
             name: {
@@ -125,7 +125,7 @@ class Api:
         )
 
     async def reachable(self) -> Readiness:
-        """Whether the server takes connections; raises Unavailable. Unknown where a template decides."""
+        """Check that the server accepts connections; unknown if templates decide. Raises Unavailable."""
         place = _place(self._spec.url)
         if place is None or proxy_for(*place, os.environ):
             return "unknown"
@@ -155,7 +155,7 @@ class Api:
 
 @asynccontextmanager
 async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Api, None]:
-    """An API with its credentials. Raises SyncError where one of them is missing."""
+    """Open an API with its credentials. Raises SyncError if one of them is missing."""
     secrets: dict[str, dict[str, str]] = {}
     for each in spec.secrets:
         found = await _labelled_secret(context, each.secret_ref)
@@ -185,7 +185,7 @@ async def _login(context: OpenContext, ntlm: WebhookNTLM) -> Login:
 
 
 async def _labelled_secret(context: OpenContext, selector: Selector) -> WholeSecret:
-    """A Secret that its owner has marked for this use: no other may leave the cluster in a request."""
+    """A Secret with the label for this use: no other Secret may be sent in a request."""
     namespace: str | None = getattr(selector, "namespace", None)
     if context.scope.cluster and namespace is None:
         raise Malformed(
@@ -203,7 +203,7 @@ async def _labelled_secret(context: OpenContext, selector: Selector) -> WholeSec
 
 
 def _is_unescaped(name: str, key: str) -> bool:
-    """The namespace and whole Secrets go into a URL unescaped, as the operator has it."""
+    """As in the operator, the namespace and whole Secrets are not escaped in a URL."""
     return name != "remoteRef" or key == "namespace"
 
 
@@ -212,7 +212,7 @@ def _escaped(value: str) -> str:
 
 
 def _place(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port; None where a template decides them."""
+    """Scheme, host and port; None if a template determines them."""
     try:
         parts = urlsplit(url.partition("{{")[0])
         port = parts.port or _PORTS.get(parts.scheme, _HTTPS)

@@ -1,4 +1,4 @@
-"""Takes values out of what a webhook answered."""
+"""Extracts values from the response of a webhook."""
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
@@ -9,12 +9,12 @@ from syncret.providers.kit.golang import jsonpath
 
 
 def one(body: bytes, path: str) -> bytes:
-    """The value: the whole body, or what the path leads to."""
+    """The value: the whole body, or the value at the path."""
     return _text(jsonpath.parse(path).get(_parsed(body))) if path else body
 
 
 def members(body: bytes, path: str) -> dict[str, SecretBytes]:
-    """The members of the object that the body or the path is; a string is read as JSON once more."""
+    """The members of the object in the body or at the path; a string is parsed as JSON again."""
     found = _parsed(body)
     if path:
         found = jsonpath.parse(path).get(found)
@@ -41,7 +41,7 @@ def _parsed(body: bytes, where: str = "") -> Json:
 
 
 def _text(found: Json) -> bytes:
-    """One value as the operator writes it: numbers without decimals, of a list its first."""
+    """One value as the operator writes it: numbers without decimals, the first item of a list."""
     if is_list(found):
         if not found:
             raise Malformed("filter worked but didn't get any result", hint="is the entry there?")

@@ -8,7 +8,7 @@ from syncret.config.fields import Base64, CAProvider, Duration, Model, SecretKey
 
 _ACTION: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _ANYTHING: Final = re.compile(
-    r"\bindex\b|\$"  # a name that is computed
+    r"\bindex\b|\$"  # a computed name
     r"|\.remoteRef\s*[|)}-]|(?:^|[\s({])\.\s*[|)}-]"  # the reference, or everything, as a whole
 )
 
@@ -21,7 +21,7 @@ class WebhookNTLM(Model):
 
 
 class WebhookAuth(Model):
-    """A protocol by which the requests prove who asks; for all others a header is written."""
+    """How requests authenticate by NTLM; other methods are headers of the request."""
 
     ntlm: WebhookNTLM | None = None
 
@@ -29,7 +29,7 @@ class WebhookAuth(Model):
 
 
 class WebhookResult(Model):
-    """Where the value stands in the answer."""
+    """The place of the value in the response."""
 
     json_path: str = ""
     """A template of a JSONPath; absent: the whole body."""
@@ -38,7 +38,7 @@ class WebhookResult(Model):
 class WebhookSecret(Model):
     """A Secret whose keys the templates may use as `.<name>.<key>`.
 
-    It must carry the label `external-secrets.io/type: webhook`, so that no other Secret can be sent away.
+    It must have the label `external-secrets.io/type: webhook`, so that no other Secret can be sent elsewhere.
     """
 
     name: str
@@ -49,7 +49,7 @@ class WebhookSpec(Model):
     """A store behind any HTTP API."""
 
     url: str
-    """A template; what it inserts is escaped."""
+    """A template; inserted values are escaped."""
     method: str = ""
     """Absent: GET for reading, POST for pushing."""
     headers: dict[str, str] = {}
@@ -63,17 +63,17 @@ class WebhookSpec(Model):
 
 
 def depends_on_property(spec: WebhookSpec) -> bool:
-    """Whether requests may differ by property."""
+    """Whether requests may depend on the property."""
     return _mentions("property", (spec.url, spec.body, *spec.headers.values()))
 
 
 def depends_on_namespace(spec: WebhookSpec) -> bool:
-    """Whether requests, or what is taken from their answers, may differ by the namespace of who asks."""
+    """Whether requests, or the values of their responses, may depend on the namespace of the requester."""
     path = spec.result.json_path if spec.result else ""
     return _mentions("namespace", (spec.url, spec.body, path, *spec.headers.values()))
 
 
 def _mentions(name: str, templates: Iterable[str]) -> bool:
-    """Whether some template reads this part of the remote reference, or could."""
+    """Whether some template may use this part of the remote reference."""
     actions = (action for text in templates for action in _ACTION.findall(text))
     return any(name in action or _ANYTHING.search(action) for action in actions)

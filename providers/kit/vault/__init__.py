@@ -1,1 +1,1 @@
-"""What Vault and its fork OpenBao have in common: the wire, the token, and the key-value engine."""
+"""Code that Vault and its fork OpenBao share: requests, tokens, leases, and the key-value engine."""

@@ -1,8 +1,8 @@
-"""A Vault server as one store sees it: every request with a token that is good, one login for all of them.
+"""A client of a Vault server: all requests of a store share one token, which is renewed or replaced in time.
 
-The login happens when the block is entered, and again when the token ran out or was revoked; it is renewed
-ahead of its end. Leaving the block revokes a token that we got ourselves, unless it owns leases: what was
-delivered would die with it. Until then leases are renewed.
+Entering the block logs in; an expired or revoked token is replaced later. Leaving the block revokes a token
+that we created, unless it owns leases, since delivered credentials would be revoked with it. Until then
+leases are renewed.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ from syncret.providers.kit.vault.tokens import LeaseRenewer, Login, Token, heade
 from syncret.providers.kit.vault.wire import Adapter, Wire, require
 
 _LOOKUP_LIFETIME: Final = 5.0
-"""Seconds for which a token that was seen to be good is not looked up again."""
+"""Seconds for which a token that was found valid is not looked up again."""
 
 _MIN_RENEWED_SHARE: Final = 3
-"""Near the end that Vault sets to a token, renewals grow shorter: below a third of its first life, log in."""
+"""Near a token's maximum TTL, renewals get shorter: below a third of the first lifetime, log in instead."""
 
 
 class Vault:
     """Requests with a token. Use it as a context manager.
 
     Args:
-        wire: the way to the server; its `http` must be open.
+        wire: sends requests; its `http` must be open.
         login: how to log in; None sends no token, for a proxy that adds its own.
-        namespace: Vault's, of the requests.
+        namespace: Vault's namespace of the requests.
         auth_namespace: Vault's namespace of the login and the token.
         now: the wall clock.
     """
@@ -70,10 +70,10 @@ class Vault:
         body: Json = None,
         wrapped: bool = False,
     ) -> Reply | Absent:
-        """The answer to one request; `path` is quoted and stands below /v1.
+        """The response to one request; `path` is quoted and relative to /v1.
 
-        With `wrapped` an answer that comes wrapped stays so. Raises SyncError; Denied where the token's
-        policies do not allow it.
+        With `wrapped` a wrapped response is not unwrapped. Raises SyncError; Denied if the token's
+        policies do not allow the request.
         """
 
         async def attempt(token: Token | None) -> Reply | Absent:
@@ -96,17 +96,17 @@ class Vault:
         return await attempt(None) if self._login is None else await self._tokens.use(attempt)
 
     async def write(self, path: str, body: Json, *, doing: str) -> Reply:
-        """As `call`, for a write: nothing can be absent."""
+        """As `call`, for a write: the response cannot be absent."""
         return require(await self.call("POST", path, doing=doing, body=body), doing)
 
     async def _renew_lease(self, lease: str) -> float:
-        """With the token of now, which is renewed on the way; one that was replaced took its leases along."""
+        """Renew a lease with the current token; the leases of a replaced token have ended with it."""
         token = None if self._login is None else await self._tokens.get()
         reply = await requests.renew_lease(self._adapter("renewing a lease", token, self._namespace), lease)
         return self._lease_seconds(reply) if reply.document.get("renewable") is True else 0.0
 
     async def revoke_lease(self, lease: str) -> None:
-        """End a lease, and what was made for it."""
+        """Revoke a lease, and the credentials that it belongs to."""
         doing = "revoking the lease"
         token = None if self._login is None else await self._tokens.get()
         try:
@@ -116,7 +116,7 @@ class Vault:
         raise await self._explain_forbidden(token, doing)
 
     async def look_up(self) -> Reply:
-        """What our token is. Raises Denied where it is not good."""
+        """The properties of our token. Raises Denied if it is not valid."""
         doing = "looking up the token"
         token = None if self._login is None else await self._tokens.get()
         try:
@@ -142,7 +142,7 @@ class Vault:
         try:
             await requests.revoke(self._adapter("revoking the token", token))
         except (Refused, Rejected):
-            return  # it is gone already, or is of a kind that cannot be revoked
+            return  # already expired, or of a type that cannot be revoked
 
     def _adapter(self, doing: str, token: Token | None = None, namespace: str | None = None) -> Adapter:
         target = self._auth_namespace if namespace is None else namespace
@@ -154,7 +154,7 @@ class Vault:
         if isinstance(found, Absent):
             return found
         reply = found if wrapped else await self._wire.unwrap(found, doing=doing, namespace=self._namespace)
-        # What hangs on our token: a lease, a token made with it, a wrapped answer.
+        # These end with our token: a lease, a child token, a wrapped response.
         lease = reply.text("lease_id")
         self._owns_leases = self._owns_leases or bool(lease or reply.part("auth") or reply.part("wrap_info"))
         if lease and reply.document.get("renewable") is True:
@@ -163,7 +163,7 @@ class Vault:
 
     # -- the token
     async def _token(self) -> ExpiringValue[Token]:
-        """The one we hold, renewed, or another."""
+        """The current token, renewed, or a new one."""
         held = self._tokens.current
         token = (
             None
@@ -207,7 +207,7 @@ class Vault:
         return token
 
     def _lease_seconds(self, reply: Reply) -> float:
-        """Seconds of a lease, which ends with the token that it was given to."""
+        """The duration of a lease, which ends with its token at the latest."""
         held = self._tokens.current
         seconds = float(number(reply.document.get("lease_duration")))
         return seconds if held is None else min(seconds, self._seconds_left(held))
@@ -219,20 +219,20 @@ class Vault:
         return self._seconds_left(token) <= 0
 
     async def _explain_forbidden(self, token: Token | None, doing: str) -> SyncError:
-        """Why Vault answered 403: it says the same for a token that ended and for a policy that forbids."""
+        """The error for a 403, which Vault returns for expired tokens and for missing permissions alike."""
         forbidden = Denied(
             f"{doing}: permission denied",
             hint="a policy of the store's token must allow it, and path in the store must be right",
         )
         if token is None or self._lookup_forbidden:
             return forbidden
-        async with self._lookup_lock:  # one who asks, for all who were refused together
+        async with self._lookup_lock:  # one lookup for all concurrent calls
             if self._tokens.current is not token:
                 return self._invalid_token(doing)
             token_seen, moment = self._looked_up or (None, 0.0)
             if token_seen is token and self._now() - moment <= _LOOKUP_LIFETIME:
                 if self._replaced_invalid_token:
-                    # A new token fares no better. If it may not look itself up, nothing can be learned so.
+                    # A new token is refused too. If it may not look itself up either, lookups are useless.
                     self._replaced_invalid_token = False
                     self._lookup_forbidden = not await self._can_look_up(token, doing)
                 return forbidden

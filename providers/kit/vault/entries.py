@@ -1,9 +1,7 @@
-"""Where an entry of a key-value engine stands: from a remote key to the path that is asked.
+"""Entries of a key-value engine: the path of a remote key, and the values and properties of a response.
 
-A store may name the mount (`path`) or leave it to its keys, and keys are written with or without the mount
-and with or without the `data/` of version 2. All of these mean the same entry.
-
-Values out of what an engine answered, without a call: as Go writes them, the same bytes for everyone.
+A store may name the mount (`path`) or leave it to its keys, and keys may be written with or without the mount
+and with or without the `data/` of version 2. All of these mean the same entry. Values are formatted as by Go.
 """
 
 from collections.abc import Mapping
@@ -20,19 +18,19 @@ from syncret.providers.kit.golang import json as gojson
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The members of one entry, numbers as they were written."""
+    """The members of one entry, numbers as in the response."""
 
     data: Mapping[str, Json] = field(repr=False)
 
     def document(self) -> bytes:
-        """All of it, as one JSON object."""
+        """The entry as one JSON object."""
         return gojson.marshal(dict(self.data)).encode()
 
 
 def value(payload: Payload, name: str, *, paths: bool = True) -> SecretBytes:
-    """The whole entry as JSON; or a member of just this name; or, with `paths`, what the path leads to.
+    """The whole entry as JSON; or the member of this name; or, with `paths`, the value at a path.
 
-    Raises Malformed where there is no such property: that is a mistake, not an entry that was deleted.
+    Raises Malformed for a property that does not exist: a mistake, not a deleted entry.
     """
     if not name:
         return SecretBytes(payload.document())
@@ -45,7 +43,7 @@ def value(payload: Payload, name: str, *, paths: bool = True) -> SecretBytes:
 
 
 def fields(document: SecretBytes) -> SecretMap:
-    """A JSON object as a map of values: numbers pass through a float, as they do in ESO."""
+    """A JSON object as a map of values. As in ESO, numbers are converted to floats."""
     try:
         members = gojson.unmarshal_object(document.raw)
     except Malformed as error:
@@ -71,7 +69,7 @@ class Place(NamedTuple):
 class Engine:
     """A key-value engine of one version; `mount` is empty where keys begin with it.
 
-    With `literal` a key is never taken to repeat the mount.
+    With `literal`, a key that starts with the mount is not shortened.
     """
 
     mount: str
@@ -84,7 +82,7 @@ class Engine:
         return self.version == "v2"
 
     def place(self, key: str) -> Place:
-        """The entry that a remote key means."""
+        """The entry of a remote key."""
         if self.mount and self.literal:
             return Place(self.mount, key)
         if self.mount:
@@ -100,20 +98,20 @@ class Engine:
         return Place(mount, path)
 
     def value_path(self, key: str) -> str:
-        """Where its value is read and written."""
+        """The path of its value."""
         place = self.place(key)
         return joined(place.mount, "data" if self.versioned else "", place.path)
 
     def metadata_path(self, key: str) -> str:
-        """Where its metadata are; in version 1 the entry itself."""
+        """The path of its metadata; in version 1 that of the entry itself."""
         place = self.place(key)
         return joined(place.mount, "metadata" if self.versioned else "", place.path)
 
 
 def joined(*parts: str) -> str:
-    """Parts of a path as one, quoted. Empty segments vanish, as in Vault's own client.
+    """Parts of a path, joined and quoted. Empty segments are dropped, as in Vault's own client.
 
-    Raises Malformed for `.` and `..`, by which a key would reach out of its engine.
+    Raises Malformed for `.` and `..`, with which a key could leave its engine.
     """
     segments = [segment for part in parts for segment in part.split("/") if segment]
     if {".", ".."} & set(segments):

@@ -1,4 +1,4 @@
-"""A key-value engine behind a Vault client: entries, their metadata, and what is below a path."""
+"""A key-value engine of a Vault server: entries, their metadata, and lists."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,16 +11,16 @@ from syncret.providers.kit.batching import map_concurrently
 from syncret.providers.kit.vault.entries import Engine, Version, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, number
 
-if TYPE_CHECKING:  # hvac is slow to import, and the table of capabilities needs none of it
+if TYPE_CHECKING:  # hvac is slow to import, and not needed to list providers
     from syncret.providers.kit.vault.client import Vault
 
 _SYSTEM: Final = ("created_time", "current_version", "delete_version_after")
 _MAX_DEPTH: Final = 64
-"""Folders within folders. Vault has no bound of its own."""
+"""The deepest nesting of folders that is listed; Vault has no limit."""
 
 
 class Entry(NamedTuple):
-    """What stands there: its members (None: nothing, or deleted), and the version that a write replaces."""
+    """An entry: its members (None: missing or deleted), and the version that a write replaces."""
 
     data: Document | None
     version: int = 0
@@ -34,7 +34,7 @@ class KeyValues:
     engine: Engine
 
     async def read(self, key: str, version: str = "") -> Entry:
-        """One entry, in its newest version or the one that is named."""
+        """One entry, by default its newest version."""
         query = {"version": version} if version else None
         path = self.engine.value_path(key)
         found = await self.vault.call("GET", path, doing=f"reading {key}", query=query)
@@ -51,7 +51,7 @@ class KeyValues:
         return Entry(_object(data["data"], key), number(member(data, "metadata").get("version")))
 
     async def metadata(self, key: str) -> Mapping[str, str] | None:
-        """What is known of an entry beside its value, custom metadata included; None where there is none."""
+        """The metadata of an entry, including custom metadata; None if it does not exist."""
         found = await self.vault.call(
             "GET", self.engine.metadata_path(key), doing=f"reading metadata of {key}"
         )
@@ -63,9 +63,9 @@ class KeyValues:
         return known | {name: _text(each) for name, each in member(data, "custom_metadata").items()}
 
     async def list_below(self, path: str, *, recursive: bool = True) -> list[str] | None:
-        """The keys below a path, which is empty or ends with a slash; those of folders end with one too.
+        """The keys below a path, which is empty or ends with a slash, as those of folders do.
 
-        None where there is no such path: Vault has no folders without entries.
+        None if there is no such path: Vault has no empty folders.
         """
         keys: list[str] = []
         folders = [path]
@@ -75,7 +75,7 @@ class KeyValues:
                 return None
             folders.clear()
             for folder, found in listed:
-                names = found or ()  # another may have emptied it meanwhile
+                names = found or ()  # it may have been emptied meanwhile
                 keys += [folder + name for name in names if not (recursive and name.endswith("/"))]
                 folders += [folder + name for name in names if recursive and name.endswith("/")]
             if not folders:
@@ -83,12 +83,12 @@ class KeyValues:
         raise Malformed(f"there are more than {_MAX_DEPTH} folders within each other", hint="set find.path")
 
     async def mounted_engine(self) -> tuple[str, Version] | None:
-        """What kind of engine is mounted there, and its version; None where there is none."""
+        """Type and version of the mounted engine; None if nothing is mounted."""
         mount = self.engine.mount
         path = joined("sys/mounts", mount)
         try:
             found = await self.vault.call("GET", path, doing=f"looking at mount {mount}")
-        except Rejected:  # what Vault says of a mount that it does not have
+        except Rejected:  # Vault's response for a mount that does not exist
             return None
         if isinstance(found, Absent) or found.data is None:
             return None

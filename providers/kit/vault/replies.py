@@ -1,4 +1,4 @@
-"""What Vault answers, and what its statuses mean. No message repeats Vault's own words: they may quote."""
+"""Responses of Vault, and the errors for its statuses. Messages never quote Vault, which may quote values."""
 
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -24,57 +24,57 @@ ACCEPTED: Final = frozenset(
         _STANDBY,
     }
 )
-"""Statuses that mean something else here than elsewhere."""
+"""Statuses with a special meaning at Vault."""
 
 _STALE: Final = "check-and-set parameter did not match"
 _CAS_WANTED: Final = "check-and-set parameter required"
 
 
 class Refused(Denied):
-    """Status 403: the token is not valid, or its policies do not allow this. Vault does not say which."""
+    """Status 403: the token is invalid, or its policies forbid the request; Vault does not say which."""
 
 
 class Rejected(Malformed):
-    """Status 400: Vault does not accept what it was sent."""
+    """Status 400: Vault does not accept the request."""
 
 
 class Stale(Unavailable):
-    """A write named a version that is not the newest any more: read again, then write again."""
+    """Check-and-set failed: the entry was changed since it was read. Read again, then write again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer, decoded: numbers are as they were written."""
+    """One response, decoded; numbers keep their text."""
 
     document: Document = field(repr=False)
 
     def part(self, name: str) -> Document:
-        """A member that is an object; empty where it is none."""
+        """A member that is an object; empty if it is none."""
         found = self.document.get(name)
         return found if is_object(found) else {}
 
     def text(self, name: str) -> str:
-        """A member that is a string; empty where it is none."""
+        """A member that is a string; empty if it is none."""
         found = self.document.get(name)
         return found if isinstance(found, str) else ""
 
     @property
     def data(self) -> Document | None:
-        """The payload; None where there is none."""
+        """The payload; None if there is none."""
         found = self.document.get("data")
         return found if is_object(found) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Vault said that nothing is there; `version` is that of a deleted entry, 0 where there never was one."""
+    """There is no such entry; `version` is that of a deleted one, 0 if there never was one."""
 
     version: int = 0
 
 
 def read(answer: Answer) -> Reply | Absent:
-    """The answer's meaning. Raises SyncError for what is neither an answer nor absence."""
-    if 200 <= answer.status < 300:  # noqa: PLR2004  # HTTP's own numbers
+    """Decode a response. Raises SyncError for errors other than absence."""
+    if 200 <= answer.status < 300:  # noqa: PLR2004  # statuses of HTTP
         return Reply(_document(answer) if answer.body else {})
     if answer.status == HTTPStatus.NOT_FOUND:
         return _not_found(answer)
@@ -86,7 +86,7 @@ def _document(answer: Answer) -> Document:
     try:
         found = gojson.unmarshal(answer.body, keep_numbers=True)
     except Malformed:
-        answer.json()  # says what it is instead
+        answer.json()  # raises Malformed if it is no JSON
         raise
     if is_object(found):
         return found
@@ -96,7 +96,7 @@ def _document(answer: Answer) -> Document:
 
 
 def _not_found(answer: Answer) -> Absent:
-    """Absence is what Vault says with an empty list of errors; all else with this status is a mistake."""
+    """A 404 with an empty list of errors is absence; any other 404 is a mistake."""
     document = _document(answer)
     if is_object(document.get("data")):
         return Absent(number(member(document["data"], "metadata").get("version")))
@@ -144,7 +144,7 @@ def _bad_request(answer: Answer) -> SyncError:
 
 
 def number(value: object) -> int:
-    """A whole number of an answer; 0 where it is none."""
+    """An integer of a response; 0 if it is none."""
     try:
         return int(value) if isinstance(value, str | int) else 0
     except ValueError:

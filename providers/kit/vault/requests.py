@@ -1,8 +1,8 @@
-"""The calls of hvac that are used: the allow-list. Whatever is not here goes over the wire without hvac.
+"""The calls of hvac that we use; all other requests are sent without hvac.
 
-Left out on purpose: `Client` (see `wire`); `userpass.login`, which puts the user name into the path
-unquoted; `cert.login`, which hands files to `requests`; `aws.iam_login`, which signs for the global endpoint
-whatever the region; and the key-value classes, whose paths are not those of a store.
+Not used on purpose: `Client` (see `wire`); `userpass.login`, which does not quote the user name in the path;
+`cert.login`, which passes files to `requests`; `aws.iam_login`, which signs for the global endpoint in any
+region; and the key-value classes, whose paths are not those of a store.
 """
 
 from collections.abc import Mapping
@@ -52,32 +52,32 @@ async def ldap(adapter: Adapter, mount: str, username: str, password: str) -> Re
 
 
 async def user_pass(adapter: Adapter, mount: str, username: str, password: str) -> Reply:
-    """The same request as LDAP's, and quoted like it."""
+    """The same request as that of LDAP, with the user name quoted."""
     return await Ldap(adapter).login(username, password, mount_point=mount)
 
 
 async def aws_iam(adapter: Adapter, mount: str, role: str, request: Mapping[str, str]) -> Reply:
-    """`request` is what Vault shall send to AWS in our name, signed by us."""
+    """`request` is the signed request that Vault forwards to AWS."""
     return await adapter.login(f"/v1/auth/{joined(mount)}/login", json={"role": role, **request})
 
 
 async def cert(adapter: Adapter, mount: str, role: str) -> Reply:
-    """The certificate itself is that of the connection."""
+    """The client certificate is that of the connection."""
     return await adapter.login(f"/v1/auth/{joined(mount)}/login", json={"name": role} if role else {})
 
 
 async def look_up(adapter: Adapter) -> Reply:
-    """What the token is."""
+    """The properties of the token."""
     return await Token(adapter).lookup_self()
 
 
 async def renew(adapter: Adapter) -> Reply:
-    """Another life for the token."""
+    """Renew the token."""
     return await Token(adapter).renew_self()
 
 
 async def revoke(adapter: Adapter) -> None:
-    """The end of the token, and of every lease that it was given."""
+    """Revoke the token, and all its leases."""
     await Token(adapter).revoke_self()
 
 

@@ -1,9 +1,7 @@
-"""Tokens and the logins that give them: what is known of a token, and what a login's answer makes of it.
+"""Vault tokens and logins, and the renewal of leases of dynamic credentials while a store is in use.
 
-Keeps the leases of what was read alive while the store is in use: dynamic credentials end with theirs.
-
-Of each path the newest lease is renewed, after two thirds of its time, until Vault renews it no more. A
-former one runs out by itself: whoever has not refreshed since still uses what it stands for.
+The newest lease of each path is renewed after two thirds of its duration, until Vault refuses. An older lease
+is left to expire, since an object that was not refreshed since may still use its credentials.
 """
 
 import asyncio
@@ -21,7 +19,7 @@ from syncret.providers.kit.vault.wire import Adapter
 
 _RENEW_AFTER: Final = 2 / 3
 _MAX_LEASES: Final = 1000
-"""Leases that are kept. Beyond them the oldest is let go."""
+"""The most leases that are renewed; then the oldest is left to expire."""
 
 _PAUSES: Final = Doubling(10.0, 60.0)
 """Between the attempts to renew a lease if there was no answer."""
@@ -36,10 +34,10 @@ class _Lease:
 
 
 class LeaseRenewer:
-    """The leases of one client. `close` must follow.
+    """Renews the leases of one client, until `close`.
 
     Args:
-        renew: renews one lease and tells its seconds from now, 0 if it is renewed no more. Raises SyncError.
+        renew: renews one lease; returns its seconds from now, 0 if it cannot be renewed. Raises SyncError.
     """
 
     def __init__(self, renew: Callable[[str], Awaitable[float]]) -> None:
@@ -49,7 +47,7 @@ class LeaseRenewer:
         self._task: asyncio.Task[None] | None = None
 
     def track(self, path: str, lease: str, seconds: float) -> None:
-        """What was read at the path came with this lease."""
+        """Renew this lease from now on, instead of an earlier one of the path."""
         self._leases.pop(path, None)
         if len(self._leases) >= _MAX_LEASES:
             del self._leases[next(iter(self._leases))]
@@ -59,11 +57,11 @@ class LeaseRenewer:
             self._task = asyncio.create_task(self._run(), name="vault leases")
 
     async def close(self) -> None:
-        """Renew nothing any more."""
+        """Stop renewing."""
         if self._task is None:
             return
         self._task.cancel()
-        await asyncio.wait([self._task])  # not the task itself: whoever closes may be cancelled, too
+        await asyncio.wait([self._task])  # not the task itself: the caller may be cancelled too
         if not self._task.cancelled():
             self._task.result()
 
@@ -87,7 +85,7 @@ class LeaseRenewer:
         try:
             pause = await self._renew(held.lease) * _RENEW_AFTER
         except (Denied, Malformed):
-            pause = 0.0  # it has ended, or may not be renewed
+            pause = 0.0  # expired, or not renewable
         except SyncError:
             failures = held.failures + 1
             pause = _PAUSES.pause(failures)
@@ -99,25 +97,25 @@ class LeaseRenewer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Token:
-    """A token and what is to be done with it."""
+    """A token, its lifetime, and whether it is renewed and revoked."""
 
     value: str = field(repr=False)
     lifetime: float = 0.0
-    """Seconds at its first; 0: it does not end, or somebody else minds it."""
+    """Seconds when it was issued; 0: it does not expire, or is not renewed by us."""
     expires: float | None = None
     renewable: bool = False
     ours: bool = False
-    """Whether we logged in for it, and so may revoke it."""
+    """Whether we created it by a login, and so may revoke it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """One way to log in. `run` gives the login's reply, or a token that somebody else made."""
+    """One login method. `run` returns the response of the login, or an existing token from a Secret."""
 
     method: str
     run: Callable[[Adapter], Awaitable[Reply | SecretBytes]]
     remedy: str
-    """What to look at when Vault refuses it."""
+    """The hint if Vault refuses the login."""
 
     @property
     def doing(self) -> str:
@@ -125,7 +123,7 @@ class Login:
 
 
 def token_of(auth: Mapping[str, Json], now: float, lifetime: float = 0.0) -> Token:
-    """The token of an answer's `auth`; `lifetime` is that of the token which it renews."""
+    """The token in the `auth` of a response; `lifetime` is that of the renewed token."""
     value = auth.get("client_token")
     seconds = number(auth.get("lease_duration"))
     return Token(
@@ -138,7 +136,7 @@ def token_of(auth: Mapping[str, Json], now: float, lifetime: float = 0.0) -> Tok
 
 
 def header(token: SecretBytes, doing: str) -> str:
-    """A token as a header can hold it: as it stands in the Secret, but for a line break at its end."""
+    """The token of a Secret as a header value, without surrounding white space. Raises Malformed."""
     text = token.raw.decode("ascii", "replace").strip()
     if text and text.isprintable() and text.isascii():
         return text
@@ -146,7 +144,7 @@ def header(token: SecretBytes, doing: str) -> str:
 
 
 def missing_token(doing: str, *, needs_more: bool) -> SyncError:
-    """Why a login that was answered is none."""
+    """The error for the response of a login that has no token."""
     if needs_more:
         return Denied(f"{doing}: Vault wants a second factor", hint="use a login that needs none")
     return Malformed(

@@ -1,13 +1,12 @@
-"""One request to Vault: headers, namespace, state, unwrapping; and the adapter through which hvac sends.
+"""Sends requests to Vault: headers, namespace, consistency state, unwrapping; and the adapter for hvac.
 
-hvac is written for `requests`: its `Client` judges answers as soon as a call returns, which with an
-asynchronous adapter is before there is any. Only its small API classes are used, each of which does no more
-than turn its arguments into one request of the adapter; `syncret.providers.kit.vault.requests` says which.
+hvac is written for `requests`: its `Client` inspects responses as soon as a call returns, but an asynchronous
+adapter has none yet. So only its small API classes are used, each of which converts its arguments into one
+request of the adapter (`syncret.providers.kit.vault.requests`).
 
-Read-your-writes on a cluster whose standbys lag behind: the states that Vault reports are sent back to it.
-
-A write is answered with `X-Vault-Index`, an opaque state. A node that is asked with it and has not got that
-far answers 412, or hands the request to the active node where `X-Vault-Inconsistent` asks for that.
+For read-your-writes on a cluster with lagging standbys, states that Vault reports (`X-Vault-Index`) are sent
+back to it. A node that has not reached the state answers 412, or forwards the request to the active node if
+`X-Vault-Inconsistent` asks for that.
 """
 
 from base64 import b64decode
@@ -34,7 +33,7 @@ class _State(NamedTuple):
     replicated: int
 
     def reaches(self, other: "_State") -> bool:
-        """Whether whoever has seen this one has seen the other too."""
+        """Whether this state includes the other one."""
         return (
             self.cluster == other.cluster
             and self.local >= other.local
@@ -43,7 +42,7 @@ class _State(NamedTuple):
 
 
 class Index:
-    """The newest state that was seen."""
+    """The newest state that Vault has reported."""
 
     __slots__ = ("_state", "_text")
 
@@ -52,11 +51,11 @@ class Index:
         self._state: _State | None = None
 
     def headers(self) -> dict[str, str]:
-        """What a request carries."""
+        """The headers of a request."""
         return {"X-Vault-Index": self._text} if self._text else {}
 
     def note(self, text: str | None) -> None:
-        """Take in the state of an answer, unless a node gave it that lags; what is no state is left out."""
+        """Record the state of a response, unless it is older, or no state."""
         new = _parsed(text) if text else None
         if text and new is not None and not (self._state is not None and self._state.reaches(new)):
             self._text, self._state = text, new
@@ -78,7 +77,7 @@ UNWRAP: Final = "sys/wrapping/unwrap"
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The way to one server, without any token. `index` is None where states are not followed."""
+    """Sends requests to one server. `index` is None if states are not tracked."""
 
     http: Http
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -95,7 +94,7 @@ class Wire:
         query: Mapping[str, str | tuple[str, ...]] | None = None,
         body: Json = None,
     ) -> Reply | Absent:
-        """The answer, decoded; `path` is quoted and stands below /v1. Raises SyncError."""
+        """The decoded response; `path` is quoted and relative to /v1. Raises SyncError."""
         headers = {"X-Vault-Request": "true", **self.headers}
         if token:
             headers["X-Vault-Token"] = token
@@ -113,7 +112,7 @@ class Wire:
         return replies.read(answer)
 
     async def unwrap(self, reply: Reply, *, doing: str, namespace: str) -> Reply:
-        """The reply itself, or what is in it where it came wrapped (`X-Vault-Wrap-TTL` among the headers)."""
+        """The reply, unwrapped if it was wrapped (because of a header `X-Vault-Wrap-TTL`)."""
         inner = reply.part("wrap_info").get("token")
         if not isinstance(inner, str) or reply.data is not None or reply.part("auth"):
             return reply
@@ -123,12 +122,12 @@ class Wire:
 
 
 def without(headers: Mapping[str, str], name: str) -> dict[str, str]:
-    """The headers but one; `name` is in lower case."""
+    """The headers without one; `name` is in lower case."""
     return {key: value for key, value in headers.items() if key.lower() != name}
 
 
 def require(found: Reply | Absent, doing: str) -> Reply:
-    """What must be there: a path of Vault's own, not an entry that may be missing."""
+    """The reply of a path that always exists. Raises SyncError if Vault reports absence."""
     if isinstance(found, Absent):
         raise Malformed(f"{doing}: Vault knows no such path", hint="check the mount path and the namespace")
     return found
@@ -136,7 +135,7 @@ def require(found: Reply | Absent, doing: str) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """What hvac's API classes take for their adapter. It serves one act, with one token in one namespace."""
+    """The adapter of hvac's API classes, for one action with one token in one namespace."""
 
     wire: Wire
     doing: str
@@ -147,7 +146,7 @@ class Adapter:
         return await self._send("GET", url)
 
     async def post(self, url: str, json: Json = None, wrap_ttl: str | None = None) -> Reply:
-        """`wrap_ttl` is hvac's; none of the calls that are allowed sets it."""
+        """`wrap_ttl` is part of hvac's signature; no call that we use sets it."""
         del wrap_ttl
         return await self._send("POST", url, json)
 
@@ -155,7 +154,7 @@ class Adapter:
         return await self._send("PUT", url, json)
 
     async def login(self, url: str, use_token: bool = True, json: Json = None) -> Reply:  # noqa: FBT001, FBT002  # hvac's
-        """What becomes of the token is not hvac's business."""
+        """As `post`: hvac does not keep the token."""
         del use_token
         return await self._send("POST", url, json)
 

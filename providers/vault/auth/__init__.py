@@ -1,4 +1,4 @@
-"""The ways to log in to Vault, one module each, and which of them a store uses."""
+"""The login methods of Vault, and the choice of a store's method."""
 
 from functools import partial
 from typing import Final

@@ -1,8 +1,7 @@
-"""Where the credentials of AWS for a login come from: a ServiceAccount's role, a Secret, or our own pod.
+"""Login with AWS credentials: Vault forwards our signed request to AWS STS, which returns our identity.
 
-They are drawn for each login anew, so none of them has to be renewed.
-
-Credentials of AWS: Vault hands a request that we signed to AWS's STS, which tells it who we are.
+The credentials come from a ServiceAccount's role, a Secret, or our own pod, anew for each login, so that none
+has to be renewed.
 """
 
 import os
@@ -49,7 +48,7 @@ class AwsKeys:
 
 
 class Signed(msgspec.Struct, frozen=True):
-    """A request that proves who signed it."""
+    """A signed request."""
 
     url: str
     headers: dict[str, str]
@@ -63,7 +62,7 @@ class _PodKeys(msgspec.Struct, rename="pascal"):
 
 
 async def credentials_of(method: VaultIam, region: str, context: OpenContext) -> AwsKeys:
-    """The first source that is configured, and then the role that is assumed with it."""
+    """The keys of the first configured source, after assuming the role of the spec."""
     async with Http(now=context.now) as http:
         found = await _first_configured(method, region, context, http)
         if not method.role:
@@ -81,7 +80,7 @@ async def credentials_of(method: VaultIam, region: str, context: OpenContext) ->
 def signed(
     keys: AwsKeys, region: str, body: str, *, now: float, headers: Mapping[str, str] | None = None
 ) -> Signed:
-    """A request to the region's STS."""
+    """A signed request to the region's STS."""
     url = sts_url(region)
     proof = aws_requests.signed(
         url,
@@ -97,9 +96,9 @@ def signed(
 
 
 def sts_url(region: str) -> str:
-    """Where AWS's token service is: `AWS_STS_ENDPOINT`, or that of the region.
+    """The URL of STS: `AWS_STS_ENDPOINT`, or that of the region.
 
-    Raises Malformed for a region that is none: it is a part of the host, which receives the daemon's tokens.
+    Raises Malformed for an invalid region, as it becomes part of the host that receives the daemon's tokens.
     """
     if not _REGION.fullmatch(region):
         raise Malformed("auth.iam.region is no region of AWS", hint="write its code, such as eu-west-1")
@@ -160,7 +159,7 @@ async def _from_pod(http: Http, url: str) -> AwsKeys:
 async def _request_keys(http: Http, url: str, headers: Mapping[str, str], body: Body, doing: str) -> AwsKeys:
     answer = await http.request("POST", url, doing=doing, headers=headers, body=body)
     try:
-        document = ET.fromstring(answer.body)  # noqa: S314  # bounded in size, and whoever wrote it hands out keys
+        document = ET.fromstring(answer.body)  # noqa: S314  # bounded in size, and from a server that issues our keys
         given = document.find(f".//{_NAMES}Credentials")
     except ET.ParseError:
         given = None

@@ -1,7 +1,4 @@
-"""A service account of Google: by a JWT that its key signs, or by what the metadata server says.
-
-GKE's workload identity: a ServiceAccount's token is exchanged for Google's, which signs the login.
-"""
+"""Login as a Google service account, with a JWT that its key, Google's API or the metadata server signs."""
 
 import os
 from typing import Final

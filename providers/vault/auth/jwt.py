@@ -1,8 +1,6 @@
-"""A JWT that an issuer signed whom Vault trusts: from a Secret, or issued for a ServiceAccount.
+"""Login with a JWT (methods `jwt` and `kubernetes`): issued for a ServiceAccount, from a Secret, or our own.
 
 Vault's method `oidc` takes the same request; so does `azure` for a token of a managed identity or a workload.
-
-The token of a ServiceAccount: issued for this login, or from a Secret, or the daemon's own.
 """
 
 from typing import Final

@@ -1,12 +1,6 @@
-"""A TLS client certificate. The connection carries it, so it is read where the connection is set up.
+"""Logins with static credentials: AppRole, LDAP, userpass, a token from a Secret, a TLS client certificate.
 
-AppRole: the role's ID and a secret ID.
-
-User name and password of an LDAP directory, which Vault asks.
-
-A token from a Secret. Whoever wrote it renews it and writes the next one.
-
-User name and password known to Vault itself.
+A token from a Secret is not renewed. The client certificate is read when the connection is opened (`pair`).
 """
 
 from syncret.config.fields import SecretKeySelector
