@@ -7,9 +7,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import KINDS
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
+from syncret.daemon.core.plan.actions import Action, Options
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
@@ -18,8 +20,8 @@ from syncret.daemon.engine.reconciler import Reconciler
 from syncret.daemon.engine.reconcilers.context import (
     EventRecorder,
     NullEventRecorder,
-    Options,
     ReconcilerContext,
+    ignore_action,
 )
 from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReconciler
 from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
@@ -47,6 +49,8 @@ class EngineOverrides(Struct, frozen=True, kw_only=True):
     writer: ObjectWriter | None = None
     observer: Observer | None = None
     events: EventRecorder = field(default_factory=NullEventRecorder)
+    applied: Callable[[ObjectRef, Action], object] = ignore_action
+    """Called for each write of a plan that changed something, with the object that was run."""
     faults: Faults | None = None
     substitute: Substitute | None = None
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
@@ -97,6 +101,7 @@ async def run_engine(
             clock=clock,
             templates=templates,
             events=hooks.events,
+            applied=hooks.applied,
             options=Options(
                 controller_class=settings.controller_class,
                 allow_generic_targets=settings.allow_generic_targets,

@@ -1,22 +1,22 @@
-"""Writes and deletes what an ExternalSecret targets.
+"""Carries out the actions of a plan, and publishes what a run reports."""
 
-Finalizers: an object does not go before it has been cleaned up after.
-"""
-
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.ownership import CREATED_BY, MANAGED, Refusal, controlled_by, created_by
+from syncret.daemon.core.plan.actions import Action, Report, Verb, is_carried_out
 from syncret.daemon.core.secret import field_manager, within_immutable
 from syncret.daemon.core.target import TargetForm, form_of
+from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.templates import rendering_for
 from syncret.daemon.engine.writes import Writes, delete_if_there
-from syncret.daemon.homes.contract import NotFound, StoredObject
+from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, OutcomeUnknown, StoredObject
+from syncret.providers.errors import SyncError
 
 
 class _Finalizers(msgspec.Struct):
@@ -53,6 +53,93 @@ async def report_status(
     seen = context.inventory.get(ref)
     if seen is not None and seen.uid == uid:
         await writes.update_status(seen, status)
+
+
+class RefusedAction(NamedTuple):
+    """The write at which a plan ended, and why."""
+
+    action: Action
+    error: HomeError
+
+
+async def apply(
+    context: ReconcilerContext, writes: Writes, run: ObjectRef, actions: Iterable[Action]
+) -> RefusedAction | None:
+    """Carry out the actions in their order, up to the first that the home refuses.
+
+    Raises Conflict where an object is not as it was when its action was decided: decide again.
+    """
+    for action in actions:
+        try:
+            done = await _carry_out(writes, action)
+        except Conflict:
+            raise
+        except HomeError as error:
+            return RefusedAction(action, error)
+        if done:
+            context.applied(run, action)
+            if action.event is not None:
+                reason, message, warning = action.event
+                context.events.event(run, warning=warning, reason=reason, message=message)
+    return None
+
+
+async def _carry_out(writes: Writes, action: Action) -> bool:
+    """Whether the write changed anything."""
+    try:
+        return await _write(writes, action)
+    except OutcomeUnknown:
+        found = await writes.get(action.ref)
+        if is_carried_out(action, None if found is None else found.document):
+            return True
+        raise
+    except NotFound as error:
+        if action.verb is Verb.DELETE:
+            return False
+        raise Conflict(f"{action.ref}: the object is gone") from error
+
+
+async def _write(writes: Writes, action: Action) -> bool:
+    document, before = action.document or {}, _version(action)
+    match action.verb:
+        case Verb.CREATE:
+            await writes.create(document, field_manager=action.field_manager)
+        case Verb.UPDATE:
+            stored = await writes.update(document, field_manager=action.field_manager)
+            # What the home fills in makes them differ; the same version means that nothing was written.
+            return stored.resource_version != before.resource_version
+        case Verb.DELETE:
+            await writes.delete(before)
+        case Verb.SET_FINALIZERS:
+            await writes.set_finalizers(before, member(document, "metadata").get("finalizers") or ())
+    return True
+
+
+def _version(action: Action) -> StoredObject:
+    """The version that the action was decided on, as far as a write names it."""
+    metadata = member(action.before or {}, "metadata")
+    uid, version = metadata.get("uid", ""), metadata.get("resourceVersion", "")
+    return StoredObject(ref=action.ref, uid=uid, resource_version=version, data=b"")
+
+
+async def publish(context: ReconcilerContext, writes: Writes, seen: StoredObject, report: Report) -> Outcome:
+    """Publish what a run came to for this version of its object.
+
+    The status comes last: if it can only be written later, everything else has been published already.
+    Raises Conflict where the object has another spec by now.
+    """
+    if report.last_error is None:
+        context.memory.succeeded(seen.ref, report.origins)
+    else:
+        context.memory.failed(seen.ref, report.last_error)
+    for reason, message, warning in report.events:
+        context.events.event(seen.ref, warning=warning, reason=reason, message=message)
+    if report.status is not None:
+        await writes.update_status(seen, report.status)
+    failure = report.failure
+    if failure is not None and not isinstance(failure, SyncError | HomeError):
+        raise failure
+    return Outcome(report.next_due, failure=failure)
 
 
 class TargetWriter:

@@ -12,7 +12,7 @@ What every reconciler works with. Nothing of it is global: a test builds its own
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from sys import intern
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct, field
@@ -21,6 +21,7 @@ from syncret.config.meta import GroupKind, Metadata, NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import role_of
 from syncret.config.resources.secret_store import SecretStoreStatus, StoreCondition
 from syncret.daemon.core.ownership import CREATED_BY
+from syncret.daemon.core.plan.actions import Action, LastError, Options
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.sessions.pool import SessionPool
@@ -119,15 +120,7 @@ class StoreSummaries:
         self._known.pop(ref, None)
 
 
-class Failure(NamedTuple):
-    """The last thing that went wrong, and when. The text names keys and places, never values."""
-
-    at: float
-    message: str
-    hint: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.message} ({self.hint})" if self.hint else self.message
+Failure: TypeAlias = LastError
 
 
 class ObjectMemory:
@@ -199,14 +192,9 @@ def is_looked_up(kind: GroupKind) -> bool:
     return role_of(kind) is not None
 
 
-class Options(Struct, frozen=True, kw_only=True):
-    """What the operator decides for all resources."""
-
-    controller_class: str = "default"
-    allow_generic_targets: bool = False
-    store_interval: float = 300.0
-    spread: bool = True
-    generator_grace: float = 120.0
+def ignore_action(run: ObjectRef, action: Action) -> None:
+    """Nobody wants to know what is written."""
+    del run, action
 
 
 class ReconcilerContext(Struct, frozen=True, kw_only=True):
@@ -222,6 +210,8 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     wake: Callable[[ObjectRef], object]
     """Runs an object that waits for what no event would tell it."""
     templates: Templates
+    applied: Callable[[ObjectRef, Action], object] = ignore_action
+    """Called for each write that changed something, with the object of the run."""
     options: Options = field(default_factory=Options)
     memory: ObjectMemory = field(default_factory=ObjectMemory)
     store_summaries: StoreSummaries = field(default_factory=StoreSummaries)
@@ -229,4 +219,4 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""
-        return not controller or controller == self.options.controller_class
+        return self.options.handles(controller)

@@ -1,0 +1,159 @@
+"""What the plans of all kinds consist of: writes to the home, a verdict on the object, a report."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+
+from syncret.config.meta import Document, ObjectRef, member
+from syncret.daemon.core.ownership import Refusal
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What the operator decides for all resources."""
+
+    controller_class: str = "default"
+    allow_generic_targets: bool = False
+    store_interval: float = 300.0
+    spread: bool = True
+    generator_grace: float = 120.0
+
+    def handles(self, controller: str | None) -> bool:
+        """Whether a store or generator of that class is this daemon's."""
+        return not controller or controller == self.controller_class
+
+
+class Verb(StrEnum):
+    """The kinds of writes."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+    SET_FINALIZERS = "set finalizers"
+
+
+class Event(NamedTuple):
+    """An event of the object that is run, as Kubernetes has them; the message never contains a value."""
+
+    reason: str
+    message: str
+    warning: bool = False
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What a run finds about its object: its Ready condition, and the error that it has now."""
+
+    ok: bool = True
+    reason: str = ""
+    """Of the condition; without one the condition stays as it is."""
+    message: str = ""
+    error: Exception | None = None
+    """None clears the last error. A Refusal waits for a change, any other error is retried with backoff."""
+    bound: str = ""
+    """What `status.binding` of an ExternalSecret names from now on; empty: as before."""
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """One write, decided on the version in `before`; if another one stands, all is decided again."""
+
+    verb: Verb
+    ref: ObjectRef
+    document: Document | None = None
+    """The whole object to write; of SET_FINALIZERS only `metadata.finalizers` counts; None for DELETE."""
+    before: Document | None = None
+    """The object as it was read; None for CREATE."""
+    field_manager: str = ""
+    event: Event | None = None
+    """Recorded for the object of the run once the write is done."""
+    refused: Verdict | None = None
+    """The verdict if the home refuses the write; its error is the home's."""
+
+
+class LastError(NamedTuple):
+    """The last thing that went wrong with an object, and when; keys and places, never values."""
+
+    at: float
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What is published at the end of a run."""
+
+    status: Mapping[str, Any] | None = None
+    """The whole status; None where nothing in it differs."""
+    events: tuple[Event, ...] = ()
+    last_error: LastError | None = None
+    """None clears it."""
+    origins: Mapping[str, str] = {}
+    """The entry of the spec that each key came from, where that is known."""
+    failure: Exception | None = None
+    """Counts as a failed run, repeated with backoff."""
+    next_due: float | None = None
+
+
+def last_error(error: Exception, at: float) -> LastError:
+    """The error as `status`, `explain` and `sync` show it."""
+    message = error.detail if isinstance(error, Refusal) else str(error)
+    return LastError(at, message, getattr(error, "hint", ""))
+
+
+_SET_BY_THE_HOME: Final = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields")
+_BOOKKEEPING: Final = (*_SET_BY_THE_HOME, "finalizers")
+
+
+def is_carried_out(action: Action, found: Document | None) -> bool:
+    """Whether a write that got no answer was done, judged by the object that was read afterwards.
+
+    The home may have filled in fields that the action leaves open; where it changed any other, the answer is
+    no, and what is decided again on the object as it is finds that little or nothing is left to do.
+    """
+    meant = action.document
+    if meant is None:
+        uid = member(action.before or {}, "metadata").get("uid")
+        return found is None or member(found, "metadata").get("uid") != uid
+    if found is None:
+        return False
+    if action.verb is Verb.SET_FINALIZERS:
+        return _fits(_finalizers(found), _finalizers(meant), {})
+    before = action.before or {}
+    return _fits(
+        found["metadata"],
+        _without(meant, _SET_BY_THE_HOME)["metadata"],
+        _without(before, _SET_BY_THE_HOME).get("metadata", {}),
+    ) and _fits(_content(found), _content(meant), _content(before))
+
+
+def changes_content(action: Action) -> bool:
+    """Whether the write changes more than what the API server or a controller keeps for itself."""
+    match action.verb:
+        case Verb.SET_FINALIZERS:
+            return False
+        case Verb.UPDATE:
+            return _without(action.before, _BOOKKEEPING) != _without(action.document, _BOOKKEEPING)
+        case _:
+            return True
+
+
+def _without(document: Document | None, fields: tuple[str, ...]) -> Document:
+    if not document:
+        return {}
+    metadata = {key: value for key, value in document["metadata"].items() if key not in fields}
+    return {**document, "metadata": metadata}
+
+
+def _finalizers(document: Document) -> Document:
+    return {"finalizers": member(document, "metadata").get("finalizers")}
+
+
+def _content(document: Document) -> Document:
+    return {key: value for key, value in document.items() if key not in ("metadata", "status")}
+
+
+def _fits(found: Document, meant: Document, before: Document) -> bool:
+    """Whether each field has its value, and those that were taken away are gone; an empty one is none."""
+    return all((found.get(key) or None) == (meant.get(key) or None) for key in {*meant, *before})

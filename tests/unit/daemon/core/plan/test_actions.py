@@ -1,0 +1,112 @@
+"""Actions: whether a write without an answer was done, and whether a write changes any content."""
+
+import pytest
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.core.ownership import Refusal
+from syncret.daemon.core.plan.actions import (
+    Action,
+    LastError,
+    Verb,
+    changes_content,
+    is_carried_out,
+    last_error,
+)
+from syncret.providers.errors import Denied
+
+REF = ObjectRef("", "Secret", "default", "x")
+
+
+def secret(data: Document, *, version: str = "", uid: str = "u", **metadata: object) -> Document:
+    """A Secret as it is sent, or (with a version) as a home answers it."""
+    stored = {"uid": uid, "resourceVersion": version, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    named = {"name": "x", "namespace": "default", **metadata}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": named | (stored if version else {}),
+        "data": data,
+    }
+
+
+OLD = secret({"a": "1", "b": "2"}, version="1")
+CREATE = Action(verb=Verb.CREATE, ref=REF, document=secret({"a": "1"}))
+UPDATE = Action(verb=Verb.UPDATE, ref=REF, before=OLD, document=secret({"a": "1"}, version="1"))
+UNLABEL = Action(
+    verb=Verb.UPDATE,
+    ref=REF,
+    before=secret({"a": "1"}, version="1", labels={"l": "1"}),
+    document=secret({"a": "1"}, version="1"),
+)
+DELETE = Action(verb=Verb.DELETE, ref=REF, before=OLD)
+RELEASE = Action(
+    verb=Verb.SET_FINALIZERS,
+    ref=REF,
+    before=secret({}, version="1", finalizers=["f"]),
+    document=secret({}, version="1"),
+)
+
+
+@pytest.mark.parametrize(
+    ("action", "found", "expected"),
+    [
+        pytest.param(CREATE, None, False, id="nothing was created"),
+        pytest.param(CREATE, secret({"a": "1"}, version="7"), True, id="created"),
+        pytest.param(
+            CREATE, secret({"a": "1"}, version="7") | {"type": "Opaque"}, True, id="created and completed"
+        ),
+        pytest.param(CREATE, secret({"a": "2"}, version="7"), False, id="somebody else created it"),
+        pytest.param(UPDATE, OLD, False, id="not updated: a key is still there"),
+        pytest.param(UPDATE, secret({"a": "1"}, version="2"), True, id="updated"),
+        pytest.param(UPDATE, None, False, id="updated and gone since"),
+        pytest.param(
+            UNLABEL, secret({"a": "1"}, version="1", labels={"l": "1"}), False, id="its labels are there"
+        ),
+        pytest.param(UNLABEL, secret({"a": "1"}, version="2"), True, id="its labels are gone"),
+        pytest.param(DELETE, OLD, False, id="not deleted"),
+        pytest.param(DELETE, None, True, id="deleted"),
+        pytest.param(DELETE, secret({}, version="9", uid="v"), True, id="deleted and created anew"),
+        pytest.param(RELEASE, secret({}, version="1", finalizers=["f"]), False, id="still held"),
+        pytest.param(RELEASE, secret({}, version="2"), True, id="let go"),
+    ],
+)
+def test_whether_a_write_without_an_answer_was_done(
+    action: Action, found: Document | None, *, expected: bool
+) -> None:
+    assert is_carried_out(action, found) is expected
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"),
+    [
+        pytest.param(CREATE, True, id="create"),
+        pytest.param(UPDATE, True, id="a key less"),
+        pytest.param(UNLABEL, True, id="a label less"),
+        pytest.param(RELEASE, False, id="finalizers"),
+        pytest.param(
+            Action(
+                verb=Verb.UPDATE,
+                ref=REF,
+                before=OLD,
+                document=secret(OLD["data"], version="1", finalizers=["f"]),
+            ),
+            False,
+            id="finalizers in an update",
+        ),
+        pytest.param(DELETE, True, id="delete"),
+    ],
+)
+def test_whether_a_write_changes_content(action: Action, *, expected: bool) -> None:
+    assert changes_content(action) is expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        pytest.param(Denied("no", hint="log in"), LastError(5.0, "no", "log in"), id="of a provider"),
+        pytest.param(Refusal("not now", "because"), LastError(5.0, "because"), id="a refusal says why"),
+        pytest.param(ValueError("odd"), LastError(5.0, "odd"), id="without a hint"),
+    ],
+)
+def test_what_is_shown_of_an_error(error: Exception, expected: LastError) -> None:
+    assert last_error(error, 5.0) == expected
