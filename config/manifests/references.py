@@ -54,7 +54,7 @@ def references(document: Document) -> Iterator[Reference]:
     if kind.child is not None:
         field = f"{kind.child.field}Spec"
         inner = _by_role(kind.child.role, _at(spec, field) or {}, "", f"spec.{field}")
-        # Files do not tell which objects exist in the namespaces that a cluster-wide kind selects.
+        # Files do not show which objects exist in the namespaces that a cluster-wide kind selects.
         yield from (one for one in inner if _is_cluster_scoped(one.target))
     else:
         yield from _by_role(kind.role, spec, ref.namespace, "spec")

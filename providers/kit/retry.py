@@ -113,7 +113,7 @@ async def retried(
             raise first.pop()
         return await call()
 
-    def tell(state: RetryCallState) -> None:
+    def report(state: RetryCallState) -> None:
         if on_retry is not None:
             error = state.outcome.exception() if state.outcome is not None else None
             on_retry(Retry(state.attempt_number, state.upcoming_sleep, error))
@@ -125,7 +125,7 @@ async def retried(
         retry=retry_if_exception_type(Unavailable),
         stop=stop_after_attempt(policy.attempts),
         wait=pause,
-        before_sleep=tell,
+        before_sleep=report,
         reraise=True,
     )
     return await retrying(attempt)

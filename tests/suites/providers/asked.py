@@ -87,9 +87,9 @@ def secret(data: Mapping[str, bytes]) -> Document:
 
 
 def chain(error: BaseException | None) -> str:
-    """Everything that somebody could print of an error."""
-    told = ""
+    """Everything that can be printed of an error."""
+    text = ""
     while error is not None:
-        told += f"{error!r} {error} {getattr(error, 'hint', '')} {vars(error)} "
+        text += f"{error!r} {error} {getattr(error, 'hint', '')} {vars(error)} "
         error = error.__cause__ or error.__context__
-    return told
+    return text

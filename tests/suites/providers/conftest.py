@@ -12,7 +12,7 @@ from tests.suites.providers.suite import ProviderSuite
 
 FILE: Final = "SYNCRET_PROVIDER_TABLE"
 
-_TOLD: Final = pytest.StashKey[list[matrix.Told]]()
+_OUTCOMES: Final = pytest.StashKey[list[matrix.CaseOutcome]]()
 
 
 def _of_suite(item: pytest.Item) -> type[ProviderSuite] | None:
@@ -34,16 +34,16 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         outcome = {"passed": matrix.PASSED, "failed": matrix.FAILED}.get(report.outcome, matrix.SKIPPED)
         reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
         case = item.name.removeprefix("test_").replace("_", " ").replace("[", ": ").removesuffix("]")
-        told = matrix.Told(_name(item.path.stem, suite.__name__), case, outcome, reason)
-        item.config.stash.setdefault(_TOLD, []).append(told)
+        outcomes = matrix.CaseOutcome(_name(item.path.stem, suite.__name__), case, outcome, reason)
+        item.config.stash.setdefault(_OUTCOMES, []).append(outcomes)
     return report
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:  # noqa: ANN401  # not public
-    told = config.stash.get(_TOLD, list[matrix.Told]())
-    if told:
+    outcomes = config.stash.get(_OUTCOMES, list[matrix.CaseOutcome]())
+    if outcomes:
         terminalreporter.section("providers")
-        for line in matrix.summary(told):
+        for line in matrix.summary(outcomes):
             terminalreporter.write_line(line)
         if FILE in os.environ:
-            Path(os.environ[FILE]).write_text("\n".join(matrix.markdown(told)) + "\n")
+            Path(os.environ[FILE]).write_text("\n".join(matrix.markdown(outcomes)) + "\n")

@@ -1,4 +1,4 @@
-"""What the suite must be told about a provider, and how it reaches the manager behind the provider's back."""
+"""What the suite needs to know about a provider, and how it accesses the manager without the provider."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -9,7 +9,7 @@ from syncret.providers.contract import Client
 
 
 class Ability(StrEnum):
-    """What a provider may lack. Whoever lacks one says why: the suite skips nothing without a reason."""
+    """What a provider may lack. A harness gives a reason for each: the suite skips nothing without one."""
 
     READ = "reading"
     ABSENCE = "telling absence"
@@ -78,7 +78,7 @@ class Harness(Protocol):
         ...
 
     async def seed(self, *entries: Entry) -> None:
-        """Put entries into the manager, past the provider, in this order; nobody has marked them as ours."""
+        """Put entries into the manager, past the provider, in this order; without our mark."""
         ...
 
     async def stored(self, key: str) -> bytes | None:

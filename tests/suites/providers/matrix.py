@@ -7,8 +7,8 @@ PASSED, FAILED, SKIPPED = "yes", "FAILED", "-"
 _NOT_RUN: Final = ""
 
 
-class Told(NamedTuple):
-    """What became of one case of one provider; `reason` where it was skipped."""
+class CaseOutcome(NamedTuple):
+    """The outcome of one case of one provider; `reason` if it was skipped."""
 
     provider: str
     case: str
@@ -16,9 +16,9 @@ class Told(NamedTuple):
     reason: str
 
 
-def markdown(told: Iterable[Told]) -> Iterator[str]:
+def markdown(results: Iterable[CaseOutcome]) -> Iterator[str]:
     """The lines of the table and of the reasons."""
-    outcomes = {(each.provider, each.case): each for each in told}
+    outcomes = {(each.provider, each.case): each for each in results}
     providers = sorted({provider for provider, _ in outcomes})
     cases = list(dict.fromkeys(case for _, case in outcomes))
     yield f"| case | {' | '.join(providers)} |"
@@ -33,9 +33,9 @@ def markdown(told: Iterable[Told]) -> Iterator[str]:
         yield f"- {provider} {reason}"
 
 
-def summary(told: Iterable[Told]) -> Iterator[str]:
+def summary(results: Iterable[CaseOutcome]) -> Iterator[str]:
     """A line for each provider."""
-    outcomes = list(told)
+    outcomes = list(results)
     for provider in sorted({each.provider for each in outcomes}):
         found = [each.outcome for each in outcomes if each.provider == provider]
         counts = ", ".join(

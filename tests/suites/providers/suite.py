@@ -57,7 +57,7 @@ class ProviderSuite:
         async with harness.open() as client:
             yield client
         left = {task for task in asyncio.all_tasks() - before if task is not asyncio.current_task()}
-        if left:  # a server within the test takes a moment to see that nobody is connected any more
+        if left:  # a server within the test takes a moment to see that no client is connected any more
             _, left = await asyncio.wait(left, timeout=5)
         assert not {task.get_name() for task in left}, "a closed client leaves no task behind"
 
@@ -98,12 +98,12 @@ class ProviderSuite:
         try:
             found = await read(client, RemoteRef(harness.key("db"), "absent"))
         except Malformed as error:
-            found, told = None, str(error)
+            found, message = None, str(error)
         else:
-            told = "absent"
+            message = "absent"
 
         assert found is None
-        assert "absent" in told, "an error names the property that is missing"
+        assert "absent" in message, "an error names the property that is missing"
 
     async def test_reads_a_version(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.READ, Ability.VERSION)
@@ -166,7 +166,7 @@ class ProviderSuite:
         await harness.seed(Entry(harness.key("web"), harness.whole("web")))
         assert await finder(client).find(FindQuery(name="^nothing-is-named-so$")) == {}
 
-    async def test_a_broken_expression_is_told(self, harness: Harness, client: Client) -> None:
+    async def test_a_broken_expression_is_reported(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
         with pytest.raises(Malformed):
             await finder(client).find(FindQuery(name="("))
@@ -304,7 +304,7 @@ class ProviderSuite:
             pytest.param(Fault.TIME_OUT, Ability.TIME_OUT, Unavailable, id="timed out"),
         ],
     )
-    async def test_failures_are_told_apart(
+    async def test_failures_are_distinguished(
         self, harness: Harness, client: Client, fault: Fault, ability: Ability, expected: type[SyncError]
     ) -> None:
         needs(harness, Ability.READ, ability)
@@ -345,7 +345,7 @@ class ProviderSuite:
         assert await read(client, ref) == one
 
     async def test_no_error_holds_a_value(self, harness: Harness, client: Client) -> None:
-        key, told = harness.key("canary"), harness.key("pushed")
+        key, pushed = harness.key("canary"), harness.key("pushed")
         acts: list[Callable[[], Awaitable[object]]] = []
         if Ability.READ not in harness.lacks:
             await harness.seed(Entry(key, harness.whole(f'{CANARY} "{CANARY}')))
@@ -353,8 +353,8 @@ class ProviderSuite:
         if isinstance(client, Writer) and Ability.PUSH not in harness.lacks:
             target = client
             acts += [
-                lambda: target.push(item(told, CANARY.encode())),
-                lambda: target.push(item(told, CANARY.encode(), "property")),
+                lambda: target.push(item(pushed, CANARY.encode())),
+                lambda: target.push(item(pushed, CANARY.encode(), "property")),
                 lambda: target.push(item(key, CANARY.encode())),
             ]
         for act in acts:

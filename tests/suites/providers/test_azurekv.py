@@ -92,8 +92,8 @@ def _reads(request: web.Request) -> bool:
 def _answer(fault: Fault, request: web.Request) -> web.StreamResponse:
     match fault:
         case Fault.THROTTLE:
-            told = "Request was not processed because too many requests were received."
-            return VaultError(429, "Throttled", told).response({"Retry-After": "7"})
+            text = "Request was not processed because too many requests were received."
+            return VaultError(429, "Throttled", text).response({"Retry-After": "7"})
         case Fault.DENY:
             return forbidden("Caller is not authorized to perform action on resource.").response()
         case Fault.TIME_OUT:

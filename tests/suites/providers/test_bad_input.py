@@ -34,7 +34,7 @@ async def synced(
     )
 
 
-def told(result: SyncResult, kind: str = "ExternalSecret") -> str:
+def message_of(result: SyncResult, kind: str = "ExternalSecret") -> str:
     return " ".join(text for ref, text in result.failures.items() if ref.kind == kind)
 
 
@@ -65,7 +65,7 @@ async def test_answers(tmp_path: Path, status: int, body: str, expected: str) ->
         }
         result = await synced(spec, tmp_path)
 
-    assert expected in told(result)
+    assert expected in message_of(result)
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
     assert ready(result, "SecretStore") == ("True", "Valid")
 
@@ -74,7 +74,7 @@ async def test_answers(tmp_path: Path, status: int, body: str, expected: str) ->
     ("url", "expected"),
     [
         pytest.param("http://no-such-host.invalid/", "check the host", id="no such host"),
-        pytest.param("http://127.0.0.1:1/", "127.0.0.1:1", id="nobody listens"),
+        pytest.param("http://127.0.0.1:1/", "127.0.0.1:1", id="no server listens"),
         pytest.param("secrets.example/path", "write it with https://", id="no scheme"),
         pytest.param("SERVER/{{ .login.token", "template of a request", id="no template"),
         pytest.param("SERVER/{{ fail .login.token }}", "template of a request", id="a template that fails"),
@@ -82,13 +82,13 @@ async def test_answers(tmp_path: Path, status: int, body: str, expected: str) ->
 )
 async def test_addresses(tmp_path: Path, url: str, expected: str) -> None:
     async def answer(_: web.Request) -> web.StreamResponse:
-        raise AssertionError("nobody can ask")
+        raise AssertionError("no call is possible")
 
     async with served(all_to(answer)) as server:
         secrets = [{"name": "login", "secretRef": {"name": "login"}}]
         result = await synced({"url": url.replace("SERVER", server), "secrets": secrets}, tmp_path)
 
-    assert expected in told(result) + told(result, "SecretStore")
+    assert expected in message_of(result) + message_of(result, "SecretStore")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
 
 
@@ -105,7 +105,7 @@ async def test_a_wrong_authority(tmp_path: Path, provider: str) -> None:
         }
         result = await synced(spec[provider], tmp_path, provider=provider)
 
-    assert "its certificate is not trusted (set caBundle or caProvider" in told(result) + told(
+    assert "its certificate is not trusted (set caBundle or caProvider" in message_of(result) + message_of(
         result, "SecretStore"
     )
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
@@ -119,5 +119,5 @@ async def test_a_page_where_an_api_server_is_expected(tmp_path: Path) -> None:
         token = {"token": {"bearerToken": {"name": "login", "key": "token"}}}
         result = await synced({"server": {"url": url}, "auth": token}, tmp_path, provider="kubernetes")
 
-    assert "the answer is HTML, not JSON" in told(result, "SecretStore")
+    assert "the answer is HTML, not JSON" in message_of(result, "SecretStore")
     assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")

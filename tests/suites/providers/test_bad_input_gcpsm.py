@@ -43,7 +43,7 @@ async def synced(cloud: Google, folder: Path, key: bytes, **spec: Json) -> SyncR
     )
 
 
-def told(result: SyncResult, kind: str) -> str:
+def message_of(result: SyncResult, kind: str) -> str:
     return " ".join(text for ref, text in result.failures.items() if ref.kind == kind)
 
 
@@ -84,7 +84,7 @@ async def test_answers(
     with cloud.failing(fault):
         result = await synced(cloud, tmp_path, key)
 
-    assert expected in told(result, "ExternalSecret")
+    assert expected in message_of(result, "ExternalSecret")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
     assert ready(result, "SecretStore") == ("True", "Valid")
 
@@ -93,8 +93,8 @@ async def test_an_account_that_may_not(cloud: Google, tmp_path: Path) -> None:
     key = cloud.identity.key_json(cloud.identity.account("outsider", member=False))
     result = await synced(cloud, tmp_path, key)
 
-    assert "permission denied" in told(result, "ExternalSecret")
-    assert "roles/secretmanager.secretAccessor" in told(result, "ExternalSecret")
+    assert "permission denied" in message_of(result, "ExternalSecret")
+    assert "roles/secretmanager.secretAccessor" in message_of(result, "ExternalSecret")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
 
 
@@ -104,7 +104,7 @@ async def test_a_key_that_is_gone(cloud: Google, tmp_path: Path) -> None:
     cloud.identity.disable_keys(email)
     result = await synced(cloud, tmp_path, key)
 
-    assert "Google refuses the login (invalid_grant)" in told(result, "SecretStore")
+    assert "Google refuses the login (invalid_grant)" in message_of(result, "SecretStore")
     assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
 
@@ -112,7 +112,7 @@ async def test_a_key_that_is_gone(cloud: Google, tmp_path: Path) -> None:
 async def test_a_key_that_is_none(cloud: Google, tmp_path: Path) -> None:
     result = await synced(cloud, tmp_path, json.dumps({"type": CANARY}).encode())
 
-    assert "holds no key file of a Google service account" in told(result, "SecretStore")
+    assert "holds no key file of a Google service account" in message_of(result, "SecretStore")
     assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")
 
 
@@ -124,5 +124,5 @@ async def test_a_region_that_does_not_exist(
     key = cloud.identity.key_json(cloud.identity.account("app"))
     result = await synced(cloud, tmp_path, key, location="us-nowhere1")
 
-    assert "is us-nowhere1 a location of Google?" in told(result, "ExternalSecret")
+    assert "is us-nowhere1 a location of Google?" in message_of(result, "ExternalSecret")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.daemon.one_pass import SyncResult
-from tests.suites.providers.test_bad_input import CANARY, TOKEN, synced, told
+from tests.suites.providers.test_bad_input import CANARY, TOKEN, message_of, synced
 from tests.support.passes import ready
 from tests.support.servers.ibm.errors import IbmError
 from tests.support.servers.ibm.server import Ibm, ibm
@@ -86,7 +86,7 @@ async def test_answers(
     with cloud.failing(fault):
         result = await read(cloud, tmp_path)
 
-    assert expected in told(result)
+    assert expected in message_of(result)
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
     assert ready(result, "SecretStore") == ("True", "Valid")
 
@@ -106,7 +106,7 @@ async def test_answers(
 async def test_keys(cloud: Ibm, tmp_path: Path, key: str, expected: str) -> None:
     result = await read(cloud, tmp_path, key)
 
-    assert expected in told(result)
+    assert expected in message_of(result)
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
 
 
@@ -114,15 +114,15 @@ async def test_a_text_where_an_object_is_wanted(cloud: Ibm, tmp_path: Path) -> N
     cloud.manager.seed("kv", "flat", cloud.manager.groups[1].id, data={"a": CANARY})
     result = await read(cloud, tmp_path, "team/kv/flat", extract=True)
 
-    assert "a property of extract leads to a JSON object" in told(result)
+    assert "a property of extract leads to a JSON object" in message_of(result)
 
 
 async def test_an_identity_that_may_not(cloud: Ibm, tmp_path: Path) -> None:
     cloud.manager.members[SERVICE] = {"default"}
     result = await read(cloud, tmp_path)
 
-    assert "permission denied" in told(result)
-    assert "SecretsReader" in told(result)
+    assert "permission denied" in message_of(result)
+    assert "SecretsReader" in message_of(result)
     assert ready(result, "SecretStore") == ("True", "Valid")
 
 
@@ -130,7 +130,7 @@ async def test_a_key_that_is_gone(cloud: Ibm, tmp_path: Path) -> None:
     cloud.identity.keys.clear()
     result = await read(cloud, tmp_path)
 
-    assert "the login is refused (BXNIM0415E)" in told(result, "SecretStore")
+    assert "the login is refused (BXNIM0415E)" in message_of(result, "SecretStore")
     assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
 
@@ -139,7 +139,7 @@ async def test_a_token_that_is_not_mounted(cloud: Ibm, tmp_path: Path) -> None:
     container = {"profile": "p", "tokenLocation": str(tmp_path / "none"), "iamEndpoint": cloud.url}
     result = await read(cloud, tmp_path, auth={"containerAuth": container})
 
-    assert "the compute resource token file" in told(result, "SecretStore")
+    assert "the compute resource token file" in message_of(result, "SecretStore")
     assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")
 
 
@@ -147,12 +147,12 @@ async def test_a_token_that_is_not_mounted(cloud: Ibm, tmp_path: Path) -> None:
     ("url", "expected"),
     [
         pytest.param("http://no-such-host.invalid", "check the host", id="no such host"),
-        pytest.param("http://127.0.0.1:1", "127.0.0.1:1", id="nobody listens"),
+        pytest.param("http://127.0.0.1:1", "127.0.0.1:1", id="no server listens"),
         pytest.param("secrets.example", "write it with https://", id="no scheme"),
     ],
 )
 async def test_addresses(cloud: Ibm, tmp_path: Path, url: str, expected: str) -> None:
     result = await read(cloud, tmp_path, serviceUrl=url)
 
-    assert expected in told(result) + told(result, "SecretStore")
+    assert expected in message_of(result) + message_of(result, "SecretStore")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")

@@ -185,7 +185,7 @@ async def test_the_whitelist(
         assert sorted(await client.find(FindQuery())) == found
 
 
-async def test_opening_tells_what_is_missing(cluster: Cluster) -> None:
+async def test_opening_reports_what_is_missing(cluster: Cluster) -> None:
     with pytest.raises(Denied, match='not allowed to "get" resource "databases"'):
         async with cluster.opened(may={"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}):
             pass

@@ -93,13 +93,13 @@ def _reads(request: web.Request) -> bool:
 def _answer(fault: Fault, request: web.Request) -> web.StreamResponse:
     match fault:
         case Fault.THROTTLE:
-            told = (
+            text = (
                 "Quota exceeded for quota metric 'Access requests' of service 'secretmanager.googleapis.com'"
             )
-            return GoogleError("RESOURCE_EXHAUSTED", told).response(**{"Retry-After": "7"})
+            return GoogleError("RESOURCE_EXHAUSTED", text).response(**{"Retry-After": "7"})
         case Fault.DENY:
-            told = "Permission 'secretmanager.versions.access' denied for resource (or it may not exist)."
-            return GoogleError("PERMISSION_DENIED", told).response()
+            text = "Permission 'secretmanager.versions.access' denied for resource (or it may not exist)."
+            return GoogleError("PERMISSION_DENIED", text).response()
         case Fault.TIME_OUT:
             assert request.transport is not None
             request.transport.abort()

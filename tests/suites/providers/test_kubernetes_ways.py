@@ -1,4 +1,4 @@
-"""Ways into a real API server, what a push does to a Secret there, and what is told where it cannot."""
+"""Ways into a real API server, what a push does to a Secret there, and the errors if it cannot."""
 
 import asyncio
 import json
@@ -120,7 +120,7 @@ async def test_ways_in(api: KubeApi, way: str) -> None:
     assert given.asked == ([(account, (), 3600)] if way == "account" else [])
 
 
-async def test_who_may_not_is_told_and_what_to_grant(api: KubeApi) -> None:
+async def test_missing_permissions_are_reported_with_what_to_grant(api: KubeApi) -> None:
     namespace = api.namespace()
     token = api.token(namespace, api.account(namespace))
     async with opened(api, namespace, token=token) as client:
@@ -133,7 +133,7 @@ async def test_who_may_not_is_told_and_what_to_grant(api: KubeApi) -> None:
     assert token not in f"{answer}{answer.hint}{caught.value}"
 
 
-async def test_an_expired_token_is_told(api: KubeApi) -> None:
+async def test_an_expired_token_is_reported(api: KubeApi) -> None:
     async with opened(api, "default", token="wrong") as client:
         with pytest.raises(Denied, match="HTTP 401"):
             await client.probe()

@@ -69,7 +69,7 @@ async def test_properties(
 @pytest.mark.parametrize(
     ("header", "requests"),
     [
-        pytest.param("x", 1, id="nobody in particular"),
+        pytest.param("x", 1, id="no caller"),
         pytest.param("{{ .remoteRef.namespace }}", 2, id="a namespace"),
     ],
 )
@@ -81,8 +81,8 @@ async def test_namespaces(
     )
     askers = [sessions.session(shared, namespace) for namespace in ("one", "two")]
     await asyncio.gather(*(session.read([RemoteRef("db", "a")]) for session in askers))
-    nobody = sessions.session(shared, "")
+    without_caller = sessions.session(shared, "")
 
     assert api.requests["GET db"] == requests
     assert {each["X-Namespace"] for each in api.headers} == ({"x"} if requests == 1 else {"one", "two"})
-    assert (await nobody.probe(), await nobody.capabilities()) == ("ready", "ReadWrite")
+    assert (await without_caller.probe(), await without_caller.capabilities()) == ("ready", "ReadWrite")

@@ -118,6 +118,6 @@ def core(kind: str, **fields: Json) -> Document:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, **fields}
 
 
-def told(problems: tuple[Problem, ...]) -> list[str]:
+def messages(problems: tuple[Problem, ...]) -> list[str]:
     """The problems in short: path and message, warnings with a question mark."""
     return [f"{'' if each.fatal else '?'}{each.path}: {each.message}" for each in problems]

@@ -1,4 +1,4 @@
-"""Settings: which layer wins, what may be written, and how clearly a wrong value is told."""
+"""Settings: which layer wins, what may be written, and how clearly a wrong value is reported."""
 
 from pathlib import Path
 
@@ -116,16 +116,16 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
 def test_problems_say_where_what_and_the_remedy(
     tmp_path: Path, text: str, environ: dict[str, str], expected: str | None
 ) -> None:
-    told = problems_of(tmp_path, text, environ)
-    assert len(told) == 1
-    assert told[0].startswith(("FILE", "SYNCRET_"))
+    reported = problems_of(tmp_path, text, environ)
+    assert len(reported) == 1
+    assert reported[0].startswith(("FILE", "SYNCRET_"))
     if expected is not None:
-        assert told == [expected]
+        assert reported == [expected]
 
 
-def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
-    told = problems_of(tmp_path, "workers: no\n", {"SYNCRET_BURST": "x"}, flag("fsync", "maybe"))
-    assert [problem.split(": ")[0] for problem in told] == ["FILE:1", "SYNCRET_BURST", "--set fsync"]
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
+    reported = problems_of(tmp_path, "workers: no\n", {"SYNCRET_BURST": "x"}, flag("fsync", "maybe"))
+    assert [problem.split(": ")[0] for problem in reported] == ["FILE:1", "SYNCRET_BURST", "--set fsync"]
 
 
 def test_a_flag_is_named_once() -> None:
@@ -137,7 +137,7 @@ def test_a_flag_is_named_once() -> None:
     ]
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
         load_settings(tmp_path / "none.yaml", {}, [])
 

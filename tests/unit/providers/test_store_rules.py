@@ -36,7 +36,7 @@ def merged(document: Json, patch: Json) -> Json:
     return {key: value for key, value in result.items() if value is not None}
 
 
-def judge(provider: str, patch: Document, scope: Scope) -> list[Problem]:
+def problems_of(provider: str, patch: Document, scope: Scope) -> list[Problem]:
     spec = REGISTRY.store(provider)
     model = msgspec.convert(merged(TABLE[provider]["good"], patch), spec.model)
     return list(spec.check(model, scope)) if spec.check else []
@@ -57,12 +57,12 @@ def rows() -> Iterator[Any]:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_complete_spec_has_no_problem(provider: str) -> None:
-    assert judge(provider, {}, OWN) == []
+    assert problems_of(provider, {}, OWN) == []
 
 
 @pytest.mark.parametrize(("provider", "patch", "scope", "expected"), list(rows()))
 def test_demands(provider: str, patch: Document, scope: Scope, expected: dict[str, str]) -> None:
-    problems = judge(provider, patch, scope)
+    problems = problems_of(provider, patch, scope)
     assert {problem.path for problem in problems} == expected.keys()
     assert len(problems) == len(expected)
     assert [str(problem) for problem in problems if expected[problem.path] not in problem.message] == []
@@ -94,7 +94,7 @@ def test_demands(provider: str, patch: Document, scope: Scope, expected: dict[st
     ],
 )
 def test_warnings_do_not_refuse(provider: str, patch: Document, text: str) -> None:
-    [problem] = judge(provider, patch, OWN)
+    [problem] = problems_of(provider, patch, OWN)
     assert (problem.severity, text in problem.message, bool(problem.hint)) == (Severity.WARNING, True, True)
 
 
@@ -121,7 +121,7 @@ def test_warnings_do_not_refuse(provider: str, patch: Document, text: str) -> No
     ],
 )
 def test_the_domain_of_mysterybox_is_a_host_name(domain: str, reason: str) -> None:
-    problems = judge("nebiusmysterybox", {"apiDomain": domain}, OWN)
+    problems = problems_of("nebiusmysterybox", {"apiDomain": domain}, OWN)
 
     assert [problem.path for problem in problems] == ["apiDomain"] * bool(reason)
     assert all(reason in problem.message for problem in problems)

@@ -77,7 +77,7 @@ def test_an_empty_list_holds_nothing() -> None:
         ),
     ],
 )
-def test_a_list_that_is_wrong_is_told_with_the_place(text: str, expected: list[tuple[str, int]]) -> None:
+def test_an_invalid_list_is_reported_with_its_place(text: str, expected: list[tuple[str, int]]) -> None:
     loaded = load_bytes("f.yaml", text.encode())
     problems = [problem for each in loaded for problem in each.located(each.problems)]
     assert [(str(problem), problem.line) for problem in problems] == expected

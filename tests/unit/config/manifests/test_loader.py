@@ -29,7 +29,7 @@ def messages(loaded: list[LoadedDocument]) -> list[str]:
     return [problem.message for each in loaded for problem in each.problems]
 
 
-def told(loaded: list[LoadedDocument]) -> list[str]:
+def reported(loaded: list[LoadedDocument]) -> list[str]:
     return [f"{Path(each.file).name}: {problem}" for each in loaded for problem in each.problems]
 
 
@@ -53,19 +53,19 @@ def test_a_mounted_config_map_is_read_once(tmp_path: Path) -> None:
     assert names(load([tmp_path, tmp_path / "a.yaml"]), tmp_path) == [("a.yaml", "a")]
 
 
-def test_what_is_no_file_is_told_and_not_read(tmp_path: Path) -> None:
+def test_what_is_no_file_is_reported_and_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     os.mkfifo(tmp_path / "another-pipe")
     (tmp_path / "device.yaml").symlink_to("/dev/zero")
     (tmp_path / "folder.yaml").mkdir()
-    assert told(load([tmp_path])) == [
+    assert reported(load([tmp_path])) == [
         "device.yaml: is a device, not a file, and is not read (remove or rename it)",
         "pipe.yaml: is a pipe, not a file, and is not read (remove or rename it)",
     ]
 
 
 @pytest.mark.parametrize("file", ["", "notes.txt", ".hidden.yaml", ".git/a.yaml"])
-def test_a_folder_without_manifests_is_told(tmp_path: Path, file: str) -> None:
+def test_a_folder_without_manifests_is_reported(tmp_path: Path, file: str) -> None:
     (tmp_path / ".git").mkdir()
     if file:
         (tmp_path / file).write_text(manifest("a"))
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "dangling.yaml").symlink_to("nowhere")
     loaded = load([tmp_path, tmp_path / "missing", "a\0b"])
     assert [each.document for each in loaded] == [None, None, None]
-    assert told(loaded) == [
+    assert reported(loaded) == [
         "dangling.yaml: cannot be read: No such file or directory (correct or remove the link)",
         "missing: there is no such file or folder (correct the path, or create it)",
         "a\0b: cannot be read: the name has a NUL (correct the name)",
@@ -110,7 +110,7 @@ def test_a_large_file_is_refused_without_reading_it_all(tmp_path: Path) -> None:
     assert messages(load([file], Limits(file=1000))) == ["is larger than 1000 bytes"]
 
 
-def test_an_object_that_stands_twice_is_told_where_first(tmp_path: Path) -> None:
+def test_an_object_that_is_defined_twice_is_reported_with_the_first_place(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("\n" + manifest("a"))
     (tmp_path / "b.yaml").write_text(
         manifest("a", kind="ConfigMap")
@@ -128,7 +128,7 @@ def test_an_object_that_stands_twice_is_told_where_first(tmp_path: Path) -> None
     assert problems == [(5, 9, expected)]
 
 
-def test_a_name_that_is_no_text_is_told_and_stops_no_other(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf8_is_reported_and_stops_no_other(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.yaml")).write_text("kind: A\n")
     (tmp_path / "good.yaml").write_text("kind: B\n")
     good, bad = load([tmp_path])
@@ -205,7 +205,7 @@ def test_a_pipe_without_end_is_read_up_to_the_limit() -> None:
     os.close(writer)
 
 
-def test_a_pipe_that_nobody_writes_to_is_given_up(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_without_a_writer_is_given_up(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "PIPE_TIMEOUT", 0.02)
     assert (
         why(pipe)
@@ -213,7 +213,7 @@ def test_a_pipe_that_nobody_writes_to_is_given_up(pipe: Path, monkeypatch: pytes
     )
 
 
-def test_what_cannot_be_read_is_told_with_a_remedy(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_with_a_remedy(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "socket"))
         assert why(tmp_path / "socket") == "is a socket, not a file (name a file)"
@@ -221,8 +221,8 @@ def test_what_cannot_be_read_is_told_with_a_remedy(tmp_path: Path) -> None:
     assert why(tmp_path / "missing") == "there is no such file or folder (correct the path, or create it)"
     assert why("a\0b") == "cannot be read: the name has a NUL (correct the name)"
     (tmp_path / "loop").symlink_to("loop")
-    told = "cannot be read: Too many levels of symbolic links (repair or remove it)"
-    assert why(tmp_path / "loop") == told
+    problem = "cannot be read: Too many levels of symbolic links (repair or remove it)"
+    assert why(tmp_path / "loop") == problem
     refused = PermissionError(13, "Permission denied")
     assert str(unreadable(refused)) == (
         "cannot be read: Permission denied (let the user that syncret runs as read it)"

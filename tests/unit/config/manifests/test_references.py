@@ -6,14 +6,14 @@ from syncret.config.schema.admission import admit
 from tests.unit.config.support import CATALOG, core, document, external_secret, push_secret, store
 
 
-def judged(given: Document) -> Document:
+def admitted(given: Document) -> Document:
     result = admit(given, CATALOG).document
     assert result is not None
     return result
 
 
 def missing(first: Document, *others: Document) -> list[str]:
-    documents = [judged(each) for each in (first, *others)]
+    documents = [admitted(each) for each in (first, *others)]
     return [
         f"{each.path} {each.message.split()[0]}"
         for each in missing_references(documents).get(ref_of(documents[0]), ())
@@ -97,7 +97,7 @@ def test_references_to_what_is_not_given(
 
 
 def test_they_are_warnings_that_name_the_nearest() -> None:
-    given = [judged(external_secret(secretStoreRef={"name": "vualt"})), judged(named(store(), "vault"))]
+    given = [admitted(external_secret(secretStoreRef={"name": "vualt"})), admitted(named(store(), "vault"))]
     (problems,) = missing_references(given).values()
     assert [(each.fatal, each.hint) for each in problems] == [(False, "did you mean vault?")]
 

@@ -3,7 +3,7 @@ import pytest
 from syncret.config.meta import Document
 from syncret.config.resources.core import stored_data
 from syncret.config.schema.admission import admit
-from tests.unit.config.support import CATALOG, core, told
+from tests.unit.config.support import CATALOG, core, messages
 
 BIG = "AAAA" * (1024 * 1024 // 3 + 1)
 
@@ -114,13 +114,13 @@ BIG = "AAAA" * (1024 * 1024 // 3 + 1)
     ],
 )
 def test_secrets_and_config_maps(given: Document, expected: list[str]) -> None:
-    assert told(admit(given, CATALOG).problems) == expected
+    assert messages(admit(given, CATALOG).problems) == expected
 
 
 def test_a_secret_has_a_type() -> None:
-    judged = admit(core("Secret"), CATALOG)
-    assert judged.document is not None
-    assert judged.document["type"] == "Opaque"
+    admitted = admit(core("Secret"), CATALOG)
+    assert admitted.document is not None
+    assert admitted.document["type"] == "Opaque"
 
 
 def test_texts_are_laid_over_data() -> None:

@@ -5,7 +5,7 @@ import pytest
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.schema.admission import admit
-from tests.unit.config.support import CATALOG, document, external_secret, push_secret, store, told
+from tests.unit.config.support import CATALOG, document, external_secret, messages, push_secret, store
 
 EMPTY: Document = {}
 SA = "kubernetes.io/service-account-token"
@@ -89,7 +89,7 @@ def template(**fields: Json) -> Document:
     ],
 )
 def test_the_target_of_an_external_secret(target: Document, expected: list[str]) -> None:
-    assert told(admit(external_secret(target=target), CATALOG).problems) == expected
+    assert messages(admit(external_secret(target=target), CATALOG).problems) == expected
 
 
 SOURCE = {"sourceRef": {"generatorRef": {"kind": "UUID", "name": "u"}}}
@@ -121,23 +121,23 @@ TWO = "spec.dataFrom[0]: extract, find, or generatorRef cannot be set at the sam
     ],
 )
 def test_the_sources_of_an_external_secret(entry: Document, expected: list[str]) -> None:
-    assert told(admit(external_secret(dataFrom=[entry]), CATALOG).problems) == expected
+    assert messages(admit(external_secret(dataFrom=[entry]), CATALOG).problems) == expected
 
 
 def test_an_external_secret_wants_something() -> None:
     problem = "spec: either data or dataFrom should be specified"
-    assert told(admit(external_secret(data=[]), CATALOG).problems) == [problem]
-    assert told(admit(document("ExternalSecret"), CATALOG).problems) == [problem]
+    assert messages(admit(external_secret(data=[]), CATALOG).problems) == [problem]
+    assert messages(admit(document("ExternalSecret"), CATALOG).problems) == [problem]
 
 
 def test_keys_are_unique_while_what_is_gone_is_kept() -> None:
     data = [{"secretKey": "a", "remoteRef": {"key": "x"}}, {"secretKey": "a", "remoteRef": {"key": "y"}}]
     kept = admit(external_secret(data=data), CATALOG)
-    assert told(kept.problems) == ["spec.data[1].secretKey: duplicate secretKey found: a"]
+    assert messages(kept.problems) == ["spec.data[1].secretKey: duplicate secretKey found: a"]
     assert admit(external_secret(data=data, target={"deletionPolicy": "Merge"}), CATALOG).accepted
 
 
-def test_all_faults_of_an_external_secret_are_told() -> None:
+def test_all_problems_of_an_external_secret_are_reported() -> None:
     target = {"deletionPolicy": "Delete", "creationPolicy": "Merge"}
     found = admit(external_secret(data=[], target=target), CATALOG)
     assert [problem.path for problem in found.problems] == ["spec.target.deletionPolicy", "spec"]
@@ -169,7 +169,7 @@ UNMAINTAINED = "?spec.provider.fake: store x isn't currently maintained"
 )
 def test_the_interval_of_a_store(interval: Json, expected: list[str]) -> None:
     problems = admit(store(refreshInterval=interval), CATALOG).problems
-    assert [line for line in told(problems) if line != UNMAINTAINED] == expected
+    assert [line for line in messages(problems) if line != UNMAINTAINED] == expected
 
 
 def test_the_conditions_of_a_store() -> None:
@@ -206,18 +206,18 @@ def test_patterns_of_namespaces_are_those_of_go(pattern: str, *, accepted: bool)
 
 def test_a_store_passes_its_providers_own_check() -> None:
     fake = {"fake": {"data": [{"key": "a", "value": "b"}, {"key": "c", "value": ""}]}}
-    assert told(admit(store(fake), CATALOG).problems) == [
+    assert messages(admit(store(fake), CATALOG).problems) == [
         UNMAINTAINED,
         "spec.provider.fake.data[1].value: must be set (default)",
     ]
-    assert told(admit(store(fake, kind="ClusterSecretStore"), CATALOG).problems) == [
+    assert messages(admit(store(fake, kind="ClusterSecretStore"), CATALOG).problems) == [
         UNMAINTAINED,
         "spec.provider.fake.data[1].value: must be set ()",
     ]
 
 
 def test_a_store_without_spec_has_no_backend() -> None:
-    assert told(admit(document("SecretStore"), CATALOG).problems) == [
+    assert messages(admit(document("SecretStore"), CATALOG).problems) == [
         "spec.provider: secret stores must only have exactly one backend specified, found 0"
     ]
 
@@ -256,4 +256,4 @@ def test_a_store_without_spec_has_no_backend() -> None:
     ],
 )
 def test_many_values_to_push(entry: Document, expected: list[str]) -> None:
-    assert told(admit(push_secret(dataTo=[entry]), CATALOG).problems) == expected
+    assert messages(admit(push_secret(dataTo=[entry]), CATALOG).problems) == expected

@@ -18,9 +18,9 @@ from tests.unit.config.support import (
     core,
     document,
     external_secret,
+    messages,
     push_secret,
     store,
-    told,
 )
 
 
@@ -65,21 +65,21 @@ def generator(kind: str, spec: Json = None) -> Document:
 )
 def test_every_kind_is_read(given: Document) -> None:
     before = deepcopy(given)
-    judged = admit(given, CATALOG)
-    assert [problem for problem in judged.problems if problem.fatal] == []
-    assert judged.accepted
-    assert judged.kind is not None
-    assert judged.resource is not None
-    assert judged.resource.kind == given["kind"]
-    assert judged.resource.ref.name == given["metadata"]["name"]
+    admitted = admit(given, CATALOG)
+    assert [problem for problem in admitted.problems if problem.fatal] == []
+    assert admitted.accepted
+    assert admitted.kind is not None
+    assert admitted.resource is not None
+    assert admitted.resource.kind == given["kind"]
+    assert admitted.resource.ref.name == given["metadata"]["name"]
     assert given == before
 
 
 def test_an_external_secret_is_defaulted_and_typed() -> None:
-    judged = admit(
+    admitted = admit(
         external_secret(dataFrom=[{"sourceRef": {"generatorRef": {"kind": "UUID", "name": "u"}}}]), CATALOG
     )
-    assert judged.document == {
+    assert admitted.document == {
         "apiVersion": "external-secrets.io/v1",
         "kind": "ExternalSecret",
         "metadata": {"name": "x", "namespace": "default"},
@@ -101,7 +101,7 @@ def test_an_external_secret_is_defaulted_and_typed() -> None:
             "refreshInterval": "1h0m0s",
         },
     }
-    resource = judged.resource
+    resource = admitted.resource
     assert isinstance(resource, ExternalSecret)
     assert resource.spec.target.creation_policy == "Owner"
     assert resource.spec.data[0].remote_ref.key == "/a"
@@ -109,22 +109,22 @@ def test_an_external_secret_is_defaulted_and_typed() -> None:
 
 def test_a_push_secret_is_defaulted_and_typed() -> None:
     data = [{"match": {"remoteRef": {"remoteKey": "r"}}}]
-    judged = admit(push_secret(data=data, dataTo=[{"storeRef": {"name": "s"}}]), CATALOG)
-    resource = judged.resource
+    admitted = admit(push_secret(data=data, dataTo=[{"storeRef": {"name": "s"}}]), CATALOG)
+    resource = admitted.resource
     assert isinstance(resource, PushSecret)
     assert resource.spec.secret_store_refs[0].kind == "SecretStore"
     assert resource.spec.data[0].conversion_strategy == "None"
-    assert judged.document is not None
-    assert judged.document["spec"]["dataTo"] == [
+    assert admitted.document is not None
+    assert admitted.document["spec"]["dataTo"] == [
         {"storeRef": {"name": "s", "kind": "SecretStore"}, "conversionStrategy": "None"}
     ]
 
 
 def test_a_generator_is_read_by_its_own_model() -> None:
-    judged = admit(generator("Password", {"length": 8}), CATALOG)
-    assert judged.kind is not None
-    assert judged.kind.model is GeneratorObject[PasswordSpec]
-    assert judged.resource == GeneratorObject[PasswordSpec](
+    admitted = admit(generator("Password", {"length": 8}), CATALOG)
+    assert admitted.kind is not None
+    assert admitted.kind.model is GeneratorObject[PasswordSpec]
+    assert admitted.resource == GeneratorObject[PasswordSpec](
         api_version="generators.external-secrets.io/v1alpha1",
         kind="Password",
         metadata=Metadata(name="g", namespace="default"),
@@ -157,46 +157,46 @@ def test_a_generator_is_read_by_its_own_model() -> None:
     ],
 )
 def test_what_is_no_document_of_ours(given: Json, expected: list[str]) -> None:
-    judged = admit(given, CATALOG)
-    assert told(judged.problems) == expected
-    assert judged.unknown_kind is None
-    assert not judged.accepted
+    admitted = admit(given, CATALOG)
+    assert messages(admitted.problems) == expected
+    assert admitted.unknown_kind is None
+    assert not admitted.accepted
 
 
-def test_a_foreign_kind_is_told_apart() -> None:
-    judged = admit({"apiVersion": "apps/v1", "kind": "ExternalSecrets", "metadata": {}}, CATALOG)
-    assert judged.problems == ()
-    assert judged.unknown_kind is not None
-    assert str(judged.unknown_kind) == 'kind: unknown kind "ExternalSecrets" (did you mean ExternalSecret?)'
-    assert not judged.accepted
+def test_an_unknown_kind_is_no_ordinary_problem() -> None:
+    admitted = admit({"apiVersion": "apps/v1", "kind": "ExternalSecrets", "metadata": {}}, CATALOG)
+    assert admitted.problems == ()
+    assert admitted.unknown_kind is not None
+    assert str(admitted.unknown_kind) == 'kind: unknown kind "ExternalSecrets" (did you mean ExternalSecret?)'
+    assert not admitted.accepted
 
 
 def test_an_old_version_is_read_as_the_new_one() -> None:
     old = external_secret() | {"apiVersion": "external-secrets.io/v1beta1"}
-    judged = admit(old, CATALOG)
-    assert judged.accepted
-    assert judged.document is not None
-    assert judged.document["apiVersion"] == "external-secrets.io/v1"
-    assert [problem.path for problem in judged.problems] == ["apiVersion"]
-    assert judged.problems[0].hint == "write external-secrets.io/v1"
+    admitted = admit(old, CATALOG)
+    assert admitted.accepted
+    assert admitted.document is not None
+    assert admitted.document["apiVersion"] == "external-secrets.io/v1"
+    assert [problem.path for problem in admitted.problems] == ["apiVersion"]
+    assert admitted.problems[0].hint == "write external-secrets.io/v1"
 
 
 def test_a_status_is_not_for_authors_to_write() -> None:
-    judged = admit(external_secret() | {"status": 3}, CATALOG)
-    assert judged.accepted
-    assert judged.document is not None
-    assert "status" not in judged.document
+    admitted = admit(external_secret() | {"status": 3}, CATALOG)
+    assert admitted.accepted
+    assert admitted.document is not None
+    assert "status" not in admitted.document
 
 
 def test_a_kind_without_a_status_has_none() -> None:
-    judged = admit({**generator("UUID"), "status": {"a": 1}}, CATALOG)
-    assert judged.accepted
-    assert told(judged.problems) == ["?status: unknown field, it is dropped"]
+    admitted = admit({**generator("UUID"), "status": {"a": 1}}, CATALOG)
+    assert admitted.accepted
+    assert messages(admitted.problems) == ["?status: unknown field, it is dropped"]
 
 
 def test_32_bits_count_where_a_webhook_reads_them() -> None:
     problem = "spec.retrySettings.maxRetries: must fit into 32 bits"
-    assert problem in told(admit(store(retrySettings={"maxRetries": 2**31}), CATALOG).problems)
+    assert problem in messages(admit(store(retrySettings={"maxRetries": 2**31}), CATALOG).problems)
 
 
 def test_durations_count_where_a_webhook_reads_them() -> None:
@@ -207,11 +207,11 @@ def test_durations_count_where_a_webhook_reads_them() -> None:
 
 
 def test_paths_of_a_generators_own_rules() -> None:
-    assert told(admit(generator("Password", {"length": 5000}), CATALOG).problems) == [
+    assert messages(admit(generator("Password", {"length": 5000}), CATALOG).problems) == [
         "spec.length: is too long"
     ]
     inner = {"kind": "Password", "generator": {"passwordSpec": {"length": 5000}}}
-    assert told(admit(generator("ClusterGenerator", inner), CATALOG).problems) == [
+    assert messages(admit(generator("ClusterGenerator", inner), CATALOG).problems) == [
         "spec.generator.passwordSpec.length: is too long"
     ]
 
@@ -232,14 +232,14 @@ def test_the_table_of_kinds() -> None:
     assert (found.api_version, found.plural) == ("external-secrets.io/v1", "secretstores")
 
 
-def test_what_is_mended_is_told_without_a_judgement() -> None:
+def test_warnings_about_what_is_normalized_need_no_admission() -> None:
     given = store()
     given["apiVersion"] = "external-secrets.io/v1beta1"
     given["spec"]["controler"] = "x"
     given["spec"]["refreshInterval"] = ["wrong"]
     before = deepcopy(given)
-    judge_ = Admission(CATALOG)
-    assert [problem.path for problem in judge_.warnings(given)] == ["apiVersion", "spec.controler"]
+    admission = Admission(CATALOG)
+    assert [problem.path for problem in admission.warnings(given)] == ["apiVersion", "spec.controler"]
     assert given == before
-    assert judge_.warnings({**given, "apiVersion": "external-secrets.io/v7"}) == ()
-    assert judge_.warnings({"apiVersion": "apps/v1", "kind": "Deployment"}) == ()
+    assert admission.warnings({**given, "apiVersion": "external-secrets.io/v7"}) == ()
+    assert admission.warnings({"apiVersion": "apps/v1", "kind": "Deployment"}) == ()

@@ -1,4 +1,4 @@
-"""Whatever an author writes, it is judged: nothing raises, and nothing that was given is changed."""
+"""Any input is validated: nothing raises, and the input is not changed."""
 
 from copy import deepcopy
 
@@ -71,16 +71,16 @@ def damaged(draw: st.DrawFn) -> Document:
 
 
 @given(JSON)
-def test_anything_is_judged(value: Json) -> None:
+def test_any_value_is_validated(value: Json) -> None:
     assert not admit(value, CATALOG).accepted
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(damaged(), st.sampled_from(SOUND))
-def test_damaged_documents_are_judged(value: Document, previous: Document) -> None:
+def test_damaged_documents_are_validated(value: Document, previous: Document) -> None:
     before = repr(value)
-    judged = admit(value, CATALOG, previous)
-    missing_references([each for each in (judged.document,) if each is not None])
+    admitted = admit(value, CATALOG, previous)
+    missing_references([each for each in (admitted.document,) if each is not None])
     assert repr(value) == before
 
 

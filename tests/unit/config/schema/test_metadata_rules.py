@@ -4,7 +4,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.schema.admission import admit
-from tests.unit.config.support import CATALOG, core, document, external_secret, told
+from tests.unit.config.support import CATALOG, core, document, external_secret, messages
 
 OWNER: Json = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
 
@@ -143,30 +143,30 @@ OWNER: Json = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
     ],
 )
 def test_the_rules_on_metadata(metadata: Json, expected: list[str]) -> None:
-    judged = admit(external_secret() | {"metadata": metadata}, CATALOG)
-    assert told(judged.problems) == expected
+    admitted = admit(external_secret() | {"metadata": metadata}, CATALOG)
+    assert messages(admitted.problems) == expected
 
 
 def test_a_cluster_scoped_kind_loses_its_namespace() -> None:
-    judged = admit(core("Namespace") | {"metadata": {"name": "x", "namespace": "y"}}, CATALOG)
-    assert judged.accepted
-    assert judged.document is not None
-    assert judged.document["metadata"] == {"name": "x"}
-    assert [problem.path for problem in judged.problems] == ["metadata.namespace"]
+    admitted = admit(core("Namespace") | {"metadata": {"name": "x", "namespace": "y"}}, CATALOG)
+    assert admitted.accepted
+    assert admitted.document is not None
+    assert admitted.document["metadata"] == {"name": "x"}
+    assert [problem.path for problem in admitted.problems] == ["metadata.namespace"]
 
 
 def test_the_name_of_a_namespace_is_a_label() -> None:
-    judged = admit(core("Namespace") | {"metadata": {"name": "a.b"}}, CATALOG)
-    assert told(judged.problems) == ["metadata.name: is not a DNS name"]
+    admitted = admit(core("Namespace") | {"metadata": {"name": "a.b"}}, CATALOG)
+    assert messages(admitted.problems) == ["metadata.name: is not a DNS name"]
 
 
 def test_a_null_is_an_empty_label() -> None:
-    judged = admit(external_secret() | {"metadata": {"name": "x", "labels": {"a": None}}}, CATALOG)
-    assert judged.accepted
-    assert judged.document is not None
-    assert judged.document["metadata"]["labels"] == {"a": ""}
+    admitted = admit(external_secret() | {"metadata": {"name": "x", "labels": {"a": None}}}, CATALOG)
+    assert admitted.accepted
+    assert admitted.document is not None
+    assert admitted.document["metadata"]["labels"] == {"a": ""}
 
 
-def test_names_and_fields_are_judged_together() -> None:
-    judged = admit(document("ExternalSecret", {"target": {"name": "A"}}, name="B"), CATALOG)
-    assert [problem.path for problem in judged.problems] == ["spec.target.name", "metadata.name"]
+def test_names_and_fields_are_validated_together() -> None:
+    admitted = admit(document("ExternalSecret", {"target": {"name": "A"}}, name="B"), CATALOG)
+    assert [problem.path for problem in admitted.problems] == ["spec.target.name", "metadata.name"]

@@ -28,7 +28,7 @@ from syncret.config.fields import (
 from syncret.config.meta import NullIsEmpty
 from syncret.config.schema.shape import UnsupportedType
 from syncret.config.schema.structural import Schema
-from tests.unit.config.support import CATALOG, told
+from tests.unit.config.support import CATALOG, messages
 
 
 class Inner(Model):
@@ -101,7 +101,7 @@ def test_null_is_absence_except_where_it_is_a_value() -> None:
 def test_an_unknown_field_is_dropped_with_a_warning() -> None:
     document, problems = SCHEMA.admit({"txet": 1, "inner": {"one": "1", "zzz": {}}})
     assert document == {**FILLED, "inner": {"one": "1"}}
-    assert told(problems) == [
+    assert messages(problems) == [
         "?txet: unknown field, it is dropped",
         "?inner.zzz: unknown field, it is dropped",
     ]
@@ -203,14 +203,14 @@ def test_the_input_is_not_changed() -> None:
     ],
 )
 def test_what_a_schema_says(given: Json, expected: list[str]) -> None:
-    assert told(SCHEMA.admit(given).problems) == expected
+    assert messages(SCHEMA.admit(given).problems) == expected
 
 
 def test_a_final_newline_does_not_slip_through_a_pattern() -> None:
     assert [problem.path for problem in SCHEMA.admit({"name": "web\n"}).problems] == ["name"]
 
 
-def test_everything_is_told_at_once() -> None:
+def test_all_problems_of_a_document_are_reported_at_once() -> None:
     problems = SCHEMA.admit({"text": 1, "choice": "x", "entries": [{"creation": 2}, 3]}).problems
     assert [problem.path for problem in problems] == ["text", "choice", "entries[0].creation", "entries[1]"]
 
@@ -239,8 +239,8 @@ def test_rules_are_asked_where_inner_rules_are_broken() -> None:
         two: Sample | None = None
 
     broken: Json = {"text": "", "number": 1}
-    told_of = told(Schema.of(Outer, CATALOG).admit({"one": broken, "two": {}}).problems)
-    assert told_of == [
+    messages_of_one = messages(Schema.of(Outer, CATALOG).admit({"one": broken, "two": {}}).problems)
+    assert messages_of_one == [
         "one: at most one of the fields in [text number] may be set",
         ": exactly one of the fields in [one two] must be set",
     ]
@@ -248,7 +248,7 @@ def test_rules_are_asked_where_inner_rules_are_broken() -> None:
 
 def test_a_malformed_duration_can_be_a_warning() -> None:
     schema = Schema.of(Sample, CATALOG, typed=Severity.WARNING)
-    assert told(schema.admit({"wait": "60"}).problems) == ['?wait: time: missing unit in duration "60"']
+    assert messages(schema.admit({"wait": "60"}).problems) == ['?wait: time: missing unit in duration "60"']
 
 
 class Store(Model):
@@ -287,8 +287,8 @@ class Generator(Model):
         pytest.param([], ["provider: must be an object, not an array"], id="no object"),
     ],
 )
-def test_a_provider_is_judged_by_its_own_model(provider: Json, expected: list[str]) -> None:
-    assert told(Schema.of(Store, CATALOG).admit({"provider": provider}).problems) == expected
+def test_a_provider_is_validated_by_its_own_model(provider: Json, expected: list[str]) -> None:
+    assert messages(Schema.of(Store, CATALOG).admit({"provider": provider}).problems) == expected
 
 
 def test_defaults_reach_into_providers_and_generators() -> None:

@@ -143,7 +143,7 @@ def test_what_cannot_be_read_is_one_problem_with_its_line(text: str | bytes, lin
     assert [(each.message, each.line) for each in one.problems] == [(message, line)]
 
 
-def test_a_key_that_stands_twice_is_told_with_its_path() -> None:
+def test_a_repeated_key_is_reported_with_its_path() -> None:
     (one,) = parsed("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n")
     assert [(each.path, each.line, each.fatal) for each in one.problems] == [("b.c", 4, True), ("a", 5, True)]
 
@@ -186,7 +186,7 @@ def test_sizes_are_bounded() -> None:
     assert second.value == {"b": 1}
 
 
-def test_a_large_file_is_told_so_wherever_it_is_cut() -> None:
+def test_a_file_that_is_too_large_is_reported_as_such() -> None:
     (one,) = parsed("éé".encode()[:3], limits=Limits(file=2))
     assert one.problems[0].message == "is larger than 2 bytes"
 

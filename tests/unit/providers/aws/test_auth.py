@@ -115,7 +115,7 @@ async def test_temporary_keys_in_a_secret(gate: Gateway, given: Given, opened: O
 
 
 @pytest.mark.parametrize(
-    ("secrets", "told"),
+    ("secrets", "message"),
     [
         pytest.param({}, "there is no key", id="no Secret"),
         pytest.param({"id": b"x", "secret": b""}, "secretAccessKeySecretRef: the value is empty", id="empty"),
@@ -127,10 +127,10 @@ async def test_temporary_keys_in_a_secret(gate: Gateway, given: Given, opened: O
     ],
 )
 async def test_keys_that_cannot_be_used(
-    given: Given, opened: Open, secrets: dict[str, bytes], told: str
+    given: Given, opened: Open, secrets: dict[str, bytes], message: str
 ) -> None:
     given.secrets["aws"] = secrets
-    with pytest.raises(Malformed, match=told):
+    with pytest.raises(Malformed, match=message):
         async with opened(static()):
             pass
 
@@ -316,7 +316,7 @@ async def machine(gate: Gateway) -> AsyncGenerator[tuple[Metadata, str], None]:
         yield server, address
 
 
-async def test_nobody(opened: Open) -> None:
+async def test_no_credentials(opened: Open) -> None:
     with pytest.raises(Denied, match="no AWS credentials were found") as caught:
         async with opened(AwsAuth()):
             pass

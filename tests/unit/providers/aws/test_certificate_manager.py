@@ -14,11 +14,11 @@ async def test_a_certificate_is_pushed_whole(opened: Open) -> None:
     async with opened("CertificateManager") as client:
         with pytest.raises(Malformed, match="secretKey must be empty"):
             await client.push(push("c", b"x"))
-        for value, told in (
+        for value, message in (
             (b"{}", '"tls.crt" not found'),
             (b'{"tls.crt":"canary","tls.key":"canary"}', 'failed to parse "tls.crt"'),
         ):
-            with pytest.raises(Malformed, match=told) as caught:
+            with pytest.raises(Malformed, match=message) as caught:
                 await client.push(PushItem("c", "", SecretBytes(value)))
             assert "canary" not in f"{caught.value!r} {caught.value.__context__!r}"
 

@@ -51,7 +51,7 @@ def test_all_that_can_be_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "told"),
+    ("metadata", "message"),
     [
         pytest.param({"spec": {}}, "unexpected apiVersion", id="no envelope"),
         pytest.param(envelope() | {"kind": "Secret"}, "unexpected kind", id="another kind"),
@@ -62,6 +62,6 @@ def test_all_that_can_be_said() -> None:
         pytest.param("text", "unexpected apiVersion", id="no object"),
     ],
 )
-def test_what_cannot_be_said(metadata: object, told: str) -> None:
-    with pytest.raises(Malformed, match=told):
+def test_what_cannot_be_said(metadata: object, message: str) -> None:
+    with pytest.raises(Malformed, match=message):
         push_specs.options(metadata, SecretPush)

@@ -11,7 +11,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
 
 
 class Manager:
-    """Says each name as its own value, but for what it is told to refuse."""
+    """Returns each name as its value, except for those that it is set to refuse."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []

@@ -17,7 +17,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def cloud(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Azure]:
-    """This process is told that Azure is here."""
+    """Azure's endpoints of this process lead here."""
     for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "IDENTITY_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
     async with azure(clock) as cloud:

@@ -43,7 +43,7 @@ def opened(
     clock: Clock,
     **spec: Any,  # noqa: ANN401  # fields of the spec
 ) -> AbstractAsyncContextManager[AzureKvClient]:
-    """A client of the vault; by client secret unless told otherwise."""
+    """A client of the vault; with a client secret by default."""
     fields: dict[str, Any] = {
         "vault_url": f"{cloud.url}/",
         "tenant_id": TENANT,

@@ -26,7 +26,7 @@ AUDIENCE = "api://AzureADTokenExchange"
 ACCOUNT = ServiceAccountSelector(name="app", audiences=("more",))
 CLIENT, ANNOTATED_TENANT = "azure.workload.identity/client-id", "azure.workload.identity/tenant-id"
 BY_CERTIFICATE = AzureSecretRef(client_id=key("id"), client_certificate=key("certificate"))
-NOBODY = AzureSecretRef()
+NO_CREDENTIALS = AzureSecretRef()
 PATH = "/subscriptions/1/resourcegroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/web"
 
 
@@ -64,7 +64,7 @@ async def test_a_vault_of_another_tenant_says_so(cloud: Azure, given: Given, clo
 
 # -- service principals
 @pytest.mark.parametrize(
-    ("tenant", "secret", "told"),
+    ("tenant", "secret", "message"),
     [
         pytest.param(TENANT, b"wrong", "AADSTS7000215", id="wrong secret"),
         pytest.param(TENANT, b"old", "AADSTS7000222", id="expired secret"),
@@ -73,12 +73,12 @@ async def test_a_vault_of_another_tenant_says_so(cloud: Azure, given: Given, clo
     ],
 )
 async def test_logins_that_are_refused(
-    cloud: Azure, given: Given, clock: Clock, tenant: str, secret: bytes, told: str
+    cloud: Azure, given: Given, clock: Clock, tenant: str, secret: bytes, message: str
 ) -> None:
     [application] = cloud.directory.applications.values()
     application.expired.add("old")
     given.secrets["login"] = {**given.secrets["login"], "secret": secret}
-    with pytest.raises(Denied, match=told) as caught:
+    with pytest.raises(Denied, match=message) as caught:
         await reads(cloud, given, clock, tenant_id=tenant)
 
     assert caught.value.hint
@@ -105,7 +105,7 @@ async def test_a_login_page_is_no_login(cloud: Azure, given: Given, clock: Clock
         pytest.param({"error": "invalid_request", "error_codes": [90033]}, id="the number"),
     ],
 )
-async def test_a_directory_that_is_down_refuses_nobody(
+async def test_a_directory_that_is_down_is_no_refusal(
     cloud: Azure, given: Given, clock: Clock, document: dict[str, Any]
 ) -> None:
     answer = web.json_response
@@ -155,10 +155,12 @@ async def test_what_is_no_client_certificate(
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         pytest.param({"tenant_id": None}, "missing tenantID in store config", id="tenant"),
-        pytest.param({"auth_secret_ref": NOBODY}, "missing accessKeyID/secretAccessKey", id="nothing"),
+        pytest.param(
+            {"auth_secret_ref": NO_CREDENTIALS}, "missing accessKeyID/secretAccessKey", id="nothing"
+        ),
         pytest.param(
             {"auth_secret_ref": AzureSecretRef(client_id=key("id"))},
             "missing accessKeyID/secretAccessKey",
@@ -176,9 +178,9 @@ async def test_what_is_no_client_certificate(
     ],
 )
 async def test_incomplete_principals(
-    cloud: Azure, given: Given, clock: Clock, spec: dict[str, Any], told: str
+    cloud: Azure, given: Given, clock: Clock, spec: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(Malformed, match=told):
+    with pytest.raises(Malformed, match=message):
         await reads(cloud, given, clock, **spec)
 
 
@@ -238,7 +240,7 @@ WORKLOAD: dict[str, Any] = {"auth_type": "WorkloadIdentity", "service_account_re
 
 async def test_a_service_account_that_is_annotated(cloud: Azure, clock: Clock, workload: Application) -> None:
     given = account(**{CLIENT: workload.client_id, ANNOTATED_TENANT: TENANT})
-    found = await reads(cloud, given, clock, **WORKLOAD, tenant_id=None, auth_secret_ref=NOBODY)
+    found = await reads(cloud, given, clock, **WORKLOAD, tenant_id=None, auth_secret_ref=NO_CREDENTIALS)
 
     assert found == b"one"
     assert given.asked == [("app", (AUDIENCE, "more"), 3600)]
@@ -259,28 +261,31 @@ async def test_ids_from_secrets_and_the_environment(
 
 
 @pytest.mark.parametrize(
-    ("annotations", "spec", "told"),
+    ("annotations", "spec", "message"),
     [
-        pytest.param({}, {"auth_secret_ref": NOBODY}, "missing clientID", id="no client"),
+        pytest.param({}, {"auth_secret_ref": NO_CREDENTIALS}, "missing clientID", id="no client"),
         pytest.param(
-            {CLIENT: "c"}, {"auth_secret_ref": NOBODY, "tenant_id": None}, "missing tenantID", id="no tenant"
+            {CLIENT: "c"},
+            {"auth_secret_ref": NO_CREDENTIALS, "tenant_id": None},
+            "missing tenantID",
+            id="no tenant",
         ),
         pytest.param({CLIENT: "another"}, {}, "multiple clientID found", id="two clients"),
         pytest.param({ANNOTATED_TENANT: "another"}, {}, "multiple tenantID found", id="two tenants"),
     ],
 )
 async def test_incomplete_workloads(
-    cloud: Azure, given: Given, clock: Clock, annotations: dict[str, str], spec: dict[str, Any], told: str
+    cloud: Azure, given: Given, clock: Clock, annotations: dict[str, str], spec: dict[str, Any], message: str
 ) -> None:
     given.annotations["app"] = annotations
-    with pytest.raises(Malformed, match=told):
+    with pytest.raises(Malformed, match=message):
         await reads(cloud, given, clock, **{**WORKLOAD, **spec})
 
 
 async def test_the_pod_of_the_daemon(
     cloud: Azure, clock: Clock, workload: Application, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    spec = {"auth_type": "WorkloadIdentity", "tenant_id": None, "auth_secret_ref": NOBODY}
+    spec = {"auth_type": "WorkloadIdentity", "tenant_id": None, "auth_secret_ref": NO_CREDENTIALS}
     with pytest.raises(Malformed, match="missing environment variables"):
         await reads(cloud, Given(), clock, **spec)
 
@@ -292,9 +297,11 @@ async def test_the_pod_of_the_daemon(
     assert await reads(cloud, Given(), clock, **spec) == b"one"
 
 
-async def test_a_workload_that_nobody_trusts(cloud: Azure, clock: Clock, workload: Application) -> None:
+async def test_a_workload_that_is_not_trusted(cloud: Azure, clock: Clock, workload: Application) -> None:
     workload.trusts[0].subject = "another"
     with pytest.raises(Denied, match="AADSTS70021") as caught:
-        await reads(cloud, account(**{CLIENT: workload.client_id}), clock, **WORKLOAD, auth_secret_ref=NOBODY)
+        await reads(
+            cloud, account(**{CLIENT: workload.client_id}), clock, **WORKLOAD, auth_secret_ref=NO_CREDENTIALS
+        )
 
     assert "federated credential" in caught.value.hint

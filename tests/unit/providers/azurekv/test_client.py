@@ -239,7 +239,7 @@ def cer() -> web.Response:
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected", "told"),
+    ("answer", "expected", "message"),
     [
         pytest.param(html, Malformed, "the answer is HTML", id="HTML"),
         pytest.param(html404, Malformed, "not from Key Vault", id="HTML that is not found is no absence"),
@@ -257,14 +257,14 @@ async def test_bad_answers(
     clock: Clock,
     answer: Callable[[], web.Response],
     expected: type[SyncError],
-    told: str,
+    message: str,
 ) -> None:
     async with opened(cloud, given, clock) as client:
 
         def fault(request: web.Request) -> web.StreamResponse | None:
             return answer() if request.path.startswith("/secrets/") else None
 
-        with cloud.failing(fault), pytest.raises(expected, match=told) as caught:
+        with cloud.failing(fault), pytest.raises(expected, match=message) as caught:
             await read(client, RemoteRef("db"))
 
     assert "canary" not in str(vars(caught.value)) + repr(caught.value.__context__)

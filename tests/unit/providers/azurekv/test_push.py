@@ -75,7 +75,7 @@ async def test_changes_beside_the_value(
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "message"),
     [
         pytest.param(item("db", b"canary\xff"), "holds only text here", id="binary"),
         pytest.param(item("db", b"canary" * 5000), "larger than 25 KiB", id="too large"),
@@ -112,10 +112,10 @@ async def test_changes_beside_the_value(
     ],
 )
 async def test_what_cannot_be_pushed(
-    cloud: Azure, given: Given, clock: Clock, made: PushItem, told: str
+    cloud: Azure, given: Given, clock: Clock, made: PushItem, message: str
 ) -> None:
     async with opened(cloud, given, clock) as client:
-        with pytest.raises(Malformed, match=told) as caught:
+        with pytest.raises(Malformed, match=message) as caught:
             await client.push(made)
 
     assert "canary" not in str(vars(caught.value)) + repr(caught.value.__context__)

@@ -88,7 +88,7 @@ async def test_workloads(cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("auth", "spec", "told"),
+    ("auth", "spec", "message"),
     [
         pytest.param(AcrAuth(), {}, "auth names no way to log in", id="nothing"),
         pytest.param(PRINCIPAL, {"tenant_id": ""}, "needs tenantId", id="no tenant"),
@@ -104,9 +104,9 @@ async def test_workloads(cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyP
     ],
 )
 async def test_incomplete_specs(
-    cloud: Azure, given: Given, clock: Clock, auth: AcrAuth, spec: dict[str, Any], told: str
+    cloud: Azure, given: Given, clock: Clock, auth: AcrAuth, spec: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(Malformed, match=told):
+    with pytest.raises(Malformed, match=message):
         await given_by(cloud, given, clock, auth, **spec)
 
 
@@ -118,7 +118,7 @@ async def test_a_registry_that_refuses(cloud: Azure, given: Given, clock: Clock)
     assert "AcrPull" in caught.value.hint
 
 
-async def test_a_registry_that_nobody_vouches_for(cloud: Azure, given: Given, clock: Clock) -> None:
+async def test_a_registry_with_an_untrusted_certificate(cloud: Azure, given: Given, clock: Clock) -> None:
     assert ACR.generate is not None
     spec = AcrAccessTokenSpec(auth=PRINCIPAL, registry=cloud.host, tenant_id=TENANT)
     with pytest.raises((Malformed, Unavailable), match="certificate"):

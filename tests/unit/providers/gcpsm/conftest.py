@@ -19,7 +19,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 async def cloud(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Google]:
-    """This process is told that Google is here. There is no machine's account unless a test gives one."""
+    """Google's endpoints of this process lead here. The machine has no account unless a test sets one."""
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     async with google(clock) as cloud:
         for name, value in variables(cloud).items():

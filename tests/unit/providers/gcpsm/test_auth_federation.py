@@ -132,7 +132,7 @@ async def test_a_configuration_of_a_machine_at_aws(
         ),
     }
     keys = {"AccessKeyId": "ASIA1", "SecretAccessKey": "aws-secret", "Token": "t"}
-    told = {
+    metadata = {
         "/latest/meta-data/placement/availability-zone": "eu-west-1b",
         "/latest/meta-data/iam/security-credentials": "role",
         "/latest/meta-data/iam/security-credentials/role": json.dumps(keys),
@@ -141,8 +141,8 @@ async def test_a_configuration_of_a_machine_at_aws(
     def machine(request: web.Request) -> web.StreamResponse | None:
         if request.path == "/latest/api/token" and request.method == "PUT":
             return web.Response(text="session")
-        if request.path in told and request.headers.get("X-aws-ec2-metadata-token") == "session":
-            return web.Response(text=told[request.path])
+        if request.path in metadata and request.headers.get("X-aws-ec2-metadata-token") == "session":
+            return web.Response(text=metadata[request.path])
         return None
 
     config = external(source, subject_token_type="urn:ietf:params:aws:token-type:aws4_request")

@@ -45,14 +45,14 @@ async def test_a_key_that_is_deleted(cloud: Google, given: Given, clock: Clock) 
     assert "deleted or expired" in caught.value.hint
 
 
-async def test_a_token_that_nobody_takes(cloud: Google, given: Given, clock: Clock) -> None:
+async def test_a_token_that_is_not_accepted(cloud: Google, given: Given, clock: Clock) -> None:
     async with opened(given, clock) as client:
-        nobody = web.json_response({"error": {"code": 401, "status": "UNAUTHENTICATED"}}, status=401)
+        unauthenticated = web.json_response({"error": {"code": 401, "status": "UNAUTHENTICATED"}}, status=401)
 
         def refuse(request: web.Request) -> web.StreamResponse | None:
             if not request.path.endswith(":access"):
                 return None
-            return web.Response(body=nobody.body, status=401)
+            return web.Response(body=unauthenticated.body, status=401)
 
         with cloud.failing(refuse), pytest.raises(Denied, match="401"):
             await read(client, RemoteRef("db"))

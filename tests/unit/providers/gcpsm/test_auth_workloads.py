@@ -56,7 +56,7 @@ async def test_the_machine_knows_its_cluster(cloud: Google, clock: Clock, cluste
 
 
 @pytest.mark.parametrize("audience", ["another.svc.id.goog", "https://kubernetes"])
-async def test_a_token_for_somebody_else_is_refused(
+async def test_a_token_for_another_audience_is_refused(
     cloud: Google, clock: Clock, cluster: Issuer, audience: str
 ) -> None:
     with pytest.raises(Denied, match=r"exchanging the token of ServiceAccount app at Google.*invalid_grant"):

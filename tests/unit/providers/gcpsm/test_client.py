@@ -216,7 +216,7 @@ async def test_a_path_alone_finds_nothing(cloud: Google, given: Given, clock: Cl
 
 # -- failing
 @pytest.mark.parametrize(
-    ("answer", "expected", "told"),
+    ("answer", "expected", "message"),
     [
         pytest.param(
             web.Response(text=HTML, content_type="text/html"), Malformed, "HTML, not JSON", id="HTML"
@@ -256,7 +256,7 @@ async def test_bad_answers(
     clock: Clock,
     answer: web.Response,
     expected: type[SyncError],
-    told: str,
+    message: str,
 ) -> None:
     def fault(request: web.Request) -> web.StreamResponse | None:
         if not request.path.endswith(":access"):
@@ -267,7 +267,7 @@ async def test_bad_answers(
         with cloud.failing(fault), pytest.raises(expected) as caught:
             await read(client, RemoteRef("db"))
 
-    assert told in f"{caught.value} {caught.value.hint}"
+    assert message in f"{caught.value} {caught.value.hint}"
     assert "canary" not in repr(caught.value) + str(vars(caught.value))
 
 
@@ -280,7 +280,7 @@ async def test_a_value_of_five_megabytes(cloud: Google, given: Given, clock: Clo
 
 
 @pytest.mark.parametrize("name", ["a/b", "a.b", "", "..", "x" * 256, "projects/p/secrets/s"])
-async def test_what_is_no_name_is_told(cloud: Google, given: Given, clock: Clock, name: str) -> None:
+async def test_an_invalid_name_is_reported(cloud: Google, given: Given, clock: Clock, name: str) -> None:
     async with opened(given, clock) as client:
         with pytest.raises(Malformed, match="cannot be the name of a secret"):
             await read(client, RemoteRef(name))

@@ -174,7 +174,7 @@ async def test_what_stands_beside_a_secret_is_changed(
 
 
 @pytest.mark.parametrize(
-    ("pushed", "expected", "told"),
+    ("pushed", "expected", "message"),
     [
         pytest.param(item(path="p", labels={"a": "b"}), Malformed, "metadata and property", id="both"),
         pytest.param(item(tags={"a": "b"}), Malformed, "tags", id="unknown field"),
@@ -185,10 +185,10 @@ async def test_what_stands_beside_a_secret_is_changed(
     ],
 )
 async def test_bad_pushes(
-    cloud: Google, given: Given, clock: Clock, pushed: PushItem, expected: type[SyncError], told: str
+    cloud: Google, given: Given, clock: Clock, pushed: PushItem, expected: type[SyncError], message: str
 ) -> None:
     async with opened(given, clock) as client:
-        with pytest.raises(expected, match=told):
+        with pytest.raises(expected, match=message):
             await client.push(pushed)
 
     assert cloud.manager.writes == 0, "nothing half done is left"
@@ -265,7 +265,7 @@ async def test_what_exists(cloud: Google, given: Given, clock: Clock) -> None:
             await client.exists(RemoteTarget("db"))
 
 
-async def test_two_at_once_are_told(cloud: Google, given: Given, clock: Clock) -> None:
+async def test_concurrent_writes_are_reported(cloud: Google, given: Given, clock: Clock) -> None:
     conflict = GoogleError("ALREADY_EXISTS", "canary")
     async with opened(given, clock) as client:
         fault = cloud.failing(lambda request: conflict.response() if request.method == "POST" else None)

@@ -75,7 +75,7 @@ def test_it_is_drawn_anew_each_time() -> None:
         pytest.param(PasswordSpec(length=10**9, allow_repeat=True), "no password", id="absurd"),
     ],
 )
-def test_what_cannot_be_is_told(spec: PasswordSpec, message: str) -> None:
+def test_an_impossible_spec_is_reported(spec: PasswordSpec, message: str) -> None:
     with pytest.raises(Malformed, match=message):
         make_password(spec)
 

@@ -46,8 +46,8 @@ def public_key_of(private: bytes, path: Path) -> str:
     """The line that OpenSSH itself makes of a private key."""
     path.touch(mode=0o600)
     path.write_bytes(private)
-    told = subprocess.run(["ssh-keygen", "-y", "-f", str(path)], check=True, capture_output=True)
-    return told.stdout.decode().strip()
+    printed = subprocess.run(["ssh-keygen", "-y", "-f", str(path)], check=True, capture_output=True)
+    return printed.stdout.decode().strip()
 
 
 @pytest.mark.parametrize("length", range(9))

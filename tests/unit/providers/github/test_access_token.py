@@ -117,7 +117,7 @@ async def test_refusals(github: GitHub, spec: dict[str, Any], error: type[SyncEr
 @pytest.mark.parametrize(
     ("headers", "after"),
     [
-        pytest.param({"Retry-After": "60"}, 60, id="told"),
+        pytest.param({"Retry-After": "60"}, 60, id="Retry-After"),
         pytest.param({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(NOW) + 90)}, 90, id="reset"),
         pytest.param({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "?"}, 60, id="unknown"),
         pytest.param({"Retry-After": "Fri, 13 Feb 2009 23:32:30 GMT"}, 60, id="a date"),

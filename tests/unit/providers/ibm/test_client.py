@@ -192,7 +192,7 @@ async def test_an_api_key_that_is_refused(
     assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
 
 
-async def test_what_iam_says_is_not_told(cloud: Ibm, clock: Clock) -> None:
+async def test_the_text_of_iam_is_not_quoted(cloud: Ibm, clock: Clock) -> None:
     def refusal(_request: web.Request) -> web.StreamResponse:
         return web.json_response({"errorCode": CANARY, "errorMessage": CANARY}, status=400)
 

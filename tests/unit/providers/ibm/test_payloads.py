@@ -138,10 +138,10 @@ def test_maps(kind: str) -> None:
 @pytest.mark.parametrize("kind", list(FIELDS))
 def test_maps_with_metadata(kind: str) -> None:
     found = fields_of(payload(kind, **BESIDE), RemoteRef(f"{kind}/{ID}", metadata=True))
-    told = {name: value.raw.decode() for name, value in found.items()}
+    texts = {name: value.raw.decode() for name, value in found.items()}
 
-    assert told.items() >= {**SHOWN, "secret_type": kind, **MAPS[kind]}.items()
-    assert told.keys() == {*SHOWN, "secret_type", *MAPS[kind], *FIELDS[kind]}
+    assert texts.items() >= {**SHOWN, "secret_type": kind, **MAPS[kind]}.items()
+    assert texts.keys() == {*SHOWN, "secret_type", *MAPS[kind], *FIELDS[kind]}
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_values_that_are_not_there(kind: str, key: str, name: str, expected: str
             payload("arbitrary", secret_type="canary", payload="absent"),
             RemoteRef(ID),
             (f"key payload does not exist in secret {ID}", ""),
-            id="a type that nobody knows",
+            id="an unknown type",
         ),
         pytest.param(
             payload("kv"),

@@ -1,4 +1,4 @@
-"""The mark of what was pushed, and what is told where it lacks."""
+"""The mark of pushed entries, and the error for entries without it."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ from syncret.providers.kit.push_options import MARK, check_tags, is_ours, not_ou
         pytest.param({"managed-by": "terraform"}, False, id="another's"),
         pytest.param({"managed-by": None}, False, id="empty"),
         pytest.param({}, False, id="none"),
-        pytest.param(None, False, id="not told"),
+        pytest.param(None, False, id="unknown"),
     ],
 )
 def test_whose_it_is(tags: Mapping[str, str | None] | None, *, ours: bool) -> None:

@@ -17,7 +17,7 @@ def now() -> float:
 
 
 class Call:
-    """Fails as told, then succeeds."""
+    """Fails as configured, then succeeds."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors = list(errors)

@@ -15,7 +15,7 @@ class Door:
 
     def __init__(self) -> None:
         self.time = 1000.0
-        self.life: float | None = 600.0
+        self.lifetime: float | None = 600.0
         self.logins = 0
         self.error: Exception | None = None
         self.gate = asyncio.Event()
@@ -29,7 +29,7 @@ class Door:
         await asyncio.sleep(0)
         if self.error is not None:
             raise self.error
-        return ExpiringValue(f"token-{number}", None if self.life is None else self.time + self.life)
+        return ExpiringValue(f"token-{number}", None if self.lifetime is None else self.time + self.lifetime)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ async def test_many_callers_share_a_failure(door: Door) -> None:
     results = await asyncio.gather(*(door.held.get() for _ in range(50)), return_exceptions=True)
 
     assert {str(result) for result in results} == {"wrong password"}
-    assert len({id(result) for result in results}) == 50, "nobody shares another's traceback"
+    assert len({id(result) for result in results}) == 50, "no caller shares another's traceback"
     assert door.logins == 1
 
 
@@ -61,7 +61,7 @@ async def test_it_is_tried_again_after_a_failure(door: Door) -> None:
 
 
 @pytest.mark.parametrize(
-    ("life", "later", "expected"),
+    ("lifetime", "later", "expected"),
     [
         pytest.param(600.0, 539.0, "token-1", id="fresh"),
         pytest.param(600.0, 541.0, "token-2", id="a minute before the end"),
@@ -70,15 +70,15 @@ async def test_it_is_tried_again_after_a_failure(door: Door) -> None:
         pytest.param(None, 1e9, "token-1", id="for ever"),
     ],
 )
-async def test_it_is_renewed_in_time(door: Door, life: float | None, later: float, expected: str) -> None:
-    door.life = life
+async def test_it_is_renewed_in_time(door: Door, lifetime: float | None, later: float, expected: str) -> None:
+    door.lifetime = lifetime
     await door.held.get()
     door.time += later
 
     assert await door.held.get() == expected
 
 
-async def test_nobody_waits_for_a_renewal_ahead(door: Door) -> None:
+async def test_no_caller_waits_for_an_early_renewal(door: Door) -> None:
     await door.held.get()
     door.time += 590
     door.gate.clear()
@@ -141,7 +141,7 @@ async def test_a_refused_login_is_replaced_once(door: Door) -> None:
     assert calls[-2:] == ["token-2", "token-3"]
 
 
-async def test_a_login_that_helps_nobody_is_not_repeated_for_each(door: Door) -> None:
+async def test_a_login_that_is_refused_again_is_not_repeated_for_each_caller(door: Door) -> None:
     async def call(_: str) -> str:
         raise Unauthenticated("of another tenant")
 
@@ -178,7 +178,7 @@ async def test_one_who_gives_up_spoils_nothing(door: Door) -> None:
 
 
 async def test_a_login_that_has_ended_already_is_used_once(door: Door) -> None:
-    door.life = -5.0
+    door.lifetime = -5.0
 
     assert list(await asyncio.gather(door.held.get(), door.held.get())) == ["token-1", "token-1"]
     assert await door.held.get() == "token-2"

@@ -19,8 +19,8 @@ from tests.support.tls import Authority
 CANARY = "canary-77aa"
 
 
-def told(error: BaseException | None) -> str:
-    """Everything that somebody could print of an error."""
+def printed(error: BaseException | None) -> str:
+    """Everything that can be printed of an error."""
     text = ""
     while error is not None:
         text += f"{error!r} {error} {vars(error)}"
@@ -53,7 +53,7 @@ async def url(echo: Echo) -> AsyncIterator[str]:
         yield url
 
 
-async def test_it_sends_what_it_is_told(echo: Echo, url: str) -> None:
+async def test_it_sends_the_given_request(echo: Echo, url: str) -> None:
     async with Http(url, headers={"X-Store": "s"}) as http:
         answer = await http.request(
             "POST",
@@ -99,7 +99,7 @@ async def test_a_status_is_an_error(
         allowed = await http.request("GET", "/", doing="reading key a", accept=(status,))
 
     assert str(caught.value).startswith(f"reading key a: HTTP {status}")
-    assert CANARY not in told(caught.value)
+    assert CANARY not in printed(caught.value)
     assert type(caught.value) is expected
     assert allowed.status == status
 
@@ -138,14 +138,14 @@ async def test_retry_after_is_understood(echo: Echo, url: str, text: str, expect
         pytest.param(b"", "application/json", "is empty", id="empty"),
     ],
 )
-async def test_what_is_no_json_is_told(echo: Echo, url: str, body: bytes, kind: str, expected: str) -> None:
+async def test_invalid_json_is_reported(echo: Echo, url: str, body: bytes, kind: str, expected: str) -> None:
     echo.answer = lambda _: web.Response(body=body, content_type=kind)
     async with Http(url) as http:
         answer = await http.request("GET", "/", doing="reading")
     with pytest.raises(Malformed, match=expected) as caught:
         answer.json()
 
-    assert CANARY not in told(caught.value)
+    assert CANARY not in printed(caught.value)
 
 
 async def test_json_is_read_by_a_model(echo: Echo, url: str) -> None:
@@ -156,7 +156,7 @@ async def test_json_is_read_by_a_model(echo: Echo, url: str) -> None:
     assert answer.json() == answer.decode(dict[str, str]) == {"token": CANARY}
     with pytest.raises(Malformed, match="another shape") as caught:
         answer.decode(dict[str, int])
-    assert CANARY not in told(caught.value) + repr(answer)
+    assert CANARY not in printed(caught.value) + repr(answer)
 
 
 @pytest.mark.parametrize("packed", [pytest.param(False, id="plain"), pytest.param(True, id="packed")])
@@ -205,7 +205,7 @@ async def test_redirects_to_another_server_need_trust(echo: Echo, url: str) -> N
         trusting = await stack.enter_async_context(Http(other, trusts_redirects=True))
         answer = await trusting.request("GET", "/", doing="reading", headers={"X-Token": "t"})
 
-    assert CANARY not in told(caught.value)
+    assert CANARY not in printed(caught.value)
     assert answer.body == b"ok"
     assert [request.headers["X-Token"] for request in echo.seen] == ["t"]
 
@@ -250,7 +250,7 @@ def test_an_address_leads_to_the_server_of_the_store(address: str, *, here: bool
         pytest.param("GET", "file:///etc/passwd", "not one of an HTTP server", id="no HTTP"),
     ],
 )
-async def test_bad_redirects_are_told(
+async def test_bad_redirects_are_reported(
     echo: Echo, url: str, method: str, location: str, expected: str
 ) -> None:
     echo.answer = lambda _: web.Response(status=302, headers={"Location": location})
@@ -292,7 +292,7 @@ async def test_bytes_that_are_no_text_get_nowhere(echo: Echo, url: str) -> None:
             await http.request("GET", f"/a?key={CANARY}\udcff", doing="reading")
 
     assert echo.seen == []
-    assert CANARY not in told(caught.value)
+    assert CANARY not in printed(caught.value)
     assert caught.value.__context__ is None, "the encoder's error holds the whole URL"
 
 
@@ -301,7 +301,7 @@ async def test_dots_are_no_way_up() -> None:
         segments("a", "..", "b")
 
 
-async def test_nobody_listens() -> None:
+async def test_no_server_listens() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         async with Http(f"http://127.0.0.1:{taken.getsockname()[1]}") as http:
@@ -309,7 +309,7 @@ async def test_nobody_listens() -> None:
                 await http.request("GET", f"/?token={CANARY}", doing="reading")
 
     assert caught.value.hint
-    assert CANARY not in told(caught.value)
+    assert CANARY not in printed(caught.value)
 
 
 async def test_a_host_without_an_address() -> None:

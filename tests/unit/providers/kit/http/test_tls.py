@@ -42,9 +42,9 @@ async def test_a_client_certificate_is_shown(authority: Authority, tmp_path: Pat
     pair = authority.pair("client")
     before = open_files()
     async with served(all_to(ok), authority.server(tmp_path, clients=True)) as url:
-        told = await ask(url, Tls(ca=authority.pem, certificate=pair.certificate, key=pair.key))
+        answered = await ask(url, Tls(ca=authority.pem, certificate=pair.certificate, key=pair.key))
 
-    assert told == {"client": True}
+    assert answered == {"client": True}
     assert open_files() - before <= 1, "nothing of the key stays open"
 
 

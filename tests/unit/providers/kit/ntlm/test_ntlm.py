@@ -101,7 +101,7 @@ async def test_of_several_offers_the_password_is_not_sent_in_the_clear(offers: t
     assert api.schemes == {"", "NTLM"}
 
 
-async def test_a_wrong_password_is_told() -> None:
+async def test_a_wrong_password_is_reported() -> None:
     async with served(NtlmApi("ada", "", "right").app()) as url, Http(url, connections=1) as http:
         with pytest.raises(Unauthenticated, match="refuses this user"):
             await NtlmHttp(http, Login("ada", "wrong"), lambda: NOW).request("GET", "/", doing="asking")

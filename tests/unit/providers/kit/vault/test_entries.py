@@ -90,7 +90,7 @@ def test_numbers_of_a_map_pass_through_a_float() -> None:
 
 
 @pytest.mark.parametrize("name", ["absent", "z.x", "big.x", "yes.x.y"])
-def test_a_property_that_is_not_there_is_told(name: str) -> None:
+def test_a_missing_property_is_reported(name: str) -> None:
     with pytest.raises(Malformed, match=name):
         value(PAYLOAD, name)
 
@@ -100,7 +100,7 @@ def test_without_paths_only_names_count() -> None:
         value(PAYLOAD, "a.json", paths=False)
 
 
-def test_a_map_of_what_is_no_object_is_told_without_the_value() -> None:
+def test_a_map_of_a_value_that_is_no_object_is_reported_without_the_value() -> None:
     with pytest.raises(Malformed) as caught:
         fields(SecretBytes(b'"canary"'))
 

@@ -10,7 +10,7 @@ from syncret.providers.kit.vault.tokens import LeaseRenewer
 
 
 class Vault:
-    """Renews for a minute, unless told otherwise."""
+    """Renews for a minute by default."""
 
     def __init__(self) -> None:
         self.renewed: list[tuple[float, str]] = []
