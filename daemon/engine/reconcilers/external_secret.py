@@ -151,7 +151,7 @@ class _Run:
         words = form.wording
         try:
             asked = needs.needs(resource.spec)
-            answers = await fetch(self._context, asked, resource.metadata.namespace, leases)
+            answers = await fetch(self._context, self._writes, asked, resource.metadata.namespace, leases)
             assembled = await self._assembled(resource, answers)
         except PendingDependency:
             return Outcome(pending=True)  # the verdict on the store wakes this object

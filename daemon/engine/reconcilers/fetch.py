@@ -10,6 +10,7 @@ from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.reconcilers.stores import PendingDependency, usable_store
 from syncret.daemon.engine.sessions.session import Session
+from syncret.daemon.engine.writes import Writes
 from syncret.providers.errors import SyncError
 
 Answers: TypeAlias = dict[Need, Answer]
@@ -17,9 +18,13 @@ Asked: TypeAlias = Read | Extract | Search
 
 
 async def fetch(
-    context: ReconcilerContext, needs: Iterable[Need], namespace: str, leases: GeneratorTransaction
+    context: ReconcilerContext,
+    writes: Writes,
+    needs: Iterable[Need],
+    namespace: str,
+    leases: GeneratorTransaction,
 ) -> Mapping[Need, Answer]:
-    """An answer for every need; a failure is the answer of the needs it hit. NotReadyYet passes through.
+    """An answer for every need; a failure is the answer of the needs it hit. Raises PendingDependency.
 
     What is drawn is entered in `leases`.
     """
@@ -34,12 +39,8 @@ async def fetch(
     sessions: list[tuple[Session, list[Asked]]] = []
     for name, asked in by_store.items():
         try:
-            sessions.append(
-                (
-                    context.sessions.session(usable_store(context, name, namespace, ready=True), namespace),
-                    asked,
-                )
-            )
+            store = await usable_store(context, writes, name, namespace, ready=True)
+            sessions.append((context.sessions.session(store, namespace), asked))
         except PendingDependency:
             raise
         except SyncError as error:

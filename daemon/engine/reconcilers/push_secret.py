@@ -74,7 +74,7 @@ class _Run:
     def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
         self._context = context
         self._writes = writes
-        self._pusher = Pusher(context)
+        self._pusher = Pusher(context, writes)
         self._verdicts = PushVerdicts(context, writes)
 
     async def reconcile(self, ref: ObjectRef) -> Outcome:
@@ -133,7 +133,7 @@ class _Run:
         except SyncError as error:
             return await self._verdicts.failed(resource, "could not get source secret", error)
         try:
-            stores = select_stores(self._context, resource)
+            stores = await select_stores(self._context, self._writes, resource)
             if not stores:
                 return self._verdicts.nothing_to_do(resource)  # none of them is this daemon's
             push_entries.check_selectors(resource.spec, list(stores))

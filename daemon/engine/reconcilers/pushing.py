@@ -22,6 +22,7 @@ from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.reconcilers.stores import PendingDependency, usable_store
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.templates import rendering_for
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed, SyncError
@@ -128,8 +129,9 @@ def merged(new: Account, old: Account) -> Synced:
 class Pusher:
     """What it did before a failure is in the account that it returns beside the error."""
 
-    def __init__(self, context: ReconcilerContext) -> None:
+    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
         self._context = context
+        self._writes = writes
 
     async def push(
         self, resource: PushSecret, source: Source, stores: Mapping[Store, StoredObject]
@@ -144,7 +146,7 @@ class Pusher:
         for store in stores:
             account = synced.setdefault(str(store), {})
             try:
-                session = self._session(resource, store.kind, store.name, told=store.name)
+                session = await self._session(resource, store.kind, store.name, told=store.name)
                 for entry in await self._entries(resource, source, store):
                     await self._push_one(resource, session, store, entry, source)
                     account[entry.status_key] = entry.as_data()
@@ -158,7 +160,7 @@ class Pusher:
         for name, pushed in resource.status.synced_push_secrets.items():
             kind, _, store = name.partition("/")
             try:
-                session = self._session(resource, kind, store, told=name)
+                session = await self._session(resource, kind, store, told=name)
                 for key, entry in pushed.items():
                     if key not in wanted.get(name, {}):
                         remote = entry.match.remote_ref
@@ -175,10 +177,10 @@ class Pusher:
         bench = self._context.templates.bench()
         return await bench.run(lambda: entries(resource.spec, source.data, store, transform=bench.transform))
 
-    def _session(self, resource: PushSecret, kind: str, name: str, *, told: str) -> Session:
-        namespace = resource.metadata.namespace
+    async def _session(self, resource: PushSecret, kind: str, name: str, *, told: str) -> Session:
+        namespace, store = resource.metadata.namespace, StoreName(kind, name)
         try:
-            stored = usable_store(self._context, StoreName(kind, name), namespace, ready=False)
+            stored = await usable_store(self._context, self._writes, store, namespace, ready=False)
         except SyncError as error:
             raise error.within(f"could not get secrets client for store {told}") from error
         return self._context.sessions.session(stored, namespace)

@@ -5,7 +5,7 @@ Which stores a PushSecret pushes to: named, or selected by labels; only those th
 
 from collections.abc import Iterable
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import GROUP
 from syncret.config.resources.kinds import NAMESPACE, store_ref
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
@@ -13,25 +13,49 @@ from syncret.daemon.core import conditions, selectors
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.push_entries import Store
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext, StoreSummary
+from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 
 
 class PendingDependency(SyncError):
-    """What is asked for is being made or judged right now; once it is, whoever waits is woken."""
+    """What the object depends on is being made or validated now; a change of that requeues the object."""
 
 
 def not_found_message(kind: str, name: str) -> str:
-    """What is told of a store that does not exist, in the operator's words."""
+    """The message about a store that does not exist, in the operator's words."""
     return f'could not get {kind} "{name}", {kind}.{GROUP} "{name}" not found'
 
 
-def usable_store(context: ReconcilerContext, name: StoreName, namespace: str, *, ready: bool) -> StoredObject:
+def require_watched(context: ReconcilerContext, kind: GroupKind) -> None:
+    """Raise Unavailable where objects of the kind cannot be watched now: then absence means nothing."""
+    if context.inventory.is_unknown(kind):
+        raise Unavailable(
+            f"objects of kind {kind.kind} cannot be watched now",
+            hint=f"is {kind.kind} ({kind.group}) installed, and may syncret list and watch it?",
+        )
+
+
+async def find(context: ReconcilerContext, writes: Writes, ref: ObjectRef) -> StoredObject | None:
+    """An object of a kind that is watched; one that the inventory lacks is read live before it is absent.
+
+    Raises Unavailable where the kind cannot be watched now.
+    """
+    stored = context.inventory.get(ref)
+    if stored is not None:
+        return stored
+    require_watched(context, ref.group_kind)
+    return await writes.get(ref)
+
+
+async def usable_store(
+    context: ReconcilerContext, writes: Writes, name: StoreName, namespace: str, *, ready: bool
+) -> StoredObject:
     """The store, if a resource of that namespace may use it; with `ready` only if it is known to work.
 
-    Raises Malformed, Denied or NotReadyYet with the words of the External Secrets operator.
+    Raises Malformed, Denied, Unavailable or PendingDependency, with the operator's words.
     """
-    stored = context.inventory.get(store_ref(*name, namespace))
+    stored = await find(context, writes, store_ref(*name, namespace))
     if stored is None:
         hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
         raise Malformed(not_found_message(name.kind, name.name), hint=hint)
@@ -73,11 +97,13 @@ def belongs_to_another_controller(
     return False
 
 
-def select_stores(context: ReconcilerContext, resource: PushSecret) -> dict[Store, StoredObject]:
+async def select_stores(
+    context: ReconcilerContext, writes: Writes, resource: PushSecret
+) -> dict[Store, StoredObject]:
     """The stores, by what decides over entries. Raises Malformed for one that does not exist."""
     found: dict[ObjectRef, StoredObject] = {}
     for ref in resource.spec.secret_store_refs:
-        for stored in _of(context, ref, resource.metadata.namespace):
+        for stored in await _of(context, writes, ref, resource.metadata.namespace):
             found[stored.ref] = stored
     chosen: dict[Store, StoredObject] = {}
     for stored in found.values():
@@ -87,10 +113,13 @@ def select_stores(context: ReconcilerContext, resource: PushSecret) -> dict[Stor
     return chosen
 
 
-def _of(context: ReconcilerContext, ref: PushStoreRef, namespace: str) -> list[StoredObject]:
+async def _of(
+    context: ReconcilerContext, writes: Writes, ref: PushStoreRef, namespace: str
+) -> list[StoredObject]:
     kind = ref.kind
     if ref.label_selector is not None:
         every = store_ref(kind, "", namespace)
+        require_watched(context, every.group_kind)
         listed = context.inventory.list(every.group_kind, every.namespace or None)
         return [
             s
@@ -101,7 +130,7 @@ def _of(context: ReconcilerContext, ref: PushStoreRef, namespace: str) -> list[S
         raise Malformed(
             "refStore Name must be provided", hint="name the store in secretStoreRefs, or select it by labels"
         )
-    stored = context.inventory.get(store_ref(kind, ref.name, namespace))
+    stored = await find(context, writes, store_ref(kind, ref.name, namespace))
     if stored is None:
         raise Malformed(not_found_message(kind, ref.name), hint="create it, or mend the name")
     return [stored]
