@@ -71,10 +71,14 @@ def manifest_name(ref: ObjectRef) -> str:
     return _part(ref, str(ref.group_kind)) + "_" + _part(ref, ref.name) + ".yaml"
 
 
+def name_of(ref: ObjectRef) -> str:
+    """The name of an object's folder or file inside its namespace's folder. Raises Invalid."""
+    return secret_name(ref) if ref.group_kind == SECRET.group_kind else manifest_name(ref)
+
+
 def path_of(ref: ObjectRef) -> str:
     """Where the folder or the file of an object is, below the output folder. Raises Invalid."""
-    name = secret_name(ref) if ref.group_kind == SECRET.group_kind else manifest_name(ref)
-    return f"{folder_of(ref)}/{name}"
+    return f"{folder_of(ref)}/{name_of(ref)}"
 
 
 def _part(ref: ObjectRef, name: str) -> str:

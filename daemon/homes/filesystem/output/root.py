@@ -16,10 +16,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests.discovery import identity_of
 from syncret.daemon.homes.filesystem.output.files import exchange, foreign_owner, listed, unavailable
-from syncret.daemon.homes.filesystem.output.names import TEMPORARY
+from syncret.daemon.homes.filesystem.output.names import TEMPORARY, folder_of, name_of, path_of
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 CREATE_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -143,18 +144,35 @@ class OutputRoot:
             fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
         return self._trusting(fd, f"{self.path}/{name}", mend=create)
 
-    def holds(self, namespace: str, name: str, sort: Callable[[int], bool]) -> bool:
-        """Whether something of ours, and of that sort, stands under a name; nothing is opened."""
+    @contextmanager
+    def namespace(self, ref: ObjectRef, *, create: bool = False) -> Generator[int, None, None]:
+        """The open folder of an object's namespace.
+
+        Raises FileNotFoundError, also for what the caller does not find in it, unless the folder is to be
+        made; any other OSError becomes StorageUnavailable with the path of the object.
+        """
         try:
-            fd = self.open_namespace(namespace, create=False)
+            folder = self.open_namespace(folder_of(ref), create=create)
             try:
-                status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                yield folder
             finally:
-                os.close(fd)
+                os.close(folder)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and not create:
+                raise
+            raise unavailable(error, self.path_of(ref)) from error
+
+    def path_of(self, ref: ObjectRef) -> str:
+        """The whole path of an object's folder or file."""
+        return f"{self.path}/{path_of(ref)}"
+
+    def holds(self, ref: ObjectRef, sort: Callable[[int], bool]) -> bool:
+        """Whether the output of an object is there, ours, and of that sort; nothing is opened."""
+        try:
+            with self.namespace(ref) as folder:
+                status = os.stat(name_of(ref), dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
-        except OSError as error:
-            raise unavailable(error, f"{self.path}/{namespace}/{name}") from error
         return sort(status.st_mode) and status.st_uid in self.owners
 
     def status(self, path: str) -> os.stat_result | None:

@@ -65,47 +65,41 @@ class SecretFolder:
             if old is None:
                 return Written(changed=True, faces=(yield from self._create(place, data)))
             try:
-                return (yield from self._replace(place, old, data, self._path(ref)))
+                return (yield from self._replace(place, old, data, self.tree.path_of(ref)))
             finally:
                 os.close(old)
         except OSError as error:
-            raise unavailable(error, self._path(ref)) from error
+            raise unavailable(error, self.tree.path_of(ref)) from error
 
     def exists(self, ref: ObjectRef) -> bool:
         """Whether there is a folder of ours under that name."""
-        return self.tree.holds(folder_of(ref), secret_name(ref), stat.S_ISDIR)
+        return self.tree.holds(ref, stat.S_ISDIR)
 
     def load(self, ref: ObjectRef) -> dict[str, bytes] | None:
         """What the folder holds now, or None where there is none. What cannot be a key is passed over."""
-        name = secret_name(ref)
+        name, path = secret_name(ref), self.tree.path_of(ref)
         try:
-            namespace = self.tree.open_namespace(folder_of(ref), create=False)
-            try:
+            with self.tree.namespace(ref) as namespace:
                 for _ in range(_TRIES):
-                    data, whole = self._load(namespace, name, self._path(ref))
+                    data, whole = self._load(namespace, name, path)
                     if whole:
                         return data
-            finally:
-                os.close(namespace)
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise unavailable(error, self._path(ref)) from error
         raise StorageUnavailable(
-            f"{self._path(ref)}: the folder is being replaced all the time",
+            f"{path}: the folder is being replaced all the time",
             hint="find the program that does it",
         )
 
     def remove(self, ref: ObjectRef) -> bool:
         """Take the whole set away at once; False where there is none."""
-        name = secret_name(ref)
+        name, path = secret_name(ref), self.tree.path_of(ref)
         try:
-            namespace = self.tree.open_namespace(folder_of(ref), create=False)
-            try:
+            with self.tree.namespace(ref) as namespace:
                 folder = os.open(name, OPEN_FOLDER, dir_fd=namespace)
                 try:
-                    self._check_ours(folder, self._path(ref))
-                    names_in(folder, self._path(ref))
+                    self._check_ours(folder, path)
+                    names_in(folder, path)
                 finally:
                     os.close(folder)
                 hidden = self.tree.temporary()
@@ -113,16 +107,9 @@ class SecretFolder:
                 self.tree.discard(namespace, hidden)
                 if self._settings.fsync:
                     os.fsync(namespace)
-            finally:
-                os.close(namespace)
         except FileNotFoundError:
             return False
-        except OSError as error:
-            raise unavailable(error, self._path(ref)) from error
         return True
-
-    def _path(self, ref: ObjectRef) -> str:
-        return f"{self.tree.path}/{ref.namespace}/{ref.name}"
 
     def _load(self, namespace: int, name: str, path: str) -> tuple[dict[str, bytes], bool]:
         """The data, and whether the folder stood under its name all the while: a swap removes the old one."""

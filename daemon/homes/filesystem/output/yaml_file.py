@@ -15,8 +15,8 @@ from syncret.config.text.yaml import LIMITS, parse_text
 from syncret.config.text.yaml_writer import to_yaml
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
-from syncret.daemon.homes.filesystem.output.files import unavailable, write_all
-from syncret.daemon.homes.filesystem.output.names import folder_of, manifest_name
+from syncret.daemon.homes.filesystem.output.files import write_all
+from syncret.daemon.homes.filesystem.output.names import manifest_name
 from syncret.daemon.homes.filesystem.output.root import CREATE_FILE, OutputRoot
 
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -35,54 +35,35 @@ class ManifestTarget:
         """Make the file hold this and nothing else."""
         name = manifest_name(ref)
         content = to_yaml(document).encode()
-        try:
-            namespace = self._tree.open_namespace(folder_of(ref), create=True)
-            try:
-                found = self._read(namespace, name)
-                if found is not None and found.owned and _holds(found.content, content, document):
-                    return Written(changed=False, faces={"": found.face})
-                return Written(changed=True, faces={"": self._replace(namespace, name, content)})
-            finally:
-                os.close(namespace)
-        except OSError as error:
-            raise unavailable(error, self._path(ref)) from error
+        with self._tree.namespace(ref, create=True) as namespace:
+            found = self._read(namespace, name)
+            if found is not None and found.owned and _holds(found.content, content, document):
+                return Written(changed=False, faces={"": found.face})
+            return Written(changed=True, faces={"": self._replace(namespace, name, content)})
 
     def exists(self, ref: ObjectRef) -> bool:
         """Whether there is a file of ours under that name."""
-        return self._tree.holds(folder_of(ref), manifest_name(ref), stat.S_ISREG)
+        return self._tree.holds(ref, stat.S_ISREG)
 
     def load(self, ref: ObjectRef) -> Document | None:
         """What the file holds now; None where there is none, or what stands there is no YAML mapping."""
         try:
-            namespace = self._tree.open_namespace(folder_of(ref), create=False)
-            try:
+            with self._tree.namespace(ref) as namespace:
                 found = self._read(namespace, manifest_name(ref))
-            finally:
-                os.close(namespace)
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise unavailable(error, self._path(ref)) from error
         return None if found is None else _document(found.content)
 
     def remove(self, ref: ObjectRef) -> bool:
         """Take the file away; False where there is none."""
         try:
-            namespace = self._tree.open_namespace(folder_of(ref), create=False)
-            try:
+            with self._tree.namespace(ref) as namespace:
                 os.unlink(manifest_name(ref), dir_fd=namespace)
                 if self._tree.settings.fsync:
                     os.fsync(namespace)
-            finally:
-                os.close(namespace)
         except FileNotFoundError:
             return False
-        except OSError as error:
-            raise unavailable(error, self._path(ref)) from error
         return True
-
-    def _path(self, ref: ObjectRef) -> str:
-        return f"{self._tree.path}/{folder_of(ref)}/{manifest_name(ref)}"
 
     def _read(self, namespace: int, name: str) -> "_Found | None":
         try:
