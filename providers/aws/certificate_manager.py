@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from syncret.providers.aws import push_specs
 from syncret.providers.aws.push_specs import Tagged
 from syncret.providers.aws.reading import read_by_name
-from syncret.providers.aws.service import Absent, Api, Service, tag_list, tag_map
+from syncret.providers.aws.service import Absent, Api, Service, pages, tag_list, tag_map
 from syncret.providers.contract import (
     PushItem,
     RemoteKey,
@@ -97,20 +97,24 @@ class CertificateManagerWriter:
     async def _arn(self, key: str) -> str | None:
         if key in self._arns:
             return self._arns[key]
-        parameters: dict[str, object] = {
-            "ResourceTypeFilters": ["acm:certificate"],
-            "TagFilters": [
-                {"Key": MANAGED_BY, "Values": [MANAGER]},
-                {"Key": _REMOTE_KEY, "Values": [key]},
-            ],
-        }
-        found: list[str] = []
-        while True:
-            answer = await self._tagging.call("get_resources", **parameters)
-            found += [mapping["ResourceARN"] for mapping in answer.get("ResourceTagMappingList", ())]
-            if not answer.get("PaginationToken"):
-                return min(found, default=None)  # always the same one of several
-            parameters["PaginationToken"] = answer["PaginationToken"]
+        answers = pages(
+            self._tagging,
+            "get_resources",
+            {
+                "ResourceTypeFilters": ["acm:certificate"],
+                "TagFilters": [
+                    {"Key": MANAGED_BY, "Values": [MANAGER]},
+                    {"Key": _REMOTE_KEY, "Values": [key]},
+                ],
+            },
+            token="PaginationToken",
+        )
+        found = [
+            mapping["ResourceARN"]
+            async for answer in answers
+            for mapping in answer.get("ResourceTagMappingList", ())
+        ]
+        return min(found, default=None)  # always the same one of several
 
     async def _certificate(self, arn: str) -> dict[str, Any] | None:
         try:
@@ -134,9 +138,8 @@ class CertificateManagerWriter:
 
 
 def _bundle(item: PushItem) -> _Bundle:
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-    )  # a large import that no other service needs
+    # a large import that no other service needs
+    from cryptography.hazmat.primitives.serialization import Encoding
     from cryptography.x509 import load_pem_x509_certificates
 
     secret = gojson.unmarshal_object(item.value.raw)

@@ -6,31 +6,23 @@ property of a push is ignored.
 
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from syncret.providers.aws import push_specs, reading
 from syncret.providers.aws.push_specs import ParameterPush
-from syncret.providers.aws.reading import Answers, BatchReader, read_by_name
+from syncret.providers.aws.reading import Answers, BatchedService, answers_of, read_by_name
 from syncret.providers.aws.service import (
     Absent,
     Api,
     Forbidden,
-    Service,
     check_query,
     obsolete_tags,
+    pages,
     tag_list,
     tag_map,
 )
-from syncret.providers.contract import (
-    FindQuery,
-    PushItem,
-    RemoteKey,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
@@ -138,24 +130,16 @@ _PAGE: Final = 50
 _ROOT: Final = "/"
 
 
-class ParameterStoreClient(Service):
+class ParameterStoreClient(BatchedService):
     """Reads, finds, writes and probes. A version is a number or a label."""
 
-    converts_keys = False
-    value = staticmethod(reading.value)
-    fields = staticmethod(reading.fields)
-
-    def __init__(
-        self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
-    ) -> None:
-        super().__init__(api, writer, prefix=prefix, login=login)
-        self._values = BatchReader(self._read_batch, self._read_one, size=BATCH)
+    batch_size = BATCH
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         names = {key: self._name(key) for key in keys}
         values: Answers = {}
         for together in self._batches(key for key in keys if not key.metadata):
-            values |= await self._values.get(together)
+            values |= await self._read_values(together)
         tags = await read_by_name((name for key, name in names.items() if key.metadata), self._read_tags)
         found = {key: (tags if key.metadata else values).get(name) for key, name in names.items()}
         return {key: value for key, value in found.items() if value is not None}
@@ -195,8 +179,7 @@ class ParameterStoreClient(Service):
                 (parameter.get("Name", "") + selector, parameter.get("ARN", "") + selector), value
             )
         absent = set(answer.get("InvalidParameters", ()))
-        present = (name for name in names if name not in absent)
-        return {name: values[name] if name in values else _missing_from_response() for name in present}
+        return answers_of("GetParameters", names, values, absent)
 
     async def _read_one(self, name: str) -> SecretBytes:
         answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)
@@ -212,14 +195,14 @@ class ParameterStoreClient(Service):
     async def _find_by_path(self, query: FindQuery) -> SecretMap:
         wanted = regexp.compile(query.name or "").search
         found: dict[str, SecretBytes] = {}
-        pages = self._pages(
+        parameters = self._parameters(
             "get_parameters_by_path",
             Path=query.path or _ROOT,
             Recursive=True,
             WithDecryption=True,
             MaxResults=BATCH,
         )
-        async for parameter in pages:
+        async for parameter in parameters:
             if wanted(parameter["Name"]):
                 found[parameter["Name"]] = SecretBytes(parameter.get("Value", "").encode())
         return found
@@ -231,21 +214,11 @@ class ParameterStoreClient(Service):
         ]
         if query.path:
             filters.append({"Key": "Path", "Option": "Recursive", "Values": [query.path]})
-        pages = self._pages("describe_parameters", ParameterFilters=filters, MaxResults=_PAGE)
-        names = [parameter["Name"] async for parameter in pages if wanted(parameter["Name"])]
-        return reading.all_or_error(await self._values.get(names))
+        parameters = self._parameters("describe_parameters", ParameterFilters=filters, MaxResults=_PAGE)
+        names = [parameter["Name"] async for parameter in parameters if wanted(parameter["Name"])]
+        return reading.all_or_error(await self._read_values(names))
 
-    async def _pages(self, operation: str, **parameters: object) -> AsyncIterator[dict[str, Any]]:
-        while True:
-            answer = await self._api.call(operation, **parameters)
-            for parameter in answer.get("Parameters", ()):
+    async def _parameters(self, operation: str, **parameters: object) -> AsyncIterator[dict[str, Any]]:
+        async for page in pages(self._api, operation, parameters):
+            for parameter in page.get("Parameters", ()):
                 yield parameter
-            if not answer.get("NextToken"):
-                return
-            parameters["NextToken"] = answer["NextToken"]
-
-
-def _missing_from_response() -> Malformed:
-    return Malformed(
-        "GetParameters did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
-    )

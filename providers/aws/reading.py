@@ -4,11 +4,12 @@ IAM may let a role read each of ten parameters and yet refuse the batch: because
 no policy allows the batch operation. A store that can be read must not fail for that.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from typing import ClassVar, TypeAlias
 
-from syncret.providers.aws.service import Absent, Forbidden
-from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
+from syncret.providers.aws.service import Absent, Api, Forbidden, Service
+from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import read_each
@@ -59,6 +60,23 @@ async def read_by_name(names: Iterable[str], one: Callable[[str], Awaitable[Secr
     return await read_each(names, read_known)
 
 
+def answers_of(
+    operation: str,
+    names: Sequence[str],
+    values: Mapping[str, SecretBytes | SyncError],
+    absent: Container[str],
+) -> Answers:
+    """The results of a batch. Only what AWS reports as absent is absent; what it leaves out is an error."""
+    present = [name for name in names if name not in absent]
+    return {name: values[name] if name in values else _missing_from_response(operation) for name in present}
+
+
+def _missing_from_response(operation: str) -> Malformed:
+    return Malformed(
+        f"{operation} did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
+    )
+
+
 class BatchReader:
     """Reads by name in batches, and remembers what must be read alone."""
 
@@ -99,3 +117,33 @@ class BatchReader:
         refused = {name for name in names if isinstance(answers.get(name), SyncError)}
         self._read_alone = (self._read_alone - set(names)) | refused
         return answers
+
+
+class BatchedService(Service, ABC):
+    """A service whose values are read in batches and have properties."""
+
+    converts_keys = False
+    batch_size: ClassVar[int]
+
+    def __init__(
+        self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
+    ) -> None:
+        super().__init__(api, writer, prefix=prefix, login=login)
+        self._reader = BatchReader(self._read_batch, self._read_one, size=self.batch_size)
+
+    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
+        return value(payload, ref)
+
+    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap:
+        return fields(payload, ref)
+
+    async def _read_values(self, names: Sequence[str]) -> Answers:
+        return await self._reader.get(names)
+
+    @abstractmethod
+    async def _read_batch(self, names: Sequence[str]) -> Answers:
+        """Read up to `batch_size` names in one call; a name that is left out is absent."""
+
+    @abstractmethod
+    async def _read_one(self, name: str) -> SecretBytes:
+        """Read one name. Raises Absent."""

@@ -3,7 +3,7 @@
 Only secrets with our tag are changed, and only if they differ.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
@@ -11,8 +11,8 @@ from uuid import uuid4
 from syncret.providers.aws import push_specs, reading, secret_attributes
 from syncret.providers.aws.codes import error_of_code
 from syncret.providers.aws.push_specs import SecretPush
-from syncret.providers.aws.reading import Answers, BatchReader, read_by_name
-from syncret.providers.aws.service import Absent, Api, Service, check_query, tag_list, tag_map
+from syncret.providers.aws.reading import Answers, BatchedService, answers_of, read_by_name
+from syncret.providers.aws.service import Absent, Api, check_query, pages, tag_list, tag_map
 from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import (
     Credentials,
@@ -22,7 +22,6 @@ from syncret.providers.contract import (
     RemoteTarget,
     SecretBytes,
     SecretMap,
-    Writer,
 )
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
@@ -162,24 +161,16 @@ _CURRENT: Final = "AWSCURRENT"
 _BY_ID: Final = "uuid/"
 
 
-class SecretsManagerClient(Service):
+class SecretsManagerClient(BatchedService):
     """Reads, finds, writes and probes. A version is a stage (`AWSPREVIOUS`), or an ID: `uuid/<id>`."""
 
-    converts_keys = False
-    value = staticmethod(reading.value)
-    fields = staticmethod(reading.fields)
-
-    def __init__(
-        self, api: Api, writer: Writer, *, prefix: str, login: Callable[[], Awaitable[object]]
-    ) -> None:
-        super().__init__(api, writer, prefix=prefix, login=login)
-        self._current = BatchReader(self._read_batch, self._read_one, size=BATCH)
+    batch_size = BATCH
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         current = {
             key: self._prefix + key.key for key in keys if not key.metadata and key.version in {"", _CURRENT}
         }
-        found = await self._current.get(list(dict.fromkeys(current.values())))
+        found = await self._read_values(list(dict.fromkeys(current.values())))
         answers = {key: found[name] for key, name in current.items() if name in found}
         for key in keys:
             if key not in current:
@@ -191,16 +182,14 @@ class SecretsManagerClient(Service):
     async def find(self, query: FindQuery) -> SecretMap:
         check_query(query)
         names = [name async for name in self._find_names(query)]
-        found = await self._current.get(names)
+        found = await self._read_values(names)
         return reading.all_or_error(found)
 
     async def _read_batch(self, names: Sequence[str]) -> Answers:
         """Read one batch. Only what AWS reports as absent is absent."""
         values: dict[str, SecretBytes | SyncError] = {}
         absent: set[str] = set()
-        parameters: dict[str, Any] = {"SecretIdList": list(names)}
-        while True:
-            answer = await self._api.call("batch_get_secret_value", **parameters)
+        async for answer in pages(self._api, "batch_get_secret_value", {"SecretIdList": list(names)}):
             for entry in answer.get("SecretValues", ()):
                 arn = str(entry.get("ARN", ""))
                 value = _value(entry)
@@ -214,11 +203,7 @@ class SecretsManagerClient(Service):
                     absent.add(entry.get("SecretId", ""))
                 else:
                     values[entry.get("SecretId", "")] = error
-            if not answer.get("NextToken"):
-                break
-            parameters["NextToken"] = answer["NextToken"]
-        present = (name for name in names if name not in absent)
-        return {name: values[name] if name in values else _missing_from_response() for name in present}
+        return answers_of("BatchGetSecretValue", names, values, absent)
 
     async def _read_one(self, name: str, version: str = "") -> SecretBytes:
         which = {}
@@ -242,21 +227,10 @@ class SecretsManagerClient(Service):
         filters = [{"Key": "name", "Values": [query.path]}] if query.path else []
         for key, value in tags.items():
             filters += [{"Key": "tag-key", "Values": [key]}, {"Key": "tag-value", "Values": [value]}]
-        parameters: dict[str, Any] = {"Filters": filters, "MaxResults": _PAGE}
-        while True:
-            answer = await self._api.call("list_secrets", **parameters)
+        async for answer in pages(self._api, "list_secrets", {"Filters": filters, "MaxResults": _PAGE}):
             for entry in answer.get("SecretList", ()):
                 if wanted(entry["Name"]) and tags.items() <= tag_map(entry.get("Tags")).items():
                     yield entry["Name"]
-            if not answer.get("NextToken"):
-                return
-            parameters["NextToken"] = answer["NextToken"]
-
-
-def _missing_from_response() -> Malformed:
-    return Malformed(
-        "BatchGetSecretValue did not answer for this key", hint="is there a proxy, or a wrong endpoint?"
-    )
 
 
 def _value(entry: Mapping[str, Any]) -> SecretBytes | SyncError:

@@ -3,7 +3,7 @@
 Only `syncret.providers.aws.sdk` imports the SDK, and only when a store is opened.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -52,6 +52,19 @@ def check_query(query: FindQuery) -> None:
         raise Malformed(
             "unexpected find operator", hint="write find.name.regexp, find.tags or find.path, or several"
         )
+
+
+async def pages(
+    api: Api, operation: str, parameters: Mapping[str, object], *, token: str = "NextToken"
+) -> AsyncIterator[dict[str, Any]]:
+    """Every page of a list; `token` is the member that leads to the next one. Raises SyncError."""
+    wanted = dict(parameters)
+    while True:
+        page = await api.call(operation, **wanted)
+        yield page
+        if not page.get(token):
+            return
+        wanted[token] = page[token]
 
 
 class Service:

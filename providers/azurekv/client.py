@@ -1,37 +1,29 @@
 """The client of an Azure Key Vault store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
 from syncret.providers.azurekv.payloads import fields_of, value_of
 from syncret.providers.azurekv.push import Pusher
-from syncret.providers.contract import (
-    FindQuery,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
-from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import map_concurrently, read_each
+from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.push_options import DelegatedWrites
 
 if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.azurekv.api import Api, Item
 
 
-class AzureKvClient:
+class AzureKvClient(SingleReads[Found], DelegatedWrites):
     """Reads, finds, pushes, deletes and probes. No batches: Key Vault has no API for them."""
 
     converts_keys = False
 
     def __init__(self, api: "Api") -> None:
         self._api = api
-        self._writing = Pusher(api)
+        self._writer = Pusher(api)
 
     def __repr__(self) -> str:
         return f"<AzureKvClient {self._api!r}>"
@@ -42,9 +34,6 @@ class AzureKvClient:
             return RemoteKey(place_of(ref.key).key, ref.version)
         except Malformed:
             return RemoteKey(ref.key, ref.version)  # `fetch` reports the mistake
-
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Found | SyncError]:
-        return await read_each(keys, self._fetch)
 
     def value(self, payload: Found, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)
@@ -65,20 +54,11 @@ class AzureKvClient:
         found = await map_concurrently(self._read, names, doing="azurekv find")
         return {name: value for name, value in found if value is not None}
 
-    async def push(self, item: PushItem) -> None:
-        await self._writing.push(item)
-
-    async def delete(self, target: RemoteTarget) -> None:
-        await self._writing.delete(target)
-
-    async def exists(self, target: RemoteTarget) -> bool:
-        return await self._api.get(place_of(target.remote_key)) is not None
-
     async def probe(self) -> Readiness:
         await self._api.check_login()
         return "ready"
 
-    async def _fetch(self, key: RemoteKey) -> Found | None:
+    async def fetch_one(self, key: RemoteKey) -> Found | None:
         return await self._api.get(place_of(key.key), key.version)
 
     async def _read(self, name: str) -> SecretBytes | None:

@@ -73,11 +73,7 @@ def certificate_file(value: bytes) -> CertificateFile:
 
 def _from_pem(value: bytes) -> CertificateFile:
     """The certificate of the key; keys are converted to PKCS#8, the only format that Key Vault accepts."""
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-    )
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
     from cryptography.x509 import load_pem_x509_certificates
 
     try:

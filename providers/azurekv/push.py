@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from syncret.config.fields import Model
 from syncret.providers.azurekv.material import certificate_file, jwk, same_key
-from syncret.providers.azurekv.objects import (
-    CERTIFICATE,
-    KEY,
-    Found,
-    Place,
-    place_of,
-)
+from syncret.providers.azurekv.objects import CERTIFICATE, KEY, Found, Place, place_of
 from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options, references
@@ -61,6 +55,10 @@ class Pusher:
         found = await self._api.get(place)
         if found is not None and found.owned:
             await self._api.delete(place)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        """Whether the object exists; the property is ignored."""
+        return await self._api.get(place_of(target.remote_key)) is not None
 
     async def _push_secret(self, place: Place, value: bytes, spec: PushSpec, expires: int | None) -> None:
         text = _text(place, value)

@@ -1,22 +1,15 @@
 """The client of a store that reads objects of one Kubernetes resource, as far as its whitelist allows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import Document
-from syncret.providers.contract import (
-    FindQuery,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.crd.spec import WhitelistRule
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import extract
-from syncret.providers.kit.batching import read_each
+from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 
@@ -82,7 +75,7 @@ class ObjectName(NamedTuple):
     name: str
 
 
-class CrdClient:
+class CrdClient(SingleReads[bytes]):
     """Reads and finds objects; a value is the object as JSON, a property is a gjson path in it."""
 
     converts_keys = True
@@ -99,9 +92,6 @@ class CrdClient:
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """The key of the object: properties do not matter."""
         return RemoteKey(ref.key)
-
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, bytes | SyncError]:
-        return await read_each(keys, self._object)
 
     def value(self, payload: bytes, ref: RemoteRef) -> SecretBytes | None:
         return SecretBytes(self._extract(payload, ref))
@@ -147,7 +137,7 @@ class CrdClient:
         group, version = self._served.group, self._served.version
         return f"{group}/{version}" if group else version
 
-    async def _object(self, key: RemoteKey) -> bytes | None:
+    async def fetch_one(self, key: RemoteKey) -> bytes | None:
         target = self._parse_key(key.key)
         if not self._whitelist.allows_object(target.name, target.namespace if self._scope.cluster else ""):
             raise _denied(key.key)

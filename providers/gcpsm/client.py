@@ -4,26 +4,18 @@ Filters of lists: https://cloud.google.com/secret-manager/docs/filtering.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from syncret.providers.contract import (
-    FindQuery,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.payloads import Payload, SecretMetadata, value_of
 from syncret.providers.gcpsm.push import Pusher
 from syncret.providers.kit import extract
-from syncret.providers.kit.batching import map_concurrently, read_each
+from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.errors import Unusable
+from syncret.providers.kit.push_options import DelegatedWrites
 
 
 def filter_text(path: str, labels: Sequence[tuple[str, str]]) -> str:
@@ -46,7 +38,7 @@ if TYPE_CHECKING:  # imports asyncio and TLS
 _LATEST: Final = "latest"
 
 
-class GcpSmClient:
+class GcpSmClient(SingleReads[Payload], DelegatedWrites):
     """Reads, finds, pushes, deletes and probes. No batches: Google has no API for them.
 
     Args:
@@ -57,14 +49,11 @@ class GcpSmClient:
 
     def __init__(self, api: "Api", location: str, *, falls_back: bool) -> None:
         self._api = api
-        self._writing = Pusher(api, location)
+        self._writer = Pusher(api, location)
         self._falls_back = falls_back
 
     def __repr__(self) -> str:
         return f"<GcpSmClient {self._api!r}>"
-
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        return await read_each(keys, self._fetch)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)
@@ -87,20 +76,11 @@ class GcpSmClient:
         found = await map_concurrently(self._latest, within, doing="gcpsm find")
         return {name: payload for name, payload in found if isinstance(payload, SecretBytes)}
 
-    async def push(self, item: PushItem) -> None:
-        await self._writing.push(item)
-
-    async def delete(self, target: RemoteTarget) -> None:
-        await self._writing.delete(target)
-
-    async def exists(self, target: RemoteTarget) -> bool:
-        return await self._writing.exists(target)
-
     async def probe(self) -> Readiness:
         await self._api.check_login()
         return "ready"
 
-    async def _fetch(self, key: RemoteKey) -> Payload | None:
+    async def fetch_one(self, key: RemoteKey) -> Payload | None:
         if key.metadata:
             secret = await self._api.get(key.key)
             return None if secret is None else SecretMetadata(secret.annotations, secret.labels)
@@ -114,7 +94,7 @@ class GcpSmClient:
 
     async def _latest(self, name: str) -> Payload | None:
         """The latest version; None for a secret without versions."""
-        return await self._fetch(RemoteKey(name))
+        return await self.fetch_one(RemoteKey(name))
 
 
 def _has(secret: "Secret", tags: Sequence[tuple[str, str]]) -> bool:

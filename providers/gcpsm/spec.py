@@ -8,14 +8,7 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import (
-    Model,
-    Name,
-    Namespace,
-    SecretKey,
-    SecretKeySelector,
-    ServiceAccountSelector,
-)
+from syncret.config.fields import Model, Name, Namespace, SecretKey, SecretKeySelector, ServiceAccountSelector
 from syncret.providers.kit.spec_rules import referent
 
 AwsRegion = Annotated[str, Meta(pattern="^[a-z0-9-]+$", min_length=1, max_length=50)]

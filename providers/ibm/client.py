@@ -1,19 +1,18 @@
 """The client of an IBM Secrets Manager store."""
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import place_of
-from syncret.providers.kit.batching import read_each
+from syncret.providers.kit.batching import SingleReads
 
 if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.ibm.api import Api
 
 
-class IbmClient:
+class IbmClient(SingleReads[Fields]):
     """Reads and probes. It neither finds nor pushes, and has no batches.
 
     As in the operator, a secret that does not exist is an error, not absence, so no `deletionPolicy` applies.
@@ -33,9 +32,6 @@ class IbmClient:
             return RemoteKey(ref.key)  # `fetch` reports the mistake
         return RemoteKey(place.name if place.is_id else ref.key)
 
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Fields | SyncError]:
-        return await read_each(keys, self._fetch)
-
     def value(self, payload: Fields, ref: RemoteRef) -> SecretBytes | None:
         return value_of(payload, ref)
 
@@ -46,5 +42,5 @@ class IbmClient:
         await self._api.check_login()
         return "ready"
 
-    async def _fetch(self, key: RemoteKey) -> Fields:
+    async def fetch_one(self, key: RemoteKey) -> Fields:
         return Fields(await self._api.read(place_of(key.key)))

@@ -1,12 +1,25 @@
 """One call per key, one after another or a few at a time, for secret managers without a batch API."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Final, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Final, Generic, TypeVar
 
+from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import Denied, Malformed, SyncError
 
 K = TypeVar("K")
 P = TypeVar("P")
+
+
+class SingleReads(ABC, Generic[P]):
+    """The `fetch` of a Reader that makes one call for each key; `P` is its payload."""
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, P | SyncError]:
+        return await read_each(keys, self.fetch_one)
+
+    @abstractmethod
+    async def fetch_one(self, key: RemoteKey) -> P | None:
+        """The payload; None if there is no such entry. Raises SyncError."""
 
 
 async def read_each(keys: Iterable[K], read: Callable[[K], Awaitable[P | None]]) -> dict[K, P | SyncError]:

@@ -1,4 +1,4 @@
-"""The metadata of a PushSecret, decoded into a provider's options; and the mark of pushed entries.
+"""What all pushes share: the metadata of a PushSecret as a provider's options, and the mark of pushed entries.
 
 An entry without the mark is not ours, and is neither changed nor deleted. It is the mark of the External
 Secrets Operator, so that either can take over what the other has pushed.
@@ -10,6 +10,7 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from syncret.config.fields import Json, Model
+from syncret.providers.contract import PushItem, RemoteTarget, Writer
 from syncret.providers.errors import Denied, Malformed
 
 MANAGED_BY: Final = "managed-by"
@@ -36,6 +37,21 @@ def check_tags(tags: Mapping[str, str]) -> None:
             f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
             hint="leave it out: it is always set, and marks what may be overwritten",
         )
+
+
+class DelegatedWrites:
+    """The methods of a Writer for a client whose writes are made by a part of it, `_writer`."""
+
+    _writer: Writer
+
+    async def push(self, item: PushItem) -> None:
+        await self._writer.push(item)
+
+    async def delete(self, target: RemoteTarget) -> None:
+        await self._writer.delete(target)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        return await self._writer.exists(target)
 
 
 API_VERSION: Final = "kubernetes.external-secrets.io/v1alpha1"

@@ -1,6 +1,5 @@
 """The client of a store whose values are Secrets in one namespace of a Kubernetes API."""
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from syncret.config.catalog import Scope
@@ -15,8 +14,8 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit.batching import read_each
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kubernetes import secret
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
@@ -28,7 +27,7 @@ _SECRETS: Final = "secrets"
 _ANY: Final = "*"
 
 
-class KubernetesClient:
+class KubernetesClient(SingleReads[Secret]):
     """Reads, finds, pushes, deletes and looks up Secrets."""
 
     converts_keys = True
@@ -44,9 +43,6 @@ class KubernetesClient:
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """The key of the Secret: it has no versions, and one request includes its metadata."""
         return RemoteKey(ref.key)
-
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Secret | SyncError]:
-        return await read_each(keys, self._secret)
 
     def value(self, payload: Secret, ref: RemoteRef) -> SecretBytes | None:
         return SecretBytes(value(payload, ref))
@@ -117,7 +113,7 @@ class KubernetesClient:
             hint=f'grant get on secrets in namespace "{self._namespace}", by a Role and a RoleBinding',
         )
 
-    async def _secret(self, key: RemoteKey) -> Secret | None:
+    async def fetch_one(self, key: RemoteKey) -> Secret | None:
         document = await self._kube.get(self._path(key.key), doing=self._doing("reading", key.key))
         return None if document is None else secret_of(document)
 

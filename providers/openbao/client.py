@@ -1,11 +1,10 @@
 """The client of an OpenBao store."""
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
-from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import map_concurrently, read_each
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
@@ -14,7 +13,7 @@ if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
     from syncret.providers.kit.vault.key_values import KeyValues
 
 
-class OpenBaoClient:
+class OpenBaoClient(SingleReads[Payload]):
     """Reader, Finder and Prober of a key-value engine. No Writer: ESO's provider of this name reads only."""
 
     converts_keys = False
@@ -24,9 +23,6 @@ class OpenBaoClient:
 
     def __repr__(self) -> str:
         return f"<OpenBaoClient {self._entries.engine}>"
-
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        return await read_each(keys, self._versioned)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         """A property is the name of a member; ESO's OpenBao provider supports no paths."""
@@ -65,7 +61,7 @@ class OpenBaoClient:
             )
         return "ready"
 
-    async def _versioned(self, key: RemoteKey) -> Payload | None:
+    async def fetch_one(self, key: RemoteKey) -> Payload | None:
         return await self._payload(key.key, self._version(key.version))
 
     async def _payload(self, key: str, version: str = "") -> Payload | None:

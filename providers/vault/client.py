@@ -1,21 +1,13 @@
 """The client of a Vault store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syncret.providers.contract import (
-    FindQuery,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
-from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import map_concurrently, read_each
+from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
 
@@ -25,7 +17,7 @@ if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
     from syncret.providers.vault.push import VaultPusher
 
 
-class VaultClient:
+class VaultClient(SingleReads[Payload], DelegatedWrites):
     """Reader, Finder, Writer and Prober of a key-value engine.
 
     With version v1, other engines that support a plain read can be read too, including those that create
@@ -37,13 +29,10 @@ class VaultClient:
     def __init__(self, vault: "Vault", entries: "KeyValues", pusher: "VaultPusher") -> None:
         self._vault = vault
         self._entries = entries
-        self._pusher = pusher
+        self._writer = pusher
 
     def __repr__(self) -> str:
         return f"<VaultClient {self._entries.engine}>"
-
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Payload | SyncError]:
-        return await read_each(keys, self._payload)
 
     def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
         return payloads.value(payload, ref.property)
@@ -67,32 +56,14 @@ class VaultClient:
             keys = [key for key in keys if wanted(key)]
         elif query.tags:
             keys = await self._tagged(keys, query.tags)
-        found = await map_concurrently(lambda key: self._payload(RemoteKey(key)), keys, doing="vault search")
+        found = await map_concurrently(lambda key: self.fetch_one(RemoteKey(key)), keys, doing="vault search")
         return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
-
-    async def push(self, item: PushItem) -> None:
-        await self._pusher.push(item)
-
-    async def delete(self, target: RemoteTarget) -> None:
-        await self._pusher.delete(target)
-
-    async def exists(self, target: RemoteTarget) -> bool:
-        payload = await self._payload(RemoteKey(target.remote_key))
-        if payload is None:
-            return False
-        if target.property in payload.data:
-            return payload.data[target.property] is not None
-        try:
-            payloads.value(payload, target.property)
-        except Malformed:
-            return False
-        return True
 
     async def probe(self) -> Readiness:
         await self._vault.look_up()
         return "ready"
 
-    async def _payload(self, key: RemoteKey) -> Payload | None:
+    async def fetch_one(self, key: RemoteKey) -> Payload | None:
         if key.metadata:
             return await self._metadata(key.key)
         data = (await self._entries.read(key.key, key.version)).data

@@ -14,6 +14,8 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import MARK, is_ours, not_ours
+from syncret.providers.kit.vault import entries
+from syncret.providers.kit.vault.entries import Payload
 from syncret.providers.kit.vault.key_values import Entry, KeyValues
 from syncret.providers.kit.vault.replies import Absent
 
@@ -24,9 +26,9 @@ _BASE64: Final = "push it in base64: template the value with b64enc"
 class VaultPusher:
     """Writes to one engine."""
 
-    def __init__(self, entries: KeyValues) -> None:
-        self._entries = entries
-        self._engine = entries.engine
+    def __init__(self, key_values: KeyValues) -> None:
+        self._entries = key_values
+        self._engine = key_values.engine
 
     async def push(self, item: PushItem) -> None:
         """Store the value, or one property of it."""
@@ -67,6 +69,19 @@ class VaultPusher:
         if self._engine.versioned:
             path = self._engine.metadata_path(key)
             await self._entries.vault.call("DELETE", path, doing=f"deleting metadata of {key}")
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        """Whether there is an entry, and the property in it."""
+        data = (await self._entries.read(target.remote_key)).data
+        if data is None:
+            return False
+        if target.property in data:
+            return data[target.property] is not None
+        try:
+            entries.value(Payload(data), target.property)
+        except Malformed:
+            return False
+        return True
 
     def _without_mark(self, entry: Entry) -> Document:
         """The members of an entry, without the mark that version 1 stores among them."""

@@ -1,6 +1,6 @@
 """The client of a webhook store, whose requests are templates of its spec."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -15,8 +15,8 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Malformed, SyncError
-from syncret.providers.kit.batching import read_each
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import SingleReads
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, depends_on_property
 
@@ -33,7 +33,7 @@ class WebhookResponse:
     body: bytes = field(repr=False)
 
 
-class WebhookClient:
+class WebhookClient(SingleReads[WebhookResponse]):
     """Reads, pushes, deletes and looks up entries, each with one request."""
 
     def __init__(self, spec: WebhookSpec, context: OpenContext, api: "Api") -> None:
@@ -49,9 +49,6 @@ class WebhookClient:
         """Refs of one key share a request, unless its templates contain the property."""
         property_name = ref.property if self._by_property else ""
         return RemoteKey(ref.key, ref.version, ref.metadata, property_name)
-
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, WebhookResponse | SyncError]:
-        return await read_each(keys, self._one)
 
     def value(self, payload: WebhookResponse, ref: RemoteRef) -> SecretBytes | None:
         with _about(ref):
@@ -79,13 +76,13 @@ class WebhookClient:
         await self._api.send("DELETE", data, doing=doing, accept=(NOT_FOUND,))
 
     async def exists(self, target: RemoteTarget) -> bool:
-        return await self._one(RemoteKey(target.remote_key)) is not None
+        return await self.fetch_one(RemoteKey(target.remote_key)) is not None
 
     async def probe(self) -> Readiness:
         """Check whether the server accepts connections; requests need a key."""
         return await self._api.reachable()
 
-    async def _one(self, key: RemoteKey) -> WebhookResponse | None:
+    async def fetch_one(self, key: RemoteKey) -> WebhookResponse | None:
         answer = await self._api.send(
             self._spec.method or "GET",
             self._template_data(key.key, key.version, key.property),

@@ -29,11 +29,7 @@ from syncret.daemon.homes.filesystem.output.files import (
 )
 from syncret.daemon.homes.filesystem.output.group_commit import Batch, WriteSteps
 from syncret.daemon.homes.filesystem.output.names import check_keys, folder_of, is_key, secret_name
-from syncret.daemon.homes.filesystem.output.root import (
-    CREATE_FILE,
-    OPEN_FOLDER,
-    OutputRoot,
-)
+from syncret.daemon.homes.filesystem.output.root import CREATE_FILE, OPEN_FOLDER, OutputRoot
 
 _TRIES = 100
 
