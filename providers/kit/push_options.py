@@ -1,4 +1,4 @@
-"""What all pushes share: the metadata of a PushSecret as a provider's options, and the mark of pushed entries.
+"""What all pushes share: the metadata of a PushSecret as options of a provider, the mark of pushed entries.
 
 An entry without the mark is not ours, and is neither changed nor deleted. It is the mark of the External
 Secrets Operator, so that either can take over what the other has pushed.

@@ -72,21 +72,31 @@ def _escape(found: "re.Match[str]") -> str:
     return "\\ufffd" if "\ud800" <= char <= "\udfff" else f"\\u{ord(char):04x}"
 
 
-def marshal(value: Json, *, escape_html: bool = True) -> str:
-    """Compact JSON with sorted keys. Raises TypeError for other types."""
+def scalar(value: object, *, escape_html: bool = True) -> str | None:
+    """JSON of a value that has no members; None for any other."""
     match value:
         case None:
             return "null"
         case bool():
             return "true" if value else "false"
         case int():
-            return str(value)
+            return str(int(value))
         case float():
             return json_float(value)
         case Number():
             return str(value)
         case str():
             return quote(value, escape_html=escape_html)
+        case _:
+            return None
+
+
+def marshal(value: Json, *, escape_html: bool = True) -> str:
+    """Compact JSON with sorted keys. Raises TypeError for other types."""
+    text = scalar(value, escape_html=escape_html)
+    if text is not None:
+        return text
+    match value:
         case dict():
             return _marshal_object(cast("dict[str, Json]", value), escape_html=escape_html)
         case list() | tuple():

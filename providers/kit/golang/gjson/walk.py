@@ -121,17 +121,26 @@ class Walk:
             place = next_value(text, end)
             if not closed or place < 0:
                 return len(text), False
-            if fits and component.more and text[place] in "{[":
-                place, done = self._descend(found, text, place, component.rest)
-                if done:
-                    return place, True
-                continue
-            value, place, closed = value_at(text, place)
-            if not closed:
-                return place, False
-            if fits and not component.more:
-                found.value = value
+            place, taken = self._take(found, component, text, place, enters=fits)
+            if isinstance(taken, bool):
+                return place, taken
+            if taken is not None and fits and not component.more:
+                found.value = taken
                 return place, True
+
+    def _take(
+        self, found: _Found, component: Component, text: str, start: int, *, enters: bool
+    ) -> tuple[int, Result | bool | None]:
+        """Search one value, or read it; says where it ended.
+
+        Gives the value that was read; None if it was searched in vain; True if that found what is wanted,
+        and False if the text breaks off: then the search is over.
+        """
+        if enters and component.more and text[start] in "{[":
+            place, done = self._descend(found, text, start, component.rest)
+            return place, done or None
+        value, place, closed = value_at(text, start)
+        return place, value if closed else False
 
     def _descend(self, found: _Found, text: str, start: int, path: str) -> tuple[int, bool]:
         if self._depth >= MAX_DEPTH:
@@ -158,17 +167,14 @@ class Walk:
                 return end, self._close(found, component, count, elements)
             wanted = count == index
             count += 1
-            if wanted and component.more and text[place] in "{[":
-                place, done = self._descend(found, text, place, component.rest)
-                if done:
-                    return place, True
+            place, taken = self._take(found, component, text, place, enters=wanted)
+            if isinstance(taken, bool):
+                return place, taken
+            if taken is None:
                 continue
-            value, place, closed = value_at(text, place)
-            if not closed:
-                return place, False
-            if self._element(found, component, value, elements, wanted=wanted):
+            if self._element(found, component, taken, elements, wanted=wanted):
                 return place, True
-            if place == len(text) and breaks_off_in_string(value):
+            if place == len(text) and breaks_off_in_string(taken):
                 return place, False
 
     def _element(

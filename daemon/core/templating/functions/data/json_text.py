@@ -88,14 +88,8 @@ class _Writer:
 
     def _scalar(self, value: Value) -> str:
         match value:
-            case None:
-                return "null"
-            case bool():
-                return "true" if value else "false"
-            case int():
-                return str(int(value))
-            case float() if math.isfinite(value):
-                return gojson.json_float(value)
+            case float() if not math.isfinite(value):
+                raise _UnwritableError
             case str():
                 return self._quoted(value)
             case bytes():
@@ -105,7 +99,10 @@ class _Writer:
             case Version():
                 return self._quoted(value.text())
             case _:
-                raise _UnwritableError
+                text = gojson.scalar(value)
+                if text is None:
+                    raise _UnwritableError
+                return text
 
 
 def _must(text: str | None) -> str:
