@@ -117,7 +117,7 @@ Duration = Annotated[str, Meta(extra={"duration": True})]
 
 
 class SecretKeySelector(Model):
-    """One key of one Secret. A namespace counts only where the store is cluster-scoped."""
+    """One key of one Secret. A namespace counts only if the store is cluster-scoped."""
 
     name: Name = ""
     key: SecretKey = ""
@@ -125,7 +125,7 @@ class SecretKeySelector(Model):
 
 
 class ServiceAccountSelector(Model):
-    """One ServiceAccount, and the audiences of the token asked for it."""
+    """One ServiceAccount, and the audiences of its token."""
 
     name: Name
     namespace: Namespace | None = None

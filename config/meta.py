@@ -26,7 +26,7 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
 
 
 def member(document: Document, *fields: str) -> Document:
-    """The object at a path of fields; an empty one where there is none."""
+    """The object at a path of fields; an empty one if there is none."""
     for field in fields:
         value: Any = document.get(field)
         if not is_object(value):

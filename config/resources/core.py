@@ -86,7 +86,7 @@ def stored_data(document: Document) -> dict[str, str]:
 
 
 def check_secret(secret: Secret, _catalog: Catalog) -> Iterator[Problem]:
-    """What the API server demands of a Secret: safe keys, a bounded size, the keys that its type needs."""
+    """The API server's rules for a Secret: valid keys, a bounded size, the keys that its type requires."""
     yield from _keys(("data", secret.data), ("stringData", secret.string_data))
     data = {key: b64decode(value) for key, value in secret.data.items()}
     data |= {key: value.encode(errors="surrogatepass") for key, value in secret.string_data.items()}
@@ -111,7 +111,7 @@ def check_secret(secret: Secret, _catalog: Catalog) -> Iterator[Problem]:
 
 
 def check_config_map(config_map: ConfigMap, _catalog: Catalog) -> Iterator[Problem]:
-    """What the API server demands of a ConfigMap: safe keys, each once, and a bounded size."""
+    """The API server's rules for a ConfigMap: valid keys, each once, and a bounded size."""
     yield from _keys(("data", config_map.data), ("binaryData", config_map.binary_data))
     size = sum(len(text.encode(errors="surrogatepass")) for text in config_map.data.values())
     if size + sum(len(b64decode(value)) for value in config_map.binary_data.values()) > MAX_SECRET_BYTES:

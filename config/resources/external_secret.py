@@ -90,7 +90,7 @@ class RewriteTransform(Model):
 
 
 class RewriteMerge(Model):
-    """Joins values that hold JSON objects into one set of keys, or into one key."""
+    """Merges values that are JSON objects into one set of keys, or into one key."""
 
     into: Defaulted[str] = ""
     priority: tuple[str, ...] = ()

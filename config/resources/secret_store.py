@@ -53,7 +53,7 @@ class SecretStoreSpec(Model):
 
 
 class SecretStoreStatus(Model):
-    """Whether the store answers, and what it can do."""
+    """Whether the store is ready, and its capabilities."""
 
     conditions: tuple[ConditionStatus, ...] = ()
     capabilities: str = ""

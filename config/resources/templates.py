@@ -7,21 +7,21 @@ from syncret.config.resources.base import DecodingStrategy
 
 
 class TemplateItem(Model):
-    """One key of a Secret or ConfigMap that holds a template."""
+    """One key of a Secret or ConfigMap with a template."""
 
     key: SecretKey
     template_as: Literal["Values", "KeysAndValues"] = "Values"
 
 
 class TemplateSource(Model):
-    """A Secret or ConfigMap that holds templates."""
+    """A Secret or ConfigMap with templates."""
 
     name: Name
     items: tuple[TemplateItem, ...]
 
 
 class TemplateFrom(Model):
-    """Templates held by another object, or a text that renders to whole keys.
+    """Templates from another object, or a text that renders to whole keys.
 
     `target` is one of Data, Annotations, Labels, or for manifests other than Secrets a path into the object.
     """

@@ -22,7 +22,7 @@ class KubernetesAuth(Model):
 
 
 class AccessSecret(Model):
-    """Logs in with an access ID. The type (`api_key`, `aws_iam`, ...) says what the parameter means."""
+    """Logs in with an access ID. The type (`api_key`, `aws_iam`, ...) determines what the parameter means."""
 
     access_id: SecretKeySelector = msgspec.field(default=SecretKeySelector(), name="accessID")
     access_type: SecretKeySelector = SecretKeySelector()

@@ -16,7 +16,7 @@ _REGION_OF_PUBLIC: Final = "us-east-1"
 
 
 class EcrAuthorizationTokenSpec(Model):
-    """User name and password for the registry of one region, good for twelve hours."""
+    """User name and password for the registry of one region, valid for twelve hours."""
 
     region: str
     auth: AwsAuth | None = None

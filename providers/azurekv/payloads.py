@@ -47,7 +47,7 @@ def _tag(found: Found, name: str) -> SecretBytes:
 
 
 def _tags(found: Found) -> SecretMap:
-    """All tags. One that holds a JSON object of strings becomes an entry for each of its members."""
+    """All tags. One that is a JSON object of strings becomes an entry for each of its members."""
     name = found.place.name
     members_by_key = {f"{name}_{key}": text for key, text in found.dates.shown().items()}
     for key, text in found.tags.items():

@@ -1,4 +1,4 @@
-"""The generator MFA: one-time passwords by time (TOTP, RFC 6238) from a seed that a Secret holds."""
+"""The generator MFA: one-time passwords by time (TOTP, RFC 6238) from a seed in a Secret."""
 
 import base64
 import hashlib

@@ -14,7 +14,7 @@ _ROLE: Final = "check role and mount path, and which accounts the role in Vault 
 
 
 def choose_login(auth: VaultAuth, context: OpenContext) -> Login:
-    """The first method that is configured, in ESO's order. Raises Malformed where there is none."""
+    """The first method that is configured, in ESO's order. Raises Malformed if there is none."""
     if auth.token_secret_ref is not None:
         return Login("token", partial(static.token, auth.token_secret_ref, context), _SECRET)
     if auth.app_role is not None:

@@ -21,7 +21,7 @@ from syncret.providers.contract import (
     Writer,
 )
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
-from tests.suites.providers.asked import (
+from tests.suites.providers.client_calls import (
     chain,
     failing,
     fields,

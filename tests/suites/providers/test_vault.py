@@ -20,7 +20,7 @@ from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoS
 from syncret.providers.vault import PROVIDER
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.spec import VaultSpec
-from tests.suites.providers.asked import item, read, writer
+from tests.suites.providers.client_calls import item, read, writer
 from tests.suites.providers.harness import Ability, Entry, Fault, Harness
 from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import Given, context

@@ -139,7 +139,7 @@ def as_index(value: Json) -> int:
 
 
 def as_bool(value: Json) -> bool:
-    """Whether a value counts as true. Raises StepFailed for what is neither."""
+    """Whether a value counts as true. Raises StepFailed for other values."""
     match value:
         case bool():
             return value

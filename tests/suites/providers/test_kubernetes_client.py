@@ -1,4 +1,4 @@
-"""Ways into a real API server, what a push does to a Secret there, and the errors if it cannot."""
+"""Authentication at an API server, what a push writes to a Secret there, and the errors if it cannot."""
 
 import asyncio
 import json
@@ -75,7 +75,7 @@ def kubeconfig(api: KubeApi, **user: str) -> bytes:
 
 
 @pytest.mark.parametrize("way", ["token", "certificate", "account", "kubeconfig", "kubeconfig certificate"])
-async def test_ways_in(api: KubeApi, way: str) -> None:
+async def test_each_login(api: KubeApi, way: str) -> None:
     namespace = api.namespace()
     account = api.account(namespace, MAY)
     token = api.token(namespace, account).encode()

@@ -1,4 +1,4 @@
-"""What the suite asks a client, as the engine would."""
+"""Calls of a client, made as the engine makes them."""
 
 import json
 from base64 import b64encode
