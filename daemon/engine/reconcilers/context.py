@@ -1,13 +1,4 @@
-"""What is remembered of each object beyond its status: origins of keys, the failure, wishes of operators.
-
-What is worth telling about an object as it happens.
-
-Which Secrets carry the label of an ExternalSecret that owns them, whatever their names.
-
-What most reconciles ask about a store: whose it is, who may use it, and whether it is ready.
-
-What every reconciler works with. Nothing of it is global: a test builds its own context.
-"""
+"""What every reconciler works with: the engine's parts, and what is kept in memory about objects."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -17,11 +8,11 @@ from typing import Any, Final, Protocol, TypeAlias
 import msgspec
 from msgspec import Struct, field
 
-from syncret.config.meta import GroupKind, Metadata, NullIsEmpty, ObjectRef
+from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import role_of
-from syncret.config.resources.secret_store import SecretStoreStatus, StoreCondition
 from syncret.daemon.core.ownership import CREATED_BY
 from syncret.daemon.core.plan.actions import Action, LastError, Options
+from syncret.daemon.core.plan.stores import StoreSummary
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.sessions.pool import SessionPool
@@ -31,15 +22,15 @@ from syncret.providers.contract import Generator
 
 
 class EventRecorder(Protocol):
-    """Hears events. Their messages carry names of keys and places, never values."""
+    """Records events of objects, as `kubectl describe` shows them; no message contains a value."""
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
-        """One thing that happened."""
+        """Record one event."""
         ...
 
 
 class NullEventRecorder:
-    """Nobody listens."""
+    """Records nothing."""
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None: ...
 
@@ -56,24 +47,25 @@ class _Head(msgspec.Struct):
 
 
 class OwnedSecrets:
-    """An index over events. It may name a Secret that has lost the label since: whoever asks looks again.
+    """The Secrets that carry the label of an ExternalSecret, whatever their names.
 
-    Keys are short numbers made of the label: a home may hold tens of thousands of Secrets.
+    One may have lost the label since: the caller reads it again. Keys are hashes of the label, since a home
+    may hold tens of thousands of Secrets.
     """
 
     def __init__(self) -> None:
         self._refs: dict[int, tuple[ObjectRef, ...]] = {}
 
-    def notice(self, change: WatchEvent) -> None:
-        """Take in a change of the home."""
-        if change.object is None or change.object.ref.group_kind != SECRET:
+    def notice(self, event: WatchEvent) -> None:
+        """Index the new version of an object."""
+        if event.object is None or event.object.ref.group_kind != SECRET:
             return
-        label = change.object.as_type(_Head).metadata.labels.get(CREATED_BY)
+        label = event.object.as_type(_Head).metadata.labels.get(CREATED_BY)
         if label is None:
             return
-        key, ref = hash(label), change.object.ref
+        key, ref = hash(label), event.object.ref
         known = self._refs.get(key, ())
-        if change.type is WatchEventType.DELETED:
+        if event.type is WatchEventType.DELETED:
             left = tuple(each for each in known if each != ref)
             if left:
                 self._refs[key] = left
@@ -87,27 +79,14 @@ class OwnedSecrets:
         return self._refs.get(hash(label), ())
 
 
-class _Spec(msgspec.Struct, frozen=True):
-    controller: str = ""
-    conditions: tuple[StoreCondition, ...] = ()
-
-
-class StoreSummary(msgspec.Struct, frozen=True):
-    """A store without its provider's spec, which may be large."""
-
-    metadata: Metadata
-    spec: _Spec
-    status: SecretStoreStatus = SecretStoreStatus()
-
-
 class StoreSummaries:
-    """Reads the head of each version of a store once, however many objects ask."""
+    """Decodes each version of a store once, however many objects refer to it."""
 
     def __init__(self) -> None:
         self._known: dict[ObjectRef, tuple[StoredObject, StoreSummary]] = {}
 
     def of(self, stored: StoredObject) -> StoreSummary:
-        """The head of this version."""
+        """The summary of this version."""
         known = self._known.get(stored.ref)
         if known is not None and known[0] is stored:
             return known[1]
@@ -116,7 +95,7 @@ class StoreSummaries:
         return head
 
     def forget(self, ref: ObjectRef) -> None:
-        """The store is gone."""
+        """Drop the summary of a store that is gone."""
         self._known.pop(ref, None)
 
 
@@ -124,66 +103,66 @@ Failure: TypeAlias = LastError
 
 
 class ObjectMemory:
-    """Kept in memory alone: a restart loses it, the next refresh brings it back."""
+    """What is known about objects beyond their status; a restart loses it, the next refresh restores it."""
 
     def __init__(self) -> None:
         self._origins: dict[ObjectRef, Mapping[str, str]] = {}
-        self._failures: dict[ObjectRef, Failure] = {}
-        self._wishes: dict[ObjectRef, int] = {}
-        self._decided: set[ObjectRef] = set()
+        self._errors: dict[ObjectRef, Failure] = {}
+        self._requests: dict[ObjectRef, int] = {}
+        self._had_first_run: set[ObjectRef] = set()
 
     def succeeded(self, ref: ObjectRef, origins: Mapping[str, str] | None = None) -> None:
-        """Nothing is in the way of the object; `origins` says which entry of the spec gave each key."""
-        self._failures.pop(ref, None)
+        """Clear the last error; `origins` has the entry of the spec that each key came from."""
+        self._errors.pop(ref, None)
         if origins:
             self._origins[ref] = _held(tuple(origins.items()))
 
     def failed(self, ref: ObjectRef, failure: Failure) -> None:
-        """The object is not in order."""
-        self._failures[ref] = failure
+        """Keep the error that the object has now."""
+        self._errors[ref] = failure
 
     def forget(self, ref: ObjectRef) -> None:
-        """The object is gone."""
+        """Drop what is known about an object that is gone."""
         self._origins.pop(ref, None)
-        self._failures.pop(ref, None)
-        self._wishes.pop(ref, None)
-        self._decided.discard(ref)
+        self._errors.pop(ref, None)
+        self._requests.pop(ref, None)
+        self._had_first_run.discard(ref)
 
     def origins(self, ref: ObjectRef) -> Mapping[str, str]:
-        """Which entry of the spec gave each key, as far as it was seen by this process."""
+        """The entry of the spec that each key came from, as far as this process has fetched it."""
         return self._origins.get(ref, {})
 
     def failure(self, ref: ObjectRef) -> Failure | None:
-        """What stands in the way now, if anything."""
-        return self._failures.get(ref)
+        """The error that the object has now, if any."""
+        return self._errors.get(ref)
 
     def mark_first_run(self, ref: ObjectRef) -> bool:
-        """A run has come to an end with the object, whatever it was. Whether it is the first in this life."""
-        first = ref not in self._decided
-        self._decided.add(ref)
+        """Note that a run of the object has ended. Returns whether it is the first of this process."""
+        first = ref not in self._had_first_run
+        self._had_first_run.add(ref)
         return first
 
     def had_first_run(self, ref: ObjectRef) -> bool:
-        """Whether a run of this life has come to an end with the object."""
-        return ref in self._decided
+        """Whether a run of the object has ended in this process."""
+        return ref in self._had_first_run
 
     def request_refresh(self, ref: ObjectRef) -> None:
-        """An operator wants the object to be done now, due or not."""
-        self._wishes[ref] = self._wishes.get(ref, 0) + 1
+        """Note that an operator wants the object refreshed now, due or not."""
+        self._requests[ref] = self._requests.get(ref, 0) + 1
 
     def refresh_request(self, ref: ObjectRef) -> int:
-        """The number of the newest wish that stands; 0: none."""
-        return self._wishes.get(ref, 0)
+        """The number of the newest request that is open; 0: none."""
+        return self._requests.get(ref, 0)
 
-    def clear_refresh_request(self, ref: ObjectRef, wish: int) -> None:
-        """A run that began with this wish has ended well. A wish that came meanwhile still stands."""
-        if self._wishes.get(ref) == wish:
-            del self._wishes[ref]
+    def clear_refresh_request(self, ref: ObjectRef, request: int) -> None:
+        """Note that a run that began with this request has served it; one that came meanwhile stays open."""
+        if self._requests.get(ref) == request:
+            del self._requests[ref]
 
 
 @lru_cache(maxsize=1024)
 def _held(origins: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """A table of origins; thousands of objects that look alike have one in common."""
+    """The origins, held once for thousands of objects that look alike."""
     return {intern(key): intern(place) for key, place in origins}
 
 
@@ -193,12 +172,12 @@ def is_looked_up(kind: GroupKind) -> bool:
 
 
 def ignore_action(run: ObjectRef, action: Action) -> None:
-    """Nobody wants to know what is written."""
+    """Do nothing: the default of `applied`."""
     del run, action
 
 
 class ReconcilerContext(Struct, frozen=True, kw_only=True):
-    """The engine's side of a reconciler."""
+    """The parts of the engine that reconcilers use. None of them is global: a test builds its own."""
 
     inventory: Inventory
     home: ObjectReader
@@ -208,7 +187,7 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     clock: Clock
     events: EventRecorder
     wake: Callable[[ObjectRef], object]
-    """Runs an object that waits for what no event would tell it."""
+    """Runs an object that waits for something that no watch event announces."""
     templates: Templates
     applied: Callable[[ObjectRef, Action], object] = ignore_action
     """Called for each write that changed something, with the object of the run."""

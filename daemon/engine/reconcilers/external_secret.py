@@ -9,14 +9,15 @@ from syncret.daemon.core import needs
 from syncret.daemon.core.assemble import Assembled, assemble
 from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import Refusal
+from syncret.daemon.core.plan.stores import PendingDependency, belongs_to_another_controller
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import TargetForm, form_of
 from syncret.daemon.engine.reconciler import Dependency, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import TargetWriter, drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
 from syncret.daemon.engine.reconcilers.fetch import fetch
-from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, generator_spec
-from syncret.daemon.engine.reconcilers.stores import PendingDependency, belongs_to_another_controller
+from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, look_up_generator
+from syncret.daemon.engine.reconcilers.stores import look_up_store
 from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
@@ -94,7 +95,7 @@ class _Run:
         if FINALIZER not in resource.metadata.finalizers:
             stored = await ensure_finalizer(self._writes, stored, FINALIZER)
             resource = stored.as_type(ExternalSecret)
-        if self._is_others(resource):
+        if await self._is_others(resource):
             return self._nothing_to_do(stored.ref)
         if resource.spec.target.manifest is not None and not self._context.options.allow_generic_targets:
             disabled = Refusal(
@@ -114,17 +115,16 @@ class _Run:
         self._context.memory.succeeded(ref)
         return Outcome()
 
-    def _is_others(self, resource: ExternalSecret) -> bool:
+    async def _is_others(self, resource: ExternalSecret) -> bool:
         """Whether a store or a generator it names is another controller's."""
-        namespace = resource.metadata.namespace
-        if belongs_to_another_controller(self._context, needs.stores(resource.spec), namespace):
-            return True
-        for generator in needs.generators(resource.spec):
-            try:
-                found = generator_spec(self._context, generator.kind, generator.name, namespace)
-            except SyncError:
-                continue  # told when the values are drawn
-            if found is not None and not self._context.handles(found[1].get("controller")):
+        namespace, options = resource.metadata.namespace, self._context.options
+        for name in needs.stores(resource.spec):
+            store = await look_up_store(self._context, self._writes, name, namespace)
+            if belongs_to_another_controller(store, options):
+                return True
+        for reference in needs.generators(resource.spec):
+            generator = await look_up_generator(self._context, self._writes, reference, namespace)
+            if belongs_to_another_controller(generator, options):
                 return True
         return False
 

@@ -6,9 +6,10 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, StoreName
+from syncret.daemon.core.plan.stores import PendingDependency
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
-from syncret.daemon.engine.reconcilers.stores import PendingDependency, usable_store
+from syncret.daemon.engine.reconcilers.stores import usable_store
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.writes import Writes
 from syncret.providers.errors import SyncError

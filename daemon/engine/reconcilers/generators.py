@@ -1,7 +1,4 @@
-"""Draws values from a generator, named directly or through a ClusterGenerator, and cleans up after it.
-
-What one run draws from generators: recorded before a value is used, given back unless the run keeps it.
-"""
+"""Makes values with generators, and records what they made elsewhere, so that it is cleaned up for sure."""
 
 import secrets
 from contextlib import suppress
@@ -18,51 +15,66 @@ from syncret.config.resources.generators import GeneratorState
 from syncret.config.resources.kinds import CLUSTER_GENERATOR, generator_ref
 from syncret.daemon.core import generator_states
 from syncret.daemon.core.conditions import stamp
+from syncret.daemon.core.plan.stores import GeneratorLookup, GeneratorSummary
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.reconcilers.stores import find
 from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.writes import Writes, delete_if_there
-from syncret.daemon.homes.contract import Conflict, HomeError, NotFound
+from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, OutcomeUnknown
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretMap
-from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.registry import UnknownName
 
 
 class GeneratedValues(NamedTuple):
-    """What was drawn, and the generator it came from as it was then."""
+    """New values, and the generator as it was when it made them."""
 
     generated: Generated
     resource: Document
 
 
-def generator_spec(
-    context: ReconcilerContext, kind: str, name: str, namespace: str
+async def look_up_generator(
+    context: ReconcilerContext, writes: Writes, reference: GeneratorRef, namespace: str
+) -> GeneratorLookup:
+    """The generator that a resource names."""
+    try:
+        found = await _generator_spec(context, writes, reference, namespace)
+    except SyncError as error:
+        return error
+    return None if found is None else GeneratorSummary(str(found[1].get("controller") or ""))
+
+
+async def _generator_spec(
+    context: ReconcilerContext, writes: Writes, reference: GeneratorRef, namespace: str
 ) -> tuple[str, Document] | None:
-    """The kind behind the name and its spec; None where there is no such object."""
-    stored = context.inventory.get(generator_ref(kind, name, namespace))
+    """The kind behind the name and its spec; None where there is no such object. Raises SyncError."""
+    stored = await find(context, writes, generator_ref(reference.kind, reference.name, namespace))
     if stored is None:
         return None
     spec = member(stored.document, "spec")
-    if kind != CLUSTER_GENERATOR.kind:
-        return kind, spec
+    if reference.kind != CLUSTER_GENERATOR.kind:
+        return reference.kind, spec
     inner = str(spec.get("kind", ""))
     chosen = member(spec, "generator").get(generator_key(inner))
     if not is_object(chosen):
         raise Malformed(
-            f'ClusterGenerator "{name}" is of kind {inner} but carries another spec',
+            f'ClusterGenerator "{reference.name}" is of kind {inner} but carries another spec',
             hint=f"set spec.generator.{generator_key(inner)}",
         )
     return inner, chosen
 
 
-async def generate(context: ReconcilerContext, reference: GeneratorRef, namespace: str) -> GeneratedValues:
-    """New values. Raises SyncError where there is no such generator or it cannot draw."""
+async def _generate(
+    context: ReconcilerContext, writes: Writes, reference: GeneratorRef, namespace: str
+) -> GeneratedValues:
+    """New values. Raises SyncError if there is no such generator, or it fails."""
     kind, name = reference.kind, reference.name
     if reference.api_version != GENERATORS_API:
         raise Malformed(
             f"generatorRef names no generator: {kind} of {reference.api_version}",
             hint=f"write apiVersion: {GENERATORS_API}, or leave it out",
         )
-    found = generator_spec(context, kind, name, namespace)
+    found = await _generator_spec(context, writes, reference, namespace)
     if found is None:
         raise Malformed(
             f'unable to get generator: {kind} "{name}" does not exist', hint=f"create it in {namespace}"
@@ -79,9 +91,7 @@ async def generate(context: ReconcilerContext, reference: GeneratorRef, namespac
         raise Malformed(f"generators of kind {actual} cannot be reached by this version of syncret")
     try:
         model = msgspec.convert(spec, generator.spec.model)
-    except (
-        msgspec.ValidationError
-    ):  # the API server lets a whole spec be left out, and judges it where it is there
+    except msgspec.ValidationError:  # an API server validates a spec, but lets it be left out entirely
         raise Malformed(f'{kind} "{name}" has no spec', hint="write what it needs") from None
     given = _open_context(context, resource)
     work = generator.generate
@@ -93,7 +103,7 @@ async def generate(context: ReconcilerContext, reference: GeneratorRef, namespac
 
 
 async def clean_up(context: ReconcilerContext, resource: Document, state: Document) -> None:
-    """Remove what was made elsewhere by the generator as it was then. Raises SyncError."""
+    """Remove what a generator, as recorded, made elsewhere. Raises SyncError."""
     kind = str(resource.get("kind", ""))
     generator = _generator(context, kind)
     cleanup = generator.cleanup
@@ -137,17 +147,18 @@ _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 class GeneratorTransaction:
-    """The draws of one run of one resource. Leaving the block without `keep` gives all of them back.
+    """What one run of a resource generates: given back at the end of the block unless the run keeps it.
 
-    A record stands from the moment the generator has answered: after a crash the next run finds it, and once
-    that has drawn anew it is cleaned up like any other.
+    A record exists as soon as the generator has answered: after a crash the next run finds it, and cleans it
+    up like any other once it has generated anew.
     """
 
     def __init__(self, context: ReconcilerContext, writes: Writes, owner: Resource) -> None:
         self._context = context
         self._writes = writes
         self._owner = owner
-        self._drawn: dict[str, ObjectRef] = {}
+        self._recorded: dict[str, ObjectRef] = {}
+        self._kept: dict[str, str] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -155,29 +166,34 @@ class GeneratorTransaction:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while self._drawn:
-            _, ref = self._drawn.popitem()
+        while self._recorded:
+            _, ref = self._recorded.popitem()
             stored = await self._writes.get(ref)
             if stored is not None:  # the record's own run cleans up, as often as it takes
                 await delete_if_there(self._writes, stored)
 
     async def generate(self, place: str, generator: GeneratorRef) -> SecretMap:
         """New values for an entry of the resource. Raises SyncError."""
-        drawn = await generate(self._context, generator, self._owner.metadata.namespace)
-        if drawn.generated.state is not None:
-            await self._record(place, drawn, drawn.generated.state)
-        return drawn.generated.values
+        made = await _generate(self._context, self._writes, generator, self._owner.metadata.namespace)
+        if made.generated.state is not None:
+            self._recorded[place] = await self._record(place, made, made.generated.state)
+        return made.generated.values
+
+    def keep(self) -> None:
+        """Note that the values are in use: they are not given back any more."""
+        self._kept = {place: ref.name for place, ref in self._recorded.items()}
+        self._recorded.clear()
 
     async def commit(self) -> None:
-        """The values are in use: give up the former ones of each entry, after the grace period."""
-        drawn = {place: ref.name for place, ref in self._drawn.items()}
-        self._drawn.clear()
+        """Keep the values, and give up those that they replace, after the grace period."""
+        if self._kept is None:
+            self.keep()
         known = self._context.inventory.list(generator_states.KIND, self._owner.metadata.namespace)
         states = [stored.as_type(GeneratorState) for stored in known]
         if not states:
             return
         deadline = stamp(self._context.clock.now() + self._context.options.generator_grace)
-        for state in list(generator_states.superseded(states, self._owner, drawn)):
+        for state in list(generator_states.superseded(states, self._owner, self._kept or {})):
             with suppress(Conflict, NotFound):  # changed or gone since: the next refresh looks again
                 await self._give_up(state.ref, deadline)
 
@@ -188,12 +204,22 @@ class GeneratorTransaction:
             document["spec"]["garbageCollectionDeadline"] = deadline
             await self._writes.update(document)
 
-    async def _record(self, place: str, drawn: GeneratedValues, state: dict[str, object]) -> None:
+    async def _record(self, place: str, made: GeneratedValues, state: Document) -> ObjectRef:
+        """Record what was made; what cannot be recorded is cleaned up at once, before it is forgotten."""
         suffix = "".join(secrets.choice(_ALPHABET) for _ in range(5))
-        document = generator_states.state_document(self._owner, place, drawn.resource, state, suffix=suffix)
+        document = generator_states.state_document(self._owner, place, made.resource, state, suffix=suffix)
+        try:
+            return await self._create(document)
+        except HomeError as error:
+            await clean_up(self._context, made.resource, state)
+            raise Unavailable(f"cannot record what a generator made: {error.reason}") from error
+
+    async def _create(self, document: Document) -> ObjectRef:
         try:
             stored = await self._writes.create(document)
-        except HomeError as error:
-            await clean_up(self._context, drawn.resource, state)  # what nobody remembers must not be left
-            raise Unavailable(f"cannot record what a generator made: {error.reason}") from error
-        self._drawn[place] = stored.ref
+        except OutcomeUnknown:
+            found = await self._writes.get(ref_of(document))  # nobody else makes up this name
+            if found is None:
+                raise
+            return found.ref
+        return stored.ref

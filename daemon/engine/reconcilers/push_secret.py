@@ -8,6 +8,7 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import PUSH_SECRET, SECRET, generator_ref, store_ref
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.core import push_entries
+from syncret.daemon.core.plan.stores import PendingDependency
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
@@ -23,7 +24,7 @@ from syncret.daemon.engine.reconcilers.pushing import (
     sources,
     templated,
 )
-from syncret.daemon.engine.reconcilers.stores import PendingDependency, select_stores
+from syncret.daemon.engine.reconcilers.stores import select_stores
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import Malformed, SyncError

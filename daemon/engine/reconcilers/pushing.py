@@ -14,12 +14,13 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.push_secret import PushData, PushSecret
 from syncret.config.resources.templates import Template
 from syncret.daemon.core.needs import StoreName
+from syncret.daemon.core.plan.stores import PendingDependency
 from syncret.daemon.core.push_entries import PushEntry, Store, entries, payload
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import SecretSink, secret_data
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
-from syncret.daemon.engine.reconcilers.stores import PendingDependency, usable_store
+from syncret.daemon.engine.reconcilers.stores import usable_store
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.templates import rendering_for
 from syncret.daemon.engine.writes import Writes

@@ -1,30 +1,16 @@
-"""Finding the store that a resource names, and whether that resource may use it now.
-
-Which stores a PushSecret pushes to: named, or selected by labels; only those that are this daemon's.
-"""
-
-from collections.abc import Iterable
+"""Finds the stores that a resource names or selects, and checks whether it may use them."""
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.base import GROUP
 from syncret.config.resources.kinds import NAMESPACE, store_ref
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
-from syncret.daemon.core import conditions, selectors
+from syncret.daemon.core import selectors
 from syncret.daemon.core.needs import StoreName
+from syncret.daemon.core.plan.stores import StoreLookup, check_usable, not_found_message, store_not_found
 from syncret.daemon.core.push_entries import Store
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext, StoreSummary
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
-from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-
-
-class PendingDependency(SyncError):
-    """What the object depends on is being made or validated now; a change of that requeues the object."""
-
-
-def not_found_message(kind: str, name: str) -> str:
-    """The message about a store that does not exist, in the operator's words."""
-    return f'could not get {kind} "{name}", {kind}.{GROUP} "{name}" not found'
+from syncret.providers.errors import Malformed, SyncError, Unavailable
 
 
 def require_watched(context: ReconcilerContext, kind: GroupKind) -> None:
@@ -57,44 +43,27 @@ async def usable_store(
     """
     stored = await find(context, writes, store_ref(*name, namespace))
     if stored is None:
-        hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
-        raise Malformed(not_found_message(name.kind, name.name), hint=hint)
-    store = context.store_summaries.of(stored)
-    if not context.handles(store.spec.controller):
-        raise Denied("can not reference unmanaged store", hint="its spec.controller names another class")
-    if not stored.ref.namespace:
-        labels = context.inventory.labels(NAMESPACE.ref("", namespace))
-        if not selectors.admits(store.spec.conditions, namespace, labels):
-            raise Denied(
-                f'using cluster store "{name.name}" is not allowed from namespace "{namespace}": '
-                "denied by spec.condition",
-                hint="widen spec.conditions of the store, or use a SecretStore of the namespace",
-            )
-    if ready:
-        _require_ready(store, name)
+        raise store_not_found(name, namespace)
+    check_usable(
+        name,
+        context.store_summaries.of(stored),
+        namespace=namespace,
+        labels=context.inventory.labels(NAMESPACE.ref("", namespace)),
+        options=context.options,
+        ready=ready,
+    )
     return stored
 
 
-def _require_ready(store: StoreSummary, name: StoreName) -> None:
-    verdict = conditions.find(store.status.conditions)
-    if verdict is None and not store.metadata.deletion_timestamp:
-        raise PendingDependency(f'{name.kind} "{name.name}" has not been validated yet')
-    if verdict is None or verdict.status != "True":
-        raise Malformed(
-            f'{name.kind} "{name.name}" is not ready',
-            hint=f"syncret explain {name.kind}/{name.name} says why",
-        )
-
-
-def belongs_to_another_controller(
-    context: ReconcilerContext, names: Iterable[StoreName], namespace: str
-) -> bool:
-    """Whether any of these stores belongs to another controller: the resource is then left alone entirely."""
-    for name in names:
-        stored = context.inventory.get(store_ref(*name, namespace))
-        if stored is not None and not context.handles(context.store_summaries.of(stored).spec.controller):
-            return True
-    return False
+async def look_up_store(
+    context: ReconcilerContext, writes: Writes, name: StoreName, namespace: str
+) -> StoreLookup:
+    """The store that a resource names."""
+    try:
+        stored = await find(context, writes, store_ref(*name, namespace))
+    except SyncError as error:
+        return error
+    return None if stored is None else context.store_summaries.of(stored)
 
 
 async def select_stores(
