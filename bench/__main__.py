@@ -16,12 +16,15 @@ MEASURES: Final = (
     "at_rest",
     "first_sync",
     "timers",
+    "scheduled",
     "sharing",
     "flood",
     "hanging",
     "vault",
     "aws",
     "templates",
+    "path",
+    "compare",
 )
 
 
