@@ -40,6 +40,9 @@ BEAT: Final = 0.001
 STALL_MS, MB = 50.0, 350.0
 NAMES: Final = ("team-0000", "app-000000")
 """Namespace and name of the object that is copied."""
+KEY: Final = "key-{:03d}"
+KEYS: Final = (KEY.format(0), KEY.format(1))
+"""What it reads."""
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
@@ -86,18 +89,18 @@ class Heartbeat:
 def _external_secret(*, orphan: bool) -> Document:
     """Of two keys of a cluster's store. An orphan does not ask for its Secret."""
     namespace, name = NAMES
-    document = external_secret(name, "bench", "key-0")
+    document = external_secret(name, "bench", KEYS[0])
     document["metadata"]["namespace"] = namespace
     document["spec"]["secretStoreRef"]["kind"] = "ClusterSecretStore"
     document["spec"]["refreshInterval"] = "24h"
-    document["spec"]["data"].append({"secretKey": "password", "remoteRef": {"key": "key-1"}})
+    document["spec"]["data"].append({"secretKey": "password", "remoteRef": {"key": KEYS[1]}})
     if orphan:
         document["spec"]["target"] = {"creationPolicy": "Orphan"}
     return document
 
 
 def _store(**labels: str) -> Document:
-    document = store("bench", *(f"key-{number}" for number in range(STORE_KEYS)))
+    document = store("bench", *map(KEY.format, range(STORE_KEYS)))
     return document | {"kind": "ClusterSecretStore", "metadata": {"name": "bench", "labels": labels}}
 
 
@@ -151,12 +154,13 @@ def _copies(originals: Sequence[StoredObject], objects: int) -> Iterator[StoredO
     """The store once, the namespaces, and as many of the others as there are to be."""
     label = created_by(*NAMES)
     uids = [each.uid for each in originals]
-    namespace, *others = (Pattern(each, [*NAMES, label, *uids]) for each in originals[1:])
+    namespace, *others = (Pattern(each, [*NAMES, *KEYS, label, *uids]) for each in originals[1:])
     version = max(int(each.resource_version) for each in originals)
     yield originals[0]
     for number in range(objects):
         names = (f"team-{number // PER_NAMESPACE:04d}", f"app-{number:06d}")
-        words = {NAMES[0]: names[0], NAMES[1]: names[1], label: created_by(*names)}
+        keys = (KEY.format(2 * number % STORE_KEYS), KEY.format((2 * number + 1) % STORE_KEYS))
+        words = dict(zip((*NAMES, *KEYS, label), (*names, *keys, created_by(*names)), strict=True))
         words |= {uid: f"{place:08d}{uid[8:24]}{number:012d}" for place, uid in enumerate(uids)}
         for pattern in others if number % PER_NAMESPACE else (namespace, *others):
             version += 1

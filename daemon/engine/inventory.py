@@ -4,8 +4,9 @@ Versions come from the watch and from the answers of the daemon's own writes, in
 wins, and what is deleted stays deleted. So no run decides on less than what this process has written or read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -70,7 +71,8 @@ class Inventory:
         self._unknown: set[GroupKind] = set()
         self._depends_on: dict[ObjectRef, tuple[Dependency, ...]] = {}
         # One dependent stands for itself: each of ten thousand Secrets has one, and a dict takes 232 bytes.
-        self._dependents: dict[ObjectRef, ObjectRef | dict[ObjectRef, None]] = {}
+        self._dependents: dict[On, dict[ObjectRef, ObjectRef | dict[ObjectRef, None]]] = {}
+        """By what they depend on: a change of a store's status says nothing to a hundred thousand objects."""
         self._selected: set[tuple[str, str]] = set()
         """Groups and kinds on which an object once depended without saying on which one: few."""
         self._namespaces: dict[str, Mapping[str, str]] = {}
@@ -169,10 +171,9 @@ class Inventory:
         """How many objects of a kind there are."""
         return sum(map(len, self._objects.get(group_kind, {}).values()))
 
-    def dependents(self, ref: ObjectRef, on: On = EVERYTHING) -> Iterable[ObjectRef]:
+    def dependents(self, ref: ObjectRef, on: On = EVERYTHING) -> Collection[ObjectRef]:
         """The objects that depend on one of these things of this object, each once."""
         group, kind, namespace, name = ref
-        found: dict[ObjectRef, None] = {}
         keys = [ref]
         if ref[:2] in self._selected:
             keys += [
@@ -180,17 +181,13 @@ class Inventory:
                 ObjectRef(group, kind, ANY, name),
                 ObjectRef(group, kind, ANY, ANY),
             ]
-        for key in keys:
-            for dependent in _all(self._dependents.get(key)):
-                if on == EVERYTHING or any(
-                    each.ref == key and each.on & on for each in self._depends_on[dependent]
-                ):
-                    found[dependent] = None
-        return found.keys()
+        tables = [table for each, table in self._dependents.items() if each & on]
+        found = [_all(table[key]) for key in keys for table in tables if key in table]
+        return found[0] if len(found) == 1 else dict.fromkeys(chain.from_iterable(found))
 
     def has_dependents(self, ref: ObjectRef) -> bool:
         """Whether anything may depend on this object."""
-        return ref in self._dependents or ref[:2] in self._selected
+        return ref[:2] in self._selected or any(ref in table for table in self._dependents.values())
 
     def dependencies(self, ref: ObjectRef) -> Sequence[ObjectRef]:
         """The objects that this one depends on, in the order in which it names them."""
@@ -209,7 +206,7 @@ class Inventory:
         if held is None or not stored.has_same_generation(held):
             dependencies = self._dependencies_of.get(kind)
             if dependencies is not None:
-                self._index(ref, _dependencies(dependencies, stored))
+                self._index(ref, self._named(dependencies, stored))
         if kind == NAMESPACE:
             self._namespaces[ref.name] = stored.as_type(_Object).metadata.labels
 
@@ -223,27 +220,39 @@ class Inventory:
         if ref.group_kind == NAMESPACE:
             self._namespaces.pop(ref.name, None)
 
+    def _named(self, dependencies: DependenciesOf, stored: StoredObject) -> tuple[Dependency, ...]:
+        """The dependencies of an object, each name once, and the names of objects that exist as theirs."""
+        try:
+            named: dict[ObjectRef, On] = {}
+            for each in dependencies(stored):
+                named[each.ref] = named.get(each.ref, On(0)) | each.on
+        except msgspec.ValidationError:
+            return ()  # one bad document must not stop the others; its own run says what is wrong with it
+        known = ((self.get(ref), ref, on) for ref, on in named.items())
+        return tuple(_dependency(held.ref if held else shared(*ref), on) for held, ref, on in known)
+
     def _index(self, ref: ObjectRef, depends_on: tuple[Dependency, ...]) -> None:
         before = self._depends_on.pop(ref, ())
         if depends_on:
             self._depends_on[ref] = depends_on
         if before == depends_on:
             return
-        names = [each.ref for each in depends_on]
-        for gone in {each.ref for each in before}.difference(names):
-            dependents = self._dependents[gone]
+        for name, on in set(before).difference(depends_on):
+            table = self._dependents[on]
+            dependents = table[name]
             if isinstance(dependents, dict):
                 dependents.pop(ref, None)
             if not dependents or dependents == ref:
-                del self._dependents[gone]
-        for each in names:
-            if ANY in each:
-                self._selected.add(each[:2])
-            others = self._dependents.setdefault(each, ref)
+                del table[name]
+        for name, on in depends_on:
+            if ANY in name:
+                self._selected.add(name[:2])
+            table = self._dependents.setdefault(on, {})
+            others = table.setdefault(name, ref)
             if isinstance(others, dict):
                 others[ref] = None
             elif others != ref:
-                self._dependents[each] = {others: None, ref: None}
+                table[name] = {others: None, ref: None}
 
     def __repr__(self) -> str:
         kinds = ", ".join(
@@ -312,23 +321,12 @@ def difference(before: StoredObject | None, after: StoredObject) -> On:
     return on
 
 
-def _all(dependents: ObjectRef | dict[ObjectRef, None] | None) -> Iterable[ObjectRef]:
-    if dependents is None:
-        return ()
+def _all(dependents: ObjectRef | dict[ObjectRef, None]) -> tuple[ObjectRef, ...]:
+    """A copy: those whom it wakes may change the table."""
     return tuple(dependents) if isinstance(dependents, dict) else (dependents,)
 
 
-def _dependencies(dependencies: DependenciesOf, stored: StoredObject) -> tuple[Dependency, ...]:
-    try:
-        named: dict[ObjectRef, On] = {}
-        for each in dependencies(stored):
-            named[each.ref] = named.get(each.ref, On(0)) | each.on
-        return tuple(_compact(ref, on) for ref, on in named.items())
-    except msgspec.ValidationError:
-        return ()  # one bad document must not stop the others; its own run says what is wrong with it
-
-
 @lru_cache(maxsize=1024)
-def _compact(ref: ObjectRef, on: On) -> Dependency:
-    """The same dependency; that on a store on which thousands depend is one object."""
-    return Dependency(shared(*ref), on)
+def _dependency(ref: ObjectRef, on: On) -> Dependency:
+    """The same for all: that on a store on which thousands depend is one object."""
+    return Dependency(ref, on)

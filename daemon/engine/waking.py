@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from sys import intern
 from typing import Final
@@ -158,16 +158,26 @@ class Waker:
         on, version = change.on, change.version
         if runs_itself and on & (On.EXISTENCE | On.SPEC):
             self._notify(ref, ref, version, urgent=True)
-        dependents = [each for each in self._inventory.dependents(ref, on) if each not in (ref, writer)]
-        if len(dependents) <= MAX_URGENT_DEPENDENTS:
-            for dependent in dependents:
-                self._notify(dependent, ref, version, urgent=True)
+        dependents = self._inventory.dependents(ref, on)
+        is_herd = len(dependents) > MAX_URGENT_DEPENDENTS
+        steps = self._notify_each(dependents, (ref, writer), ref, version, urgent=not is_herd)
+        if is_herd:
+            self._later(steps)
         else:
-            self._later(self._notify_each(dependents, ref, version))
+            deque(steps, maxlen=0)
 
-    def _notify_each(self, listeners: Sequence[ObjectRef], ref: ObjectRef, version: str) -> Iterator[None]:
+    def _notify_each(
+        self,
+        listeners: Iterable[ObjectRef],
+        but: Container[ObjectRef | None],
+        ref: ObjectRef,
+        version: str,
+        *,
+        urgent: bool,
+    ) -> Iterator[None]:
         for listener in listeners:
-            self._notify(listener, ref, version, urgent=False)
+            if listener not in but:
+                self._notify(listener, ref, version, urgent=urgent)
             yield
 
     def _later(self, steps: Iterator[None]) -> None:
@@ -202,18 +212,27 @@ class Waker:
         if not ready and self._started:
             return
         self._started |= ready
-        refs = [ref for ref in self._lanes if ref.group_kind in ready]
-        self._first.update(refs)
-        self._later(self._first_wakes(refs, complete=len(self._started) == len(self._reconcilers)))
+        self._later(
+            self._first_wakes(
+                tuple(self._lanes), ready, complete=len(self._started) == len(self._reconcilers)
+            )
+        )
 
-    def _first_wakes(self, refs: Sequence[ObjectRef], *, complete: bool) -> Iterator[None]:
-        """Wake objects for the first time; first what others depend on: then nothing waits in vain."""
+    def _first_wakes(
+        self, refs: Iterable[ObjectRef], kinds: Container[tuple[str, str]], *, complete: bool
+    ) -> Iterator[None]:
+        """Wake objects of these kinds for the first time.
+
+        First what others depend on: then nothing waits in vain.
+        """
         alone: list[ObjectRef] = []
         for ref in refs:
-            if any(True for _ in self._inventory.dependents(ref)):
-                self.wake(ref, urgent=True)
-            else:
-                alone.append(ref)
+            if ref[:2] in kinds:
+                self._first.add(ref)
+                if self._inventory.dependents(ref):
+                    self.wake(ref, urgent=True)
+                else:
+                    alone.append(ref)
             yield
         for ref in alone:
             self.wake(ref, urgent=False)
