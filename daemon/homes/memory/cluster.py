@@ -32,7 +32,7 @@ from syncret.daemon.homes.memory.metadata import is_named, random_uid
 from syncret.daemon.homes.memory.object_store import ObjectStore
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin, ContentStore, Journal, admit_all
 from syncret.daemon.homes.memory.requests import WriteRequest, merged
-from syncret.daemon.homes.memory.watch import Watch
+from syncret.daemon.homes.memory.watch import Broadcaster, Watch
 from syncret.providers.contract import IssuedToken
 
 
@@ -88,6 +88,15 @@ class MemoryCluster:
         """Return once every watcher has read everything and waits for more."""
         await self._store.broadcaster.idle()
 
+    @property
+    def broadcaster(self) -> Broadcaster:
+        """Tells watches every change before the call that makes it returns."""
+        return self._store.broadcaster
+
+    def snapshot(self, group_kind: GroupKind) -> Sequence[StoredObject]:
+        """Objects of a kind as a watch announces them, in the order of their namespaces and names."""
+        return self._store.index.of_kind(group_kind)
+
     # ------------------------------------------------------------------------------------------------- target
     async def get(self, ref: ObjectRef) -> StoredObject | None:
         """The object, or None."""
@@ -119,9 +128,9 @@ class MemoryCluster:
         """Replace all but the status. Raises NotFound, Conflict or Invalid."""
         return self.commit(self.prepare_update(document, field_manager=field_manager))
 
-    async def set_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> StoredObject:
+    async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """Replace the finalizers of this version. Raises NotFound, Conflict or Invalid."""
-        return self.commit(self.prepare_finalizers(stored, finalizers))
+        return self.commit(self.prepare_finalizers(seen, finalizers))
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
         """Mark this version for deletion, or remove it with what it owns. Raises NotFound or Conflict."""

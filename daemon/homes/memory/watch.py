@@ -1,4 +1,7 @@
-"""Watching: what exists, then LISTED for each kind, then every change in order, to any number of watchers."""
+"""Watching: what exists, then LISTED for each kind, then every change in order, to any number of watchers.
+
+A kind of which there was no object is LISTED when its first one comes.
+"""
 
 import asyncio
 from collections import deque
@@ -28,6 +31,7 @@ class Watch(AsyncIterator[WatchEvent]):
     ) -> None:
         self._broadcaster = broadcaster
         self._existing: Iterator[StoredObject] | None = existing
+        self._listed = set(kinds)
         self._buffer = deque(WatchEvent(WatchEventType.LISTED, kind) for kind in kinds)
         self._arrival: asyncio.Future[None] | None = None
         self._closed = False
@@ -61,8 +65,10 @@ class Watch(AsyncIterator[WatchEvent]):
 
     def send(self, change: WatchEvent) -> None:
         """Queue one change; the reader runs when the loop next turns."""
-        self._buffer.append(change)
-        self._wake()
+        if change.group_kind not in self._listed:
+            self._listed.add(change.group_kind)
+            self._put(WatchEvent(WatchEventType.LISTED, change.group_kind))
+        self._put(change)
 
     async def aclose(self) -> None:
         """End the stream, for a reader that waits too; what was not read is dropped."""
@@ -70,6 +76,10 @@ class Watch(AsyncIterator[WatchEvent]):
         self._existing = None
         self._buffer.clear()
         self._broadcaster.leave(self)
+        self._wake()
+
+    def _put(self, event: WatchEvent) -> None:
+        self._buffer.append(event)
         self._wake()
 
     def _wake(self) -> None:
@@ -86,8 +96,12 @@ class Broadcaster:
 
     def open(self, existing: Iterator[StoredObject], kinds: Collection[GroupKind]) -> Watch:
         watch = Watch(self, existing, kinds)
-        self._watches.append(ref(watch, self._watches.remove))
+        self.join(watch)
         return watch
+
+    def join(self, watch: Watch) -> None:
+        """Tell the watch every change from now on, until it leaves or is no longer referenced."""
+        self._watches.append(ref(watch, self._watches.remove))
 
     def publish(self, change: WatchEvent) -> None:
         """Tell all watchers; the change stands in their buffers when this returns."""

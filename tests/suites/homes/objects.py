@@ -9,6 +9,9 @@ from syncret.daemon.homes.contract import Home, StoredObject, Watch, WatchEvent,
 START = 1767225600.0
 """2026-01-01T00:00:00Z"""
 
+LONGEST_WAIT = 20.0
+"""Seconds in which every home has told what it has to tell; some of them live on virtual time."""
+
 OURS = GroupKind("external-secrets.io", "ExternalSecret")
 SECRET = GroupKind("", "Secret")
 THING = GroupKind("example.com", "Thing")
@@ -69,16 +72,21 @@ async def document_of(backend: Home, ref: ObjectRef) -> Document:
 
 
 async def take(watch: Watch, count: int) -> list[WatchEvent]:
-    """The next changes."""
-    async with asyncio.timeout(2):
-        return [await anext(watch) for _ in range(count)]
-
-
-async def replay(watch: Watch, home: Home) -> list[WatchEvent]:
-    """The events until every kind is LISTED, without those that say so."""
+    """The next changes of objects."""
     events: list[WatchEvent] = []
-    missing = set(home.kinds())
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(LONGEST_WAIT):
+        while len(events) < count:
+            event = await anext(watch)
+            if event.object is not None:
+                events.append(event)
+    return events
+
+
+async def replay(watch: Watch, home: Home, *kinds: GroupKind) -> list[WatchEvent]:
+    """The events until every kind of the home (or these) is LISTED, without those that say so."""
+    events: list[WatchEvent] = []
+    missing = set(kinds or home.kinds())
+    async with asyncio.timeout(LONGEST_WAIT):
         while missing:
             event = await anext(watch)
             if event.type is WatchEventType.LISTED:

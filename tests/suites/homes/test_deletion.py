@@ -292,6 +292,7 @@ async def test_a_long_line_of_owners_goes(backend: Home) -> None:
     assert await backend.list(THING) == []
 
 
+@pytest.mark.tells_at_once(reason="kinds, and objects of one kind, come in any order")
 async def test_a_deletion_is_told_in_a_fixed_order(backend: Home) -> None:
     owner = await backend.create(manifest(name="owner", namespace="gone"))
     for name in ("z", "y"):

@@ -3,10 +3,11 @@
 import asyncio
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import EXTERNAL_SECRET
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.reconciler import ANY, Outcome
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from tests.unit.daemon.engine.engines import Start, content
+from tests.unit.daemon.engine.engines import Start, World, content
 from tests.unit.daemon.engine.support import START, manifest, ref
 
 
@@ -64,6 +65,23 @@ async def test_it_is_idle_only_once_every_event_is_taken_in(home: MemoryCluster,
         await world.create("last")
         await world.engine.wait_idle()
         assert [name for name, _ in world.reconciling.runs] == ["last"]
+
+
+async def test_a_kind_that_appears_while_others_are_listed_is_not_waited_for_in_vain(
+    home: MemoryCluster, clock: Clock
+) -> None:
+    for number in range(150):
+        await home.create(manifest("ExternalSecret", f"x{number}", spec={"uses": ["login"]}))
+    world = World(home, clock)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(world.engine.run())
+        while not world.inventory.count(EXTERNAL_SECRET.group_kind):  # noqa: ASYNC110  # the first hundred of a turn
+            await asyncio.sleep(0)
+        await home.create(manifest("Secret", "login", group=""))
+        await world.engine.wait_idle()
+        assert world.engine.first_pass.is_set()
+        assert len(set(world.reconciling.runs)) == 150
+        world.engine.stop()
 
 
 async def test_an_empty_home_is_ready_at_once(start: Start) -> None:
