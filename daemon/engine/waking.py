@@ -89,7 +89,10 @@ class Waker:
     def run_begins(self, ref: ObjectRef) -> float | None:
         """A run of the object begins. Returns when an event asked for it, None if only time did."""
         self._events_during_run[ref] = []
-        return self._requested_at.pop(ref, None)
+        requested = self._requested_at.pop(ref, None)
+        if not self._requested_at:
+            self._requested_at.clear()  # or an empty dict keeps room for as many as there ever were
+        return requested
 
     def run_ends(self, ref: ObjectRef) -> None:
         """What came during the run and was none of its own writes wakes the object again."""
@@ -257,5 +260,6 @@ class Waker:
 
     def _complete_first_pass(self) -> None:
         if self.synced.is_set() and not self._first:
+            self._first.clear()  # an empty set keeps room for as many as there were
             self.first_pass.set()
             self._observer.first_pass(self._loop.time() - self._begin)

@@ -37,33 +37,34 @@ class OwnerGraph:
     """
 
     def __init__(self) -> None:
-        # Tuples: an object has one owner or two, an owner few dependents, but there are thousands of each.
-        self._uids: dict[ObjectRef, tuple[str, ...]] = {}
-        self._dependents: dict[str, tuple[ObjectRef, ...]] = {}
+        # Nearly every object has one owner and owns one: those stand for themselves, without a tuple.
+        self._uids: dict[ObjectRef, str | tuple[str, ...]] = {}
+        self._dependents: dict[str, ObjectRef | tuple[ObjectRef, ...]] = {}
         self._gone: dict[str, None] = {}
 
     def set_owners(self, ref: ObjectRef, uids: Sequence[str]) -> None:
         """Record whom the object names as its owners now; none strikes it off."""
-        old = self._uids.get(ref, ())
-        if not (uids or old):
-            return
+        old = self._owners(ref)
         new = tuple(dict.fromkeys(uids))
         if new == old:
             return
         for uid in old:
-            left = tuple(other for other in self._dependents.pop(uid) if other != ref)
+            left = tuple(other for other in self._owned(uid) if other != ref)
             if left:
-                self._dependents[uid] = left
+                self._dependents[uid] = left[0] if len(left) == 1 else left
+            else:
+                del self._dependents[uid]
         for uid in new:
-            self._dependents[uid] = (*self._dependents.get(uid, ()), ref)
+            others = self._owned(uid)
+            self._dependents[uid] = (*others, ref) if others else ref
         if new:
-            self._uids[ref] = new
+            self._uids[ref] = new[0] if len(new) == 1 else new
         else:
             del self._uids[ref]
 
     def dependents(self, uid: str) -> Sequence[ObjectRef]:
         """The objects that name the uid as an owner, in the order of their references."""
-        return sorted(self._dependents.get(uid, ()))
+        return sorted(self._owned(uid))
 
     def mark_deleted(self, uid: str) -> None:
         """Remember that an object is gone."""
@@ -77,11 +78,19 @@ class OwnerGraph:
 
     def has_deleted_owner(self, ref: ObjectRef) -> bool:
         """Whether the object names an owner that is gone."""
-        return not self._gone.keys().isdisjoint(self._uids.get(ref, ()))
+        return not self._gone.keys().isdisjoint(self._owners(ref))
 
     def has_live_owner(self, ref: ObjectRef, going: Collection[str]) -> bool:
         """Whether the object has an owner that is neither gone nor going."""
-        return any(uid not in self._gone and uid not in going for uid in self._uids.get(ref, ()))
+        return any(uid not in self._gone and uid not in going for uid in self._owners(ref))
+
+    def _owners(self, ref: ObjectRef) -> tuple[str, ...]:
+        owners = self._uids.get(ref, ())
+        return (owners,) if isinstance(owners, str) else owners
+
+    def _owned(self, uid: str) -> tuple[ObjectRef, ...]:
+        owned = self._dependents.get(uid, ())
+        return (owned,) if isinstance(owned, ObjectRef) else owned
 
 
 class ObjectIndex:
