@@ -196,9 +196,11 @@ class TargetWriter:
         """Delete every Secret with the label of this owner but its target: the name of that has changed."""
         if resource.spec.target.manifest is not None:
             return
-        label, target = created_by(resource.metadata.namespace, resource.metadata.name), form.ref(resource)
-        for ref in self._context.owned_secrets.by(label):
-            if ref == target or ref.namespace != target.namespace:
+        owner, target = (resource.metadata.namespace, resource.metadata.name), form.ref(resource)
+        label = created_by(*owner)
+        for ref in self._context.owned_secrets.candidates(*owner):
+            known = self._context.inventory.get(ref)
+            if ref == target or ref.namespace != target.namespace or known is None:
                 continue
             observed = await self._writes.get(ref)
             if observed is None:

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import role_of
-from syncret.daemon.core.ownership import CREATED_BY
+from syncret.daemon.core.ownership import CREATED_BY, created_by
 from syncret.daemon.core.plan.actions import Action, LastError, Options
 from syncret.daemon.core.plan.stores import StoreSummary
 from syncret.daemon.engine.clock import Clock
@@ -49,8 +49,8 @@ class _Head(msgspec.Struct):
 class OwnedSecrets:
     """The Secrets that carry the label of an ExternalSecret, whatever their names.
 
-    One may have lost the label since: the caller reads it again. Keys are hashes of the label, since a home
-    may hold tens of thousands of Secrets.
+    Only those with another name than their owner's are kept, and by a hash of the label: a home may hold a
+    hundred thousand Secrets, and few have one.
     """
 
     def __init__(self) -> None:
@@ -60,10 +60,11 @@ class OwnedSecrets:
         """Index the new version of an object."""
         if event.object is None or event.object.ref.group_kind != SECRET:
             return
+        ref = event.object.ref
         label = event.object.as_type(_Head).metadata.labels.get(CREATED_BY)
-        if label is None:
+        if label is None or label == created_by(ref.namespace, ref.name):
             return
-        key, ref = hash(label), event.object.ref
+        key = hash(label)
         known = self._refs.get(key, ())
         if event.type is WatchEventType.DELETED:
             left = tuple(each for each in known if each != ref)
@@ -74,9 +75,10 @@ class OwnedSecrets:
         elif ref not in known:
             self._refs[key] = (*known, ref)
 
-    def by(self, label: str) -> tuple[ObjectRef, ...]:
-        """The Secrets that carry this label, as far as is known."""
-        return self._refs.get(hash(label), ())
+    def candidates(self, namespace: str, name: str) -> tuple[ObjectRef, ...]:
+        """Secrets that may carry the label of this ExternalSecret: the caller reads them again."""
+        namesake = ObjectRef(*SECRET, namespace, name)
+        return (namesake, *self._refs.get(hash(created_by(namespace, name)), ()))
 
 
 class StoreSummaries:

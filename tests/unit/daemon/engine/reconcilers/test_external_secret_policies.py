@@ -18,6 +18,10 @@ async def test_after_a_change_of_the_name_the_former_secret_goes(life: Life) -> 
     assert await life.data("x") is None
     assert await life.data("y") == {"a": "v"}
     assert (await life.status(X))["binding"] == {"name": "y"}
+    for former, name in (("y", "z"), ("z", "x")):
+        await life.patch(X, spec={"target": {"name": name}})
+        assert await life.data(former) is None
+        assert await life.data(name) == {"a": "v"}
 
 
 @pytest.mark.parametrize(
