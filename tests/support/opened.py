@@ -14,6 +14,16 @@ NOW: Final = 1_234_567_890.0
 
 
 @dataclass
+class Clock:
+    """Stands still until a test moves it."""
+
+    time: float = NOW
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@dataclass
 class Given:
     """The `Credentials` of a test: what it does not name does not exist."""
 

@@ -13,7 +13,7 @@ from syncret.providers.aws import AwsClient, open_aws
 from syncret.providers.aws.spec import AwsAuth, AwsJwtAuth, AwsSecretRef, AwsSpec, SessionTag
 from syncret.providers.contract import IssuedToken, RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from tests.support.opened import NOW, Given, context
+from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers import aws
 from tests.support.servers.aws import Gateway, Person, gate, moto
 from tests.support.servers.aws_metadata import POD_TOKEN, Metadata, metadata
@@ -30,16 +30,6 @@ ACCOUNT = "system:serviceaccount:default:reader"
 KEY = RemoteKey("db")
 HERE = Scope(cluster=False, namespace="default")
 FACTS = {"esoNamespace": "team-a", "esoStoreName": "test", "esoStoreKind": "ClusterSecretStore"}
-
-
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -105,7 +95,7 @@ async def test_temporary_keys_in_a_secret(gate: Gateway, given: Given, opened: O
     given.secrets["aws"] = {"id": b"ASIATEMP\n", "secret": b"temp-secret", "token": b"temp-token"}
     async with opened(static(token=True)) as client:
         before = await read(client)
-        clock.now += 61
+        clock.time += 61
         after = await read(client)
 
     assert before == VALUE
@@ -224,7 +214,7 @@ async def test_a_session_is_renewed_before_it_ends_and_not_earlier(
         for _ in range(3):
             assert await read(client) == VALUE
         begun = len(sts.issued)
-        clock.now += sts.lifetime - 30
+        clock.time += sts.lifetime - 30
         assert await read(client) == VALUE
         renewed = len(sts.issued)
 
@@ -237,7 +227,7 @@ async def test_a_session_that_ends_early_is_replaced(
 ) -> None:
     sts.roles = {FIRST: Trust((ADA,))}
     async with opened(static(), role=FIRST) as client:
-        gate.people["ASIATEMPORARY0000001"] = sts.issued[0]._replace(expires=clock.now)
+        gate.people["ASIATEMPORARY0000001"] = sts.issued[0]._replace(expires=clock.time)
         with pytest.raises(Unavailable):
             await read(client)
         assert await read(client) == VALUE
@@ -262,8 +252,8 @@ async def test_the_role_of_a_service_account(sts: Sts, given: Given, opened: Ope
     account(given, sts)
     async with opened(irsa("mine"), role=SECOND) as client:
         assert await read(client) == VALUE
-        clock.now += sts.lifetime - 10
-        account(given, sts, expires=clock.now + 600)
+        clock.time += sts.lifetime - 10
+        account(given, sts, expires=clock.time + 600)
         assert await read(client) == VALUE
 
     assert [said["RoleArn"] for said in sts.said] == [FIRST, SECOND] * 2

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.azure.server import Azure, azure
 from tests.support.servers.azure.variables import variables
-from tests.unit.providers.azurekv.stores import SECRET, Clock
+from tests.unit.providers.azurekv.stores import SECRET
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What tests of this provider open, seed and read."""
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Final
 
 from syncret.config.fields import SecretKeySelector
@@ -10,7 +9,7 @@ from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
 from syncret.providers.contract import RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
-from tests.support.opened import NOW, Given, context
+from tests.support.opened import Clock, Given, context
 from tests.support.servers.azure.directory import TENANT
 from tests.support.servers.azure.objects import Version
 from tests.support.servers.azure.server import Azure
@@ -25,16 +24,6 @@ def key(name: str) -> SecretKeySelector:
 
 
 BY_SECRET: Final = AzureSecretRef(client_id=key("id"), client_secret=key("secret"))
-
-
-@dataclass
-class Clock:
-    """Stands still until a test moves it."""
-
-    time: float = NOW
-
-    def __call__(self) -> float:
-        return self.time
 
 
 def opened(

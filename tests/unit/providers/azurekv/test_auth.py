@@ -12,13 +12,13 @@ from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.azurekv.spec import AzureSecretRef
 from syncret.providers.contract import IssuedToken, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from tests.support.opened import NOW, Given
+from tests.support.opened import NOW, Clock, Given
 from tests.support.servers.azure.directory import HOUR, OTHER_TENANT, TENANT, Application, Trust
 from tests.support.servers.azure.files import certificate, pem, pfx
 from tests.support.servers.azure.machine import HEADER
 from tests.support.servers.azure.server import Azure
 from tests.support.servers.google.logins import Issuer
-from tests.unit.providers.azurekv.stores import SECRET, Clock, key, opened, read, reads, seed
+from tests.unit.providers.azurekv.stores import SECRET, key, opened, read, reads, seed
 
 ISSUER = Issuer("https://cluster.example", frozenset())
 SUBJECT = "system:serviceaccount:default:app"

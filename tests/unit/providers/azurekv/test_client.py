@@ -12,12 +12,12 @@ from syncret.providers.contract import FindQuery, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.http import LARGEST
 from tests.support.jwts import private_key
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.azure.errors import VaultError, forbidden
 from tests.support.servers.azure.files import certificate, pfx
 from tests.support.servers.azure.material import created_key, imported_certificate
 from tests.support.servers.azure.server import Azure
-from tests.unit.providers.azurekv.stores import Clock, extract, opened, raw, read, seed
+from tests.unit.providers.azurekv.stores import extract, opened, raw, read, seed
 
 HTML = "<!DOCTYPE html><title>Sign in</title>canary-1d"
 EXPIRES = 1_893_553_445

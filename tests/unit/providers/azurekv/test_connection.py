@@ -9,10 +9,10 @@ from syncret.providers.azurekv.connection import cloud_of
 from syncret.providers.azurekv.spec import AzureKvSpec, CustomCloud
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.azure.clouds import CLOUDS
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.azure.directory import TENANT, VAULT
 from tests.support.servers.azure.server import Azure
-from tests.unit.providers.azurekv.stores import Clock, reads
+from tests.unit.providers.azurekv.stores import reads
 
 
 @pytest.mark.parametrize(

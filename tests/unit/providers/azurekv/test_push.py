@@ -10,11 +10,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from syncret.providers.contract import PushItem, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from tests.support.jwts import private_key
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.azure.files import certificate, pem, pfx
 from tests.support.servers.azure.material import created_key, imported_certificate, imported_key
 from tests.support.servers.azure.server import Azure
-from tests.unit.providers.azurekv.stores import OURS, Clock, opened, read, seed
+from tests.unit.providers.azurekv.stores import OURS, opened, read, seed
 
 EXPIRES = "2030-01-02T03:04:05Z"
 

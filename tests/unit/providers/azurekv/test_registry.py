@@ -19,11 +19,11 @@ from syncret.providers.azurekv.registry import registry_token
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from syncret.providers.kit.http import Http, Tls
-from tests.support.opened import NOW, Given, context
+from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.azure.directory import TENANT, Trust
 from tests.support.servers.azure.server import Azure
 from tests.support.servers.google.logins import Issuer
-from tests.unit.providers.azurekv.stores import Clock, key
+from tests.unit.providers.azurekv.stores import key
 
 ISSUER = Issuer("https://cluster.example", frozenset())
 PRINCIPAL = AcrAuth(

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.google.logins import Issuer
 from tests.support.servers.google.server import Google, google
 from tests.support.servers.google.variables import variables
 from tests.unit.providers.gcpsm.logins import AUDIENCE, PRINCIPAL
-from tests.unit.providers.gcpsm.stores import Clock, seed
+from tests.unit.providers.gcpsm.stores import seed
 
 
 @pytest.fixture

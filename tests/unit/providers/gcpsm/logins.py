@@ -6,9 +6,9 @@ from typing import Any
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.contract import IssuedToken, RemoteRef, SecretBytes
 from syncret.providers.gcpsm.spec import ConfigMapKeySelector, GcpAuth, GcpWorkloadIdentityFederation
-from tests.support.opened import NOW, Given
+from tests.support.opened import NOW, Clock, Given
 from tests.support.servers.google.logins import POOLS, Issuer
-from tests.unit.providers.gcpsm.stores import Clock, opened, read
+from tests.unit.providers.gcpsm.stores import opened, read
 
 AUDIENCE = f"{POOLS}/p/providers/oidc"
 POOL = "projects/123456789012/locations/global/workloadIdentityPools/p"

@@ -1,7 +1,6 @@
 """What tests of this provider open, seed and read."""
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import RemoteRef, SecretMap
@@ -9,7 +8,7 @@ from syncret.providers.errors import SyncError
 from syncret.providers.gcpsm import open_gcpsm
 from syncret.providers.gcpsm.client import GcpSmClient
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpSmSpec
-from tests.support.opened import NOW, Given, context
+from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.google.secrets import Secret
 from tests.support.servers.google.server import Google
 
@@ -17,16 +16,6 @@ BY_KEY = GcpAuth(
     secret_ref=GcpSecretRef(secret_access_key_secret_ref=SecretKeySelector(name="key", key="key.json"))
 )
 """Logs in with the key in the Secret `key`."""
-
-
-@dataclass
-class Clock:
-    """Stands still until a test moves it."""
-
-    time: float = NOW
-
-    def __call__(self) -> float:
-        return self.time
 
 
 def opened(

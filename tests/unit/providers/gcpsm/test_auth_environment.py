@@ -10,12 +10,11 @@ from aiohttp import web
 
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.gcpsm.spec import GcpAuth
-from tests.support.opened import NOW, Given
+from tests.support.opened import NOW, Clock, Given
 from tests.support.servers.google.identity import User
 from tests.support.servers.google.logins import Issuer
 from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins import SUBJECT, external, reads
-from tests.unit.providers.gcpsm.stores import Clock
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

@@ -10,7 +10,7 @@ from aiohttp import web
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, SecretName
-from tests.support.opened import NOW, Given
+from tests.support.opened import NOW, Clock, Given
 from tests.support.servers.google.identity import HOUR
 from tests.support.servers.google.logins import POOLS, Issuer
 from tests.support.servers.google.server import Google
@@ -28,7 +28,6 @@ from tests.unit.providers.gcpsm.logins import (
     reads,
     workload,
 )
-from tests.unit.providers.gcpsm.stores import Clock
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

@@ -7,11 +7,11 @@ from aiohttp import web
 
 from syncret.providers.contract import RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.google.identity import HOUR
 from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins import reads
-from tests.unit.providers.gcpsm.stores import BY_KEY, Clock, opened, read
+from tests.unit.providers.gcpsm.stores import BY_KEY, opened, read
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

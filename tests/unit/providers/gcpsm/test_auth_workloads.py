@@ -5,10 +5,10 @@ import pytest
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.gcpsm.spec import GcpAuth, GcpWorkloadIdentity
+from tests.support.opened import Clock
 from tests.support.servers.google.logins import Issuer
 from tests.support.servers.google.server import Google
 from tests.unit.providers.gcpsm.logins import ANNOTATION, APP, WORKLOAD, reads, workload
-from tests.unit.providers.gcpsm.stores import Clock
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

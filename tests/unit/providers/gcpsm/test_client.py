@@ -10,10 +10,10 @@ from aiohttp import web
 from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.http import LARGEST
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.google.errors import GoogleError
 from tests.support.servers.google.server import Google
-from tests.unit.providers.gcpsm.stores import Clock, extract, opened, raw, read, seed
+from tests.unit.providers.gcpsm.stores import extract, opened, raw, read, seed
 
 HTML = "<!DOCTYPE html><title>Sign in</title>canary-1d"
 

@@ -9,7 +9,7 @@ from aiohttp import web
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.gcpsm.gcr import GCR, GcrAccessTokenSpec, GcrAuth, GcrWorkloadIdentity
 from syncret.providers.gcpsm.spec import GcpSecretRef
-from tests.support.opened import NOW, Given, context
+from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.google.identity import HOUR
 from tests.support.servers.google.logins import Issuer
 from tests.support.servers.google.server import Google
@@ -25,7 +25,6 @@ from tests.unit.providers.gcpsm.logins import (
     reads,
     workload,
 )
-from tests.unit.providers.gcpsm.stores import Clock
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

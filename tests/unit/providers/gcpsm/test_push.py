@@ -7,10 +7,10 @@ import pytest
 from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.google.errors import Conflict
-from tests.support.opened import Given
+from tests.support.opened import Clock, Given
 from tests.support.servers.google.errors import GoogleError
 from tests.support.servers.google.server import Google
-from tests.unit.providers.gcpsm.stores import Clock, opened, seed
+from tests.unit.providers.gcpsm.stores import opened, seed
 
 OURS: Any = {"managed-by": "external-secrets"}
 NAME = "projects/123456789012/secrets/db"

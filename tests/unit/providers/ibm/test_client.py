@@ -14,21 +14,11 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.ibm import open_ibm
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef, IbmSpec
-from tests.support.opened import NOW, Given, context
+from tests.support.opened import Clock, Given, context
 from tests.support.served import all_to, served
 from tests.support.servers.ibm.server import Ibm, ibm
 
 CANARY = "canary-5d2e"
-
-
-class Clock:
-    """The time, for both sides."""
-
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -82,7 +72,7 @@ async def test_an_api_key(cloud: Ibm, clock: Clock, path: str) -> None:
 async def test_a_login_is_renewed_before_its_end_and_when_it_is_refused(cloud: Ibm, clock: Clock) -> None:
     secret = cloud.manager.seed("arbitrary", "db", payload="one")
     async with opened(cloud, clock) as client:
-        clock.now += 3600 - 30
+        clock.time += 3600 - 30
         assert await read(client, secret.id) == b"one"
         assert len(cloud.identity.logins) == 2
         refused = iter([web.json_response({"errors": [{"code": "unauthorized"}]}, status=401)])
@@ -100,7 +90,7 @@ async def test_a_trusted_profile(cloud: Ibm, clock: Clock, tmp_path: Path) -> No
     container = IbmContainerAuth(profile="reader", token_location=str(token), iam_endpoint=cloud.url)
     async with opened(cloud, clock, auth=IbmAuth(container_auth=container)) as client:
         assert await read(client, secret.id) == b"one"
-        clock.now += 3600
+        clock.time += 3600
         token.write_text(cloud.identity.compute_token("c1", "team", "app", seconds=600))
         assert await read(client, secret.id) == b"one", "the token in the file is read anew"
 
