@@ -1,4 +1,6 @@
-"""Parses the documents of YAML and JSON texts one by one: a bad document does not affect the others.
+"""Parses the documents of YAML and JSON texts one by one, and writes documents as YAML.
+
+A bad document does not affect the others.
 
 The text is split at its `---` lines first, as kubectl does, so that a syntax error ends with its document.
 Sizes, nesting and aliases are bounded. The line of a field is looked up in the text only on demand.
@@ -18,7 +20,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
 from syncret.config.paths import parse
 from syncret.config.text.json import json_values
-from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, key_text
+from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, key_text, resolve
 
 _MARKER: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 # Possessive quantifiers: the text is untrusted, and nothing may be matched a second time in another way.
@@ -241,3 +243,28 @@ def _step(node: Node, step: str | int) -> tuple[Node, int] | None:
 def _failed(text: str, line: int, message: str, hint: str = "") -> ParsedDocument:
     problem = Problem(path="", message=message, hint=hint, line=line)
     return ParsedDocument(line, None, (problem,), Lines(text, line))
+
+
+_QUOTED = "'"
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Quotes strings that would not be strings without quotes.
+
+    PyYAML quotes only what PyYAML itself would read as something else. To Kubernetes an unquoted `1e3`, `08`,
+    `0o17` or `y` is a number or a boolean, and any of them may be the base64 of a Secret's value.
+    """
+
+    def text(self, text: str) -> yaml.ScalarNode:
+        style = None if isinstance(resolve(text), str) else _QUOTED
+        # PyYAML's stubs leave open what a value may be.
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)  # pyright: ignore[reportUnknownMemberType]
+
+
+_Dumper.add_representer(str, _Dumper.text)
+
+
+def to_yaml(document: Document) -> str:
+    """One YAML document, keys in their order; kubectl, the API server and our parser read it unchanged."""
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return text

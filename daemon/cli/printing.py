@@ -17,7 +17,7 @@ def print_json(document: Document, *, indent: int = 0) -> None:
 
 def print_yaml(document: Document) -> None:
     """One YAML document."""
-    from syncret.config.text.yaml_writer import to_yaml  # imported only for this format
+    from syncret.config.text.yaml import to_yaml  # imported only for this format
 
     sys.stdout.write("---\n" + to_yaml(document))
 

@@ -1,7 +1,8 @@
 """Runs one scenario step by step: the real engine on virtual time, with a cluster in memory."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from syncret.config.errors import Problem
@@ -10,21 +11,23 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.conditions import seconds, stamp
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.observer import Call, NullObserver, Operation
 from syncret.daemon.engine.virtual_time import VirtualTimeLoop
 from syncret.daemon.homes.contract import HomeError, Invalid
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.metadata import counted_uids
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.recorded_writes import RecordedWrite, RecordingWriter
-from syncret.daemon.simulate.recorder import ProviderRecorder
-from syncret.daemon.simulate.scenario import API_VERSION, Scenario, Step, store_ref
-from syncret.providers.contract import Provider
+from syncret.daemon.simulate.scenario import API_VERSION, Fault, Scenario, Step, store_ref
+from syncret.providers.contract import Provider, PushItem, RemoteTarget
 from syncret.providers.fake.manager import Seed
 from syncret.providers.fake.simulation import simulated
 from syncret.providers.registry import Registry
 
 HIDDEN_METADATA: Final = ("managedFields",)
 """Metadata that `kubectl get` hides by default."""
+
+READS: Final[tuple[Operation, ...]] = ("read", "find")
 
 
 def run_scenario(scenario: Scenario, registry: Registry, *, now: float) -> Document:
@@ -63,6 +66,45 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
         "metadata": {"name": scenario.metadata.name},
         "steps": steps,
     }
+
+
+class ProviderRecorder(NullObserver):
+    """Counts and records the provider calls of one step, and injects its faults."""
+
+    def __init__(self) -> None:
+        self._faults: tuple[Fault, ...] = ()
+        self.begin_step(())
+
+    def begin_step(self, faults: Sequence[Fault]) -> None:
+        """Reset the records for a new step with these faults."""
+        self._faults = tuple(faults)
+        self.reads = 0
+        self.writes: list[Document] = []
+        self.deletes: list[Document] = []
+
+    def fault(self, operation: Operation, store: ObjectRef) -> str | None:
+        """The error text of a call of that kind, if it fails now."""
+        kind = "read" if operation in (*READS, "exists") else operation
+        for fault in self._faults:
+            if fault.operation == kind and (not fault.store or store_ref(fault.store) == store):
+                return fault.error
+        return None
+
+    def called(self, call: Call) -> None:
+        if call.operation in READS:
+            self.reads += 1
+        if call.failure is not None:
+            return
+        named = {"store": f"{call.store.kind}/{call.store.name}", "namespace": call.namespace}
+        match call.item:
+            case PushItem() as item:
+                place = {"remoteKey": item.remote_key, "property": item.property}
+                value = {"valueBase64": b64encode(item.value.raw).decode(), "metadata": item.metadata}
+                self.writes.append(named | place | value)
+            case RemoteTarget(remote_key, prop) if call.operation == "delete":
+                self.deletes.append(named | {"remoteKey": remote_key, "property": prop})
+            case _:
+                pass
 
 
 class _Simulation:

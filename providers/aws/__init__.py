@@ -31,8 +31,10 @@ _SERVICES: Final = {
 @asynccontextmanager
 async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsClient, None]:
     """Open the client of the store's service, after getting credentials."""
-    from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
-    from syncret.providers.aws.auth import identity
+    from syncret.providers.aws import (
+        identity,
+        sdk,  # the SDK takes a quarter of a second to import
+    )
 
     caller = await identity.credentials_of_store(spec, context)
     login = partial(sdk.check_credentials, caller, spec.region)

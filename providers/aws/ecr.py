@@ -28,8 +28,10 @@ class EcrAuthorizationTokenSpec(Model):
 
 async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Generated:
     """A login. Raises SyncError."""
-    from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
-    from syncret.providers.aws.auth import identity
+    from syncret.providers.aws import (
+        identity,
+        sdk,  # the SDK takes a quarter of a second to import
+    )
 
     caller = await identity.credentials_of_generator(spec.auth, spec.role, spec.region, context)
     public = spec.scope == _PUBLIC

@@ -37,8 +37,10 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
         raise Malformed(
             "jwt auth cannot be used for STS Session Token generation", hint="give the keys of a user"
         )
-    from syncret.providers.aws import sdk  # the SDK takes a quarter of a second to import
-    from syncret.providers.aws.auth import identity
+    from syncret.providers.aws import (
+        identity,
+        sdk,  # the SDK takes a quarter of a second to import
+    )
 
     caller = await identity.credentials_of_generator(spec.auth, spec.role, spec.region, context)
     await sdk.check_credentials(caller, spec.region)

@@ -3,15 +3,71 @@
 from collections.abc import Mapping
 from typing import Final
 
-from syncret.daemon.core.templating.functions.contract import Context
-from syncret.daemon.core.templating.functions.table import ALL
+from syncret.daemon.core.templating.functions.contract import Context, Function, FunctionTable
+from syncret.daemon.core.templating.functions.crypto import (
+    certificates,
+    chains,
+    keys,
+    passwords,
+    pem,
+    pkcs12,
+    random,
+)
+from syncret.daemon.core.templating.functions.data import (
+    comparison,
+    dicts,
+    json_text,
+    lists,
+    numbers,
+    semver,
+    urls,
+    yaml_write,
+)
+from syncret.daemon.core.templating.functions.text import casing, encoding, layout, naming, regex, strings
+from syncret.daemon.core.templating.functions.time import dates
 from syncret.daemon.core.templating.golang.errors import TemplateError
 from syncret.daemon.core.templating.golang.template import Functions, Template
 from syncret.daemon.core.templating.golang.types import STRING, STRING_MAP, map_of
 from syncret.daemon.core.templating.golang.values import TypedMap, string_map
 from syncret.providers.errors import Malformed
 
-__all__ = ["FUNCTIONS", "Context", "TemplateError", "parse", "render", "request", "string_data"]
+__all__ = ["ALL", "FUNCTIONS", "Context", "TemplateError", "parse", "render", "request", "string_data"]
+
+_FAMILIES: Final = (
+    casing,
+    certificates,
+    chains,
+    dates,
+    comparison,
+    dicts,
+    encoding,
+    json_text,
+    yaml_write,
+    keys,
+    lists,
+    naming,
+    numbers,
+    passwords,
+    pem,
+    pkcs12,
+    random,
+    regex,
+    semver,
+    strings,
+    layout,
+    urls,
+)
+
+
+def _all() -> dict[str, Function]:
+    functions: dict[str, Function] = {}
+    for family in _FAMILIES:
+        functions |= family.FUNCTIONS
+    return functions
+
+
+ALL: Final[FunctionTable] = _all()
+"""ESO's additions to Go's functions: sprig's, except those that read the environment, and its own."""
 
 FUNCTIONS: Final = Functions(ALL)
 

@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from syncret.config.meta import Document, ObjectRef, is_object
-from syncret.config.text.yaml import LIMITS, parse_text
-from syncret.config.text.yaml_writer import to_yaml
+from syncret.config.text.yaml import LIMITS, parse_text, to_yaml
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
 from syncret.daemon.homes.filesystem.output.files import write_all

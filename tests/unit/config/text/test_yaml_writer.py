@@ -5,8 +5,7 @@ import random
 import pytest
 
 from syncret.config.meta import Document
-from syncret.config.text.yaml import parse_text
-from syncret.config.text.yaml_writer import to_yaml
+from syncret.config.text.yaml import parse_text, to_yaml
 
 
 def read(text: str) -> list[object]:

@@ -8,7 +8,6 @@ from aiohttp import web
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.http import Http, Unauthenticated, json_body
 from syncret.providers.kit.ntlm import Login, NtlmHttp, messages
-from syncret.providers.kit.ntlm.md4 import md4
 from tests.support.opened import NOW
 from tests.support.served import all_to, served
 from tests.support.servers.webhook import NtlmApi
@@ -29,7 +28,7 @@ CHALLENGE = messages.Challenge(SERVER_NONCE, messages.FLAGS, INFO)
     ],
 )
 def test_md4(text: str, digest: str) -> None:
-    assert md4(text.encode()).hex() == digest
+    assert messages.md4(text.encode()).hex() == digest
 
 
 def test_the_numbers_of_the_specification() -> None:

@@ -6,10 +6,10 @@ from hashlib import sha256
 from typing import Final
 
 from syncret.daemon.core.templating.functions.contract import Context
-from syncret.daemon.core.templating.functions.table import ALL
 from syncret.daemon.core.templating.golang import values
 from syncret.daemon.core.templating.golang.budget import Budget
 from syncret.daemon.core.templating.golang.template import Functions, Template
+from syncret.daemon.core.templating.operator import ALL
 
 FUNCTIONS: Final = Functions(ALL)
 NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

@@ -4,6 +4,8 @@ They are static keys from Secrets, or the role of a ServiceAccount (IRSA); then 
 assumed, in order.
 """
 
+import re
+from dataclasses import dataclass, field
 from typing import Final
 
 from aiobotocore.credentials import AioCredentials
@@ -12,8 +14,8 @@ from botocore.credentials import ReadOnlyCredentials
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.aws import sdk
-from syncret.providers.aws.auth.assumed_role import Role, assumed_role
-from syncret.providers.aws.auth.refreshable_credentials import RefreshableCredentials, expiring_keys
+from syncret.providers.aws.sdk import RefreshableCredentials, expiring_keys
+from syncret.providers.aws.service import tag_list
 from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Credentials, OpenContext
 from syncret.providers.errors import Denied, Malformed
@@ -22,6 +24,9 @@ from syncret.providers.kit.auth.logins import ExpiringValue
 
 _SESSION: Final = "external-secrets-provider-aws"
 """ESO's session name: trust policies may require it."""
+
+_NOT_IN_A_NAME: Final = re.compile(r"[^\w+=,.@-]", re.ASCII)
+_LONGEST_NAME: Final = 64
 
 
 def service_account_credentials(
@@ -114,3 +119,43 @@ def _tags(spec: AwsSpec, context: OpenContext) -> dict[str, str]:
     tags = {key: value for key, value in custom.items() if key and value}
     reserved = (context.scope.namespace, context.store.name, context.store.kind)
     return tags | dict(zip(RESERVED_TAGS, reserved, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role, and the options of the request to assume it."""
+
+    arn: str
+    external_id: str = ""
+    tags: dict[str, str] = field(default_factory=dict[str, str])
+    transitive: tuple[str, ...] = ()
+
+
+def assumed_role(source: AioSession, role: Role, region: str, context: OpenContext) -> AioSession:
+    """A session in that role, which is assumed on first use, and again before the credentials expire."""
+
+    async def assume() -> ExpiringValue[ReadOnlyCredentials]:
+        optional: dict[str, object] = {}
+        if role.external_id:
+            optional["ExternalId"] = role.external_id
+        if role.tags:
+            optional["Tags"] = tag_list(role.tags)
+        if role.transitive:
+            optional["TransitiveTagKeys"] = list(role.transitive)
+        name = session_name(context)
+        async with sdk.open_client("sts", region, source) as sts:
+            try:
+                answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **optional)
+            except Denied as error:
+                raise Denied(
+                    f"the role {role.arn} cannot be assumed: {error.message}",
+                    hint="its trust policy must name who asks, and external ID and sts:TagSession if used",
+                ) from None
+        return expiring_keys(answer)
+
+    return sdk.session(RefreshableCredentials(assume, context.now))
+
+
+def session_name(context: OpenContext) -> str:
+    """The name of the session in CloudTrail: that of the store."""
+    return _NOT_IN_A_NAME.sub("-", f"syncret-{context.store.name}")[:_LONGEST_NAME]

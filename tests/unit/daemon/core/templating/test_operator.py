@@ -1,4 +1,4 @@
-from syncret.daemon.core.templating.functions.table import ALL
+from syncret.daemon.core.templating.operator import ALL
 
 REMOVED = {"env", "expandenv", "getHostByName"}
 ESO = {

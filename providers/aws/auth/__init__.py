@@ -1,1 +1,0 @@
-"""How a store gets its credentials for AWS: one module for each way."""
