@@ -1,5 +1,6 @@
 """The engine on a simulated cluster in this process: for measures that need no files."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -23,16 +24,20 @@ class Witness(NullObserver):
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
+        self.ended: list[tuple[float, Run]] = []
+        """Each with the time of its end."""
         self.calls: list[Call] = []
 
     def ran(self, run: Run) -> None:
         self.runs.append(run)
+        self.ended.append((asyncio.get_running_loop().time(), run))
 
     def called(self, call: Call) -> None:
         self.calls.append(call)
 
     def forget(self) -> None:
         self.runs.clear()
+        self.ended.clear()
         self.calls.clear()
 
 
@@ -70,13 +75,15 @@ def store(name: str, *keys: str) -> Document:
     return _manifest("SecretStore", name, {"provider": {"fake": {"data": data}}})
 
 
-def external_secret(name: str, store_name: str, key: str, *, secret_key: str = "key") -> Document:
+def external_secret(
+    name: str, store_name: str, key: str, *, secret_key: str = "key", every: str = "1h"
+) -> Document:
     """An ExternalSecret of one key."""
     return _manifest(
         "ExternalSecret",
         name,
         {
-            "refreshInterval": "1h",
+            "refreshInterval": every,
             "secretStoreRef": {"name": store_name},
             "data": [{"secretKey": secret_key, "remoteRef": {"key": key}}],
         },

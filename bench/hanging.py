@@ -1,9 +1,11 @@
-"""One store of ten hangs: what the others' objects feel of it."""
+"""Some stores hang: what the objects of the others feel of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +13,9 @@ from bench.cluster import Bench, bench, external_secret, store
 from bench.figures import Figure, p99
 from syncret.config.fields import Model
 from syncret.config.meta import ObjectRef
+from syncret.config.settings import Settings
 from syncret.daemon.engine.observer import Run
+from syncret.daemon.engine.virtual_time import VirtualTimeLoop
 from syncret.providers.contract import Client, OpenContext, Provider, RemoteKey
 
 STORES: Final = 10
@@ -19,6 +23,15 @@ OBJECTS: Final = 40
 ROUNDS: Final = 30
 LATENCY: Final = 0.02
 CHANGE: Final = 0.1
+
+HUNG: Final = (1, 8, 20)
+OBJECTS_HUNG: Final = 200
+"""Of each store that hangs; more than may be in progress at once."""
+
+OBJECTS_WELL: Final = 20
+EVERY: Final = 2.0
+SECONDS: Final = 600.0
+OLDEST: Final = 5.0
 
 
 class Slow:
@@ -39,8 +52,17 @@ class Slow:
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
-    """In real time; rounds with the tenth store well and hanging take turns."""
+    """One of ten in real time, where rounds with it well and hanging take turns; many on virtual time."""
     del folder
+    for hung in HUNG[:1] if smoke else HUNG:
+        with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+            oldest = runner.run(_oldest(hung, 60.0 if smoke else SECONDS))
+        yield Figure(
+            f"{hung} stores hang, values of another every {EVERY:g} s: its oldest value",
+            f"<= {OLDEST:g} s",
+            f"{oldest:.1f} s",
+            oldest <= OLDEST,
+        )
     well, ill = asyncio.run(_rounds(2 if smoke else ROUNDS))
     change = p99(ill) / p99(well) - 1
     yield Figure(
@@ -49,6 +71,43 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
         f"{change:+.1%} ({1000 * p99(well):.1f} ms / {1000 * p99(ill):.1f} ms)",
         change <= CHANGE,
     )
+
+
+async def _oldest(hung: int, seconds: float) -> float:
+    """How old a value of the store that answers became, from the moment that the others hang."""
+    hanging = {f"hung-{number}" for number in range(hung)}
+    async with bench(substitute=partial(_slow, hanging), settings=Settings()) as one:
+        keys = [f"key-{number}" for number in range(OBJECTS_HUNG)]
+        for name in ("well", *hanging):
+            await one.cluster.apply(store(name, *keys))
+        for key in keys[:OBJECTS_WELL]:
+            await one.cluster.apply(external_secret(f"well-{key}", "well", key, every=f"{EVERY:g}s"))
+        await asyncio.sleep(2 * EVERY)
+        begin = asyncio.get_running_loop().time()
+        one.witness.forget()
+        for name in hanging:
+            for key in keys:
+                await one.cluster.apply(external_secret(f"{name}-{key}", name, key))
+        await asyncio.sleep(seconds)
+        end = asyncio.get_running_loop().time()
+        written: dict[str, list[float]] = {f"well-{key}": [begin] for key in keys[:OBJECTS_WELL]}
+        for time, run in one.witness.ended:
+            if run.ref.name in written and run.failure is None:
+                written[run.ref.name].append(time)
+    return max(after - before for times in written.values() for before, after in pairwise([*times, end]))
+
+
+def _slow(hanging: Container[str], ref: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
+    """The provider of one store, with clients that take their time to read."""
+    opened = provider.open
+    assert opened is not None
+
+    @asynccontextmanager
+    async def slow(spec: Model, context: OpenContext) -> AsyncIterator[Client]:
+        async with opened(spec, context) as client:
+            yield Slow(client, hangs=ref.name in hanging)
+
+    return replace(provider, open=slow, batch_size=1)
 
 
 async def _rounds(rounds: int) -> tuple[list[float], list[float]]:
@@ -63,18 +122,8 @@ async def _rounds(rounds: int) -> tuple[list[float], list[float]]:
 
 @asynccontextmanager
 async def _engine(*, hangs: bool) -> AsyncIterator[Bench]:
-    def substitute(ref: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
-        opened = provider.open
-        assert opened is not None
-
-        @asynccontextmanager
-        async def slow(spec: Model, context: OpenContext) -> AsyncIterator[Client]:
-            async with opened(spec, context) as client:
-                yield Slow(client, hangs=hangs and ref.name == f"store-{STORES - 1}")
-
-        return replace(provider, open=slow, batch_size=1)
-
-    async with bench(substitute=substitute) as one:
+    hanging = {f"store-{STORES - 1}"} if hangs else set[str]()
+    async with bench(substitute=partial(_slow, hanging)) as one:
         for number in range(STORES):
             await one.cluster.apply(store(f"store-{number}", *(f"key-{n}" for n in range(OBJECTS))))
             for place in range(OBJECTS):

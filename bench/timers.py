@@ -54,14 +54,14 @@ async def _work(timers: int, window: float) -> None:
     before = _rss()
     first = clock.now() + 1.0 + timers * 10e-6
     for place, ref in enumerate(refs):
-        queue.add_at(ref, first + window * place / timers, lane="store")
+        queue.add_at(ref, first + window * place / timers, lanes=("store",))
     size = _rss() - before
     assert clock.now() < first
     late: list[float] = []
     for place in range(timers):
-        ticket = await queue.get()
+        item = await queue.get()
         late.append(clock.now() - (first + window * place / timers))
-        queue.done(ticket.ref)
+        queue.done(item.ref)
     print(json.dumps({"late": 1000 * p99(late), "mb": size}))
 
 

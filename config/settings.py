@@ -71,7 +71,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Seconds, Meta(description="How often folders are scanned even if no change was reported.")
     ] = 45.0
 
-    workers: Annotated[Count, Meta(description="How many objects are reconciled at the same time.")] = 512
+    workers: Annotated[
+        Count,
+        Meta(
+            description="How many objects are reconciled at the same time; one that waits for a store does "
+            "not count."
+        ),
+    ] = 512
     api_writes: Annotated[
         int,
         Meta(
@@ -80,11 +86,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = 0
     store_workers: Annotated[
+        Count, Meta(description="How many objects of one store may be in progress, waiting ones included.")
+    ] = 128
+    store_waits: Annotated[
         Count,
         Meta(
-            description="How many of these may belong to one store, so that a slow store cannot occupy all."
+            description="How many objects of all stores may be in progress, waiting ones included; "
+            "stores that do not answer share an eighth of it."
         ),
-    ] = 128
+    ] = 4096
     store_interval: Annotated[
         Seconds, Meta(description="How often a store without an interval of its own is checked.")
     ] = 300.0

@@ -13,7 +13,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
 from syncret.daemon.core.plan.actions import Action, Options
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.engine import Engine
+from syncret.daemon.engine.engine import Engine, work_queue
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Faults, Observer
 from syncret.daemon.engine.reconciler import Reconciler
@@ -69,6 +69,7 @@ async def run_engine(
     """Run the engine with all reconcilers on one home until the block is left; then drain it."""
     hooks = hooks or EngineOverrides()
     inventory = Inventory()
+    queue = work_queue(clock, settings)
 
     def generator(kind: str) -> Generator[Any]:
         found = registry.generator_type(kind)
@@ -90,6 +91,7 @@ async def run_engine(
                 observer=hooks.observer,
                 faults=hooks.faults,
                 substitute=hooks.substitute,
+                queue=queue,
             )
         )
         templates = stack.enter_context(Templates(clock.now, allowance))
@@ -115,7 +117,7 @@ async def run_engine(
             home,
             reconcilers(context),
             inventory=inventory,
-            clock=clock,
+            queue=queue,
             settings=settings,
             writer=hooks.writer,
             observer=hooks.observer,

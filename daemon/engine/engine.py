@@ -18,10 +18,10 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Run
+from syncret.daemon.engine.queue.current_run import CurrentRun, current_run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of
-from syncret.daemon.engine.sessions.read_batching import due_since
 from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Home, HomeError, ObjectWriter, WatchEvent
@@ -45,19 +45,19 @@ class Engine:
         reconcilers: Iterable[Reconciler],
         *,
         inventory: Inventory,
-        clock: Clock,
+        queue: WorkQueue,
         settings: Settings,
         writer: ObjectWriter | None = None,
         observer: Observer | None = None,
         listeners: Iterable[Callable[[WatchEvent], None]] = (),
     ) -> None:
         """`writer` writes in the place of the home; `listeners` are given every version that is new here."""
-        self.queue = WorkQueue(clock, lane_cap=settings.store_workers)
+        self.queue = queue
         self._home = home
         self._writer = writer or home
         self._reconcilers = {reconciler.group_kind: reconciler for reconciler in reconcilers}
         self._inventory = inventory
-        self._clock = clock
+        self._clock = queue.clock
         self._settings = settings
         self._observer = observer or NullObserver()
         self._waker = Waker(
@@ -76,7 +76,7 @@ class Engine:
         self._conflicts: dict[ObjectRef, int] = {}
         self._stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        clock.on_jump(self._jumped)
+        queue.clock.on_jump(self._jumped)
 
     async def run(self) -> None:
         """Work until `stop`, then let what is under way finish, for the drain timeout at most."""
@@ -155,32 +155,25 @@ class Engine:
 
     # ------------------------------------------------------------------------------------------------ runs
     async def _hand_out(self, group: asyncio.TaskGroup, runs: set[asyncio.Task[None]]) -> None:
-        """Start runs, so many at once."""
-        slots = asyncio.Semaphore(self._settings.workers)
-
-        def ended(run: asyncio.Task[None]) -> None:
-            runs.discard(run)
-            slots.release()
-
+        """Start runs as the queue gives them out."""
         while True:
-            await slots.acquire()
             try:
-                ticket = await self.queue.get()
+                item = await self.queue.get()
             except QueueClosed:
                 return
-            run = group.create_task(self._run(ticket), name=f"reconcile {ticket.ref}")
+            run = group.create_task(self._run(item), name=f"reconcile {item.ref}")
             runs.add(run)
-            run.add_done_callback(ended)
+            run.add_done_callback(runs.discard)
 
-    async def _run(self, ticket: QueueItem) -> None:
-        ref = ticket.ref
+    async def _run(self, item: QueueItem) -> None:
+        ref = item.ref
         begin = self._loop.time()
         requested = self._waker.run_begins(ref)
-        due_since.set(begin - ticket.waited if requested is None else requested)
+        current_run.set(CurrentRun(self.queue, ref, item.since if requested is None else requested))
         try:
             outcome = await self._outcome(ref, urgent=requested is not None)
             if outcome is not None:
-                self._conclude(ticket, outcome, self._loop.time() - begin)
+                self._conclude(item, outcome, self._loop.time() - begin)
                 if not outcome.pending:
                     self._waker.is_decided(ref)
         finally:
@@ -221,8 +214,8 @@ class Engine:
         self._observer.failed(ref, error)
         return Outcome(failure=error)
 
-    def _conclude(self, ticket: QueueItem, outcome: Outcome, seconds: float) -> None:
-        ref = ticket.ref
+    def _conclude(self, item: QueueItem, outcome: Outcome, seconds: float) -> None:
+        ref = item.ref
         gone = self._inventory.get(ref) is None
         failures = 0 if outcome.failure is None else self._failures.get(ref, 0) + 1
         if failures:
@@ -237,12 +230,12 @@ class Engine:
             chance=random.random(),  # noqa: S311  # a pause is no secret
         )
         if due is not None:
-            self.queue.add_at(ref, due, lane=self._waker.lane(ref))
+            self.queue.add_at(ref, due, lanes=self._waker.lanes(ref))
         self._observer.ran(
             Run(
                 ref=ref,
-                lane=ticket.lane,
-                waited=ticket.waited,
+                lane=item.lane,
+                waited=item.waited,
                 seconds=seconds,
                 failure=outcome.failure,
                 failures=failures,
@@ -256,6 +249,13 @@ class Engine:
 
     def __repr__(self) -> str:
         return f"<Engine {self.queue!r} failing={len(self._failures)}>"
+
+
+def work_queue(clock: Clock, settings: Settings) -> WorkQueue:
+    """A queue with the limits of these settings."""
+    return WorkQueue(
+        clock, workers=settings.workers, lane_cap=settings.store_workers, waits=settings.store_waits
+    )
 
 
 def _places(trace: TracebackType | None) -> Iterable[str]:

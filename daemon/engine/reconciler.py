@@ -1,12 +1,15 @@
-"""What the engine asks of a reconciler: what an object depends on, which store it waits for, and one run."""
+"""What the engine asks of a reconciler: what an object depends on, and one run of it."""
 
 from collections.abc import Iterable, Sequence
 from enum import IntFlag
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.kinds import role_of
+from syncret.daemon.engine.queue.fair_queue import Lanes
 from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.providers.errors import SyncError
 
@@ -57,7 +60,7 @@ class Outcome(Struct, frozen=True):
 class Reconciler(Protocol):
     """Brings one kind of object to where it should be. What is wanted is read anew on each run.
 
-    Dependencies and lane follow from the name and the spec alone: they are asked for once per generation.
+    Dependencies follow from the name and the spec alone: they are asked for once per generation.
     """
 
     @property
@@ -73,16 +76,25 @@ class Reconciler(Protocol):
         """The objects whose change concerns this one."""
         ...
 
-    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
-        """The store whose calls it waits for, as a name; objects of one lane share its turns and its cap.
-
-        `dependencies` are the names of those of the object.
-        """
-        ...
-
     async def reconcile(self, ref: ObjectRef, writes: "Writes") -> Outcome:
         """One run. It is also called once after the object has gone, to clean up.
 
         May raise SyncError or HomeError, which count as a failure; Conflict is run again at once.
         """
         ...
+
+
+_CALLED: Final = ("store", "generator")
+
+
+def lanes_of(ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> Lanes:
+    """The stores and generators whose calls a run of the object waits for: it shares their turns and caps."""
+    if role_of(ref.group_kind) == "store":
+        return _shared((str(ref),))
+    return _shared(tuple(str(each) for each in dependencies if role_of(each.group_kind) in _CALLED))
+
+
+@lru_cache(maxsize=1024)
+def _shared(lanes: Lanes) -> Lanes:
+    """The same lanes; those of thousands of objects on one store are one tuple."""
+    return lanes

@@ -4,14 +4,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
-from sys import intern
 from typing import Final
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.inventory import Change, Inventory
 from syncret.daemon.engine.observer import Observer
+from syncret.daemon.engine.queue.fair_queue import Lanes
 from syncret.daemon.engine.queue.workqueue import WorkQueue
-from syncret.daemon.engine.reconciler import On, Reconciler
+from syncret.daemon.engine.reconciler import On, Reconciler, lanes_of
 from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent
 
 MAX_URGENT_DEPENDENTS: Final = 100
@@ -58,7 +58,7 @@ class Waker:
         """For each object that is being run, the versions that would wake it: they may be its own writes."""
         self._requested_at: dict[ObjectRef, float] = {}
         """When a run was last asked for by an event, until it begins."""
-        self._lanes: dict[ObjectRef, str] = {}
+        self._lanes: dict[ObjectRef, Lanes] = {}
         self._first: set[ObjectRef] = set()
         self._backlog: deque[Iterator[None]] = deque()
         """Objects still to be woken, where there are too many of them for one turn of the loop."""
@@ -71,14 +71,14 @@ class Waker:
         """Whether objects are still to be woken."""
         return bool(self._backlog)
 
-    def lane(self, ref: ObjectRef) -> str:
-        """The store whose calls the object waits for; empty where there is none."""
-        return self._lanes.get(ref, "")
+    def lanes(self, ref: ObjectRef) -> Lanes:
+        """The stores and generators whose calls the object waits for."""
+        return self._lanes.get(ref, ())
 
     def wake(self, ref: ObjectRef, *, urgent: bool) -> None:
         """Queue an object."""
         self._requested_at[ref] = self._loop.time()
-        self._queue.add(ref, urgent=urgent, lane=self.lane(ref))
+        self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref))
 
     def wake_all(self) -> None:
         """Queue every object."""
@@ -152,7 +152,7 @@ class Waker:
         reconciler = self._reconcilers.get(ref.group_kind)
         is_new = before is None or after is None or not after.has_same_generation(before)
         if reconciler is not None and after is not None and is_new:
-            self._lanes[ref] = intern(reconciler.store_lane(ref, self._inventory.dependencies(ref)))
+            self._lanes[ref] = lanes_of(ref, self._inventory.dependencies(ref))
         if not self._started:
             return
         runs_itself = reconciler is not None and (ref != writer or after is None)

@@ -85,6 +85,9 @@ QUEUE_URGENT: Final = Family(
     "syncret_queue_urgent", "gauge", "Waiting objects that are new, changed or forced."
 )
 QUEUE_RUNNING: Final = Family("syncret_queue_running", "gauge", "Objects that are being worked on.")
+QUEUE_WAITING: Final = Family(
+    "syncret_queue_waiting", "gauge", "Objects that are being worked on and wait for a secret manager."
+)
 QUEUE_SCHEDULED: Final = Family("syncret_queue_scheduled", "gauge", "Objects that are not due yet.")
 OVERDUE: Final = Family(
     "syncret_oldest_overdue_seconds", "gauge", "How long the oldest waiting object has been due."
@@ -120,7 +123,8 @@ CLIENTS: Final = Family("syncret_clients_open", "gauge", "Open clients of secret
 FAMILIES: Final = (
     *(SYNC_CALLS, SYNC_ERRORS, API_CALLS, *CONDITIONS.values(), *DURATIONS.values()),
     *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, OBJECTS_WITHOUT_SERIES),
-    *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_SCHEDULED, OVERDUE, LONGEST_RUN, FIRST_PASS),
+    *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
+    *(OVERDUE, LONGEST_RUN, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, IN_FLIGHT, CLIENTS),
 )
 """All of them, in the order of the output."""

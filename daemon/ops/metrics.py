@@ -179,6 +179,7 @@ class Metrics(NullObserver):
         samples.add(f.QUEUE_DEPTH, stats.ready)
         samples.add(f.QUEUE_URGENT, stats.urgent)
         samples.add(f.QUEUE_RUNNING, stats.running)
+        samples.add(f.QUEUE_WAITING, stats.waiting)
         samples.add(f.QUEUE_SCHEDULED, stats.scheduled)
         samples.add(f.OVERDUE, stats.oldest)
         samples.add(f.LONGEST_RUN, stats.longest)

@@ -1,36 +1,84 @@
-"""Gives out ready names fairly: urgent before periodic, lanes in turn, no lane more than its cap at once."""
+"""Gives out ready items fairly: urgent before periodic, lanes in turn, and bounded for each lane and for all.
 
-from typing import Final
+A lane is a store or a generator. So many runs may use one lane at once (`storeWorkers`), and so many all
+of them (`storeWaits`). Lanes that do not answer have a small common part of the latter for what they still
+start. What they had started before no longer counts: no number of them keeps a store that answers from its
+runs.
+"""
+
+from math import inf
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from syncret.config.meta import ObjectRef
 
 PERIODIC_SHARE: Final = 16
 """Where both wait, every sixteenth turn belongs to the periodic ones: slower, but never stopped."""
 
+SILENT_PART: Final = 8
+"""Lanes that do not answer share an eighth of all waits."""
+
+NO_STORE: Final = ""
+"""The lane of items that wait for no store."""
+
+Lanes: TypeAlias = tuple[str, ...]
+"""What an item may have to wait for; it counts in each of them, and queues in the first that has no room."""
+
+Answering: TypeAlias = Literal["unknown", "yes", "no"]
+"""Whether a store answers; unknown while none of those who wait for it has had the time to learn that."""
+
 
 class _Lane:
-    """Ready names of one store, since when they wait, and how many of its names are running."""
+    """The items of one store: since when each is ready, or was before it ran; and how many runs use it."""
 
-    __slots__ = ("name", "ready", "running")
+    __slots__ = ("answering", "name", "ready", "running", "used")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, answering: Answering) -> None:
         self.name = name
+        self.answering: Answering = "yes" if name == NO_STORE else answering
         self.ready: tuple[dict[ObjectRef, float], dict[ObjectRef, float]] = ({}, {})
-        self.running = 0
+        self.running: dict[ObjectRef, float] = {}
+        self.used = 0
+
+    @property
+    def oldest_ready(self) -> float:
+        """Since when the first of its items is ready."""
+        return min((next(iter(ready.values())) for ready in self.ready if ready), default=inf)
+
+    @property
+    def oldest(self) -> float:
+        """Since when the first of its items is ready, or was ready before it was started."""
+        return min(self.oldest_ready, min(self.running.values(), default=inf))
+
+
+class _Place(NamedTuple):
+    """Where a ready item is."""
+
+    lane: _Lane
+    level: int
+    lanes: Lanes
 
 
 class FairQueue:
-    """Ready names by urgency (0: urgent, 1: periodic) and lane.
+    """Ready items by urgency (0: urgent, 1: periodic) and lane.
 
-    `_turns` holds, for each urgency, the lanes that have such names and room to run them, in order of their
-    turns.
+    `_turns` holds, for each urgency, the lanes that have such items and may have room for another run, in
+    order of their turns; `_held` those that had none when their turn came, although below their own cap.
     """
 
-    def __init__(self, cap: int) -> None:
+    def __init__(self, cap: int, waits: int) -> None:
         self._cap = cap
+        self._waits = waits
+        self._part = max(1, waits // SILENT_PART)
         self._lanes: dict[str, _Lane] = {}
+        self._answering: dict[str, Answering] = {}
+        self._silent = 0
+        self._used = 0
+        """Uses of all lanes."""
+        self._used_silent = 0
+        """Those of lanes that do not answer."""
         self._turns: tuple[dict[str, _Lane], dict[str, _Lane]] = ({}, {})
-        self._where: dict[ObjectRef, tuple[_Lane, int]] = {}
+        self._held: dict[str, _Lane] = {}
+        self._where: dict[ObjectRef, _Place] = {}
         self._in_a_row = 0
         self.urgent = 0
 
@@ -40,80 +88,167 @@ class FairQueue:
 
     @property
     def open(self) -> bool:
-        """Whether `take` would give one."""
-        return bool(self._turns[0] or self._turns[1])
+        """Whether `pop` may give one."""
+        full = self._used - self._used_silent >= max(1, self._waits - self._part)
+        return not full and bool(self._turns[0] or self._turns[1])
 
     @property
-    def oldest(self) -> float | None:
-        """Since when the longest waiting name waits."""
-        heads = (next(iter(ready.values())) for lane in self._lanes.values() for ready in lane.ready if ready)
-        return min(heads, default=None)
+    def oldest(self) -> float:
+        """Since when the longest waiting item is ready; infinity if there is none."""
+        return min((lane.oldest_ready for lane in self._lanes.values()), default=inf)
 
-    def add(self, ref: ObjectRef, since: float, *, urgent: bool, lane: str) -> None:
-        """Make ready. A name that is ready keeps its place, unless it becomes urgent or changes lanes."""
+    def oldest_of(self, name: str) -> float:
+        """Since when the oldest item of this lane, ready or running, is ready; infinity if there is none."""
+        lane = self._lanes.get(name)
+        return inf if lane is None else lane.oldest
+
+    def lanes_of(self, ref: ObjectRef) -> Lanes:
+        """The lanes of a ready item; none if it is not ready."""
+        known = self._where.get(ref)
+        return () if known is None else known.lanes
+
+    def add(self, ref: ObjectRef, since: float, *, urgent: bool, lanes: Lanes) -> None:
+        """Make ready. An item that is ready keeps its place, unless it becomes urgent or changes lanes."""
         level = 0 if urgent else 1
         known = self._where.get(ref)
         if known is not None:
-            was, was_level = known
-            level = min(level, was_level)
-            if was.name == lane and level == was_level:
+            level = min(level, known.level)
+            if known.lanes == lanes and known.level == level:
                 return
-            since = min(since, was.ready[was_level][ref])
+            since = min(since, known.lane.ready[known.level][ref])
             self.discard(ref)
-        entry = self._lanes.get(lane)
-        if entry is None:
-            entry = self._lanes[lane] = _Lane(lane)
-        entry.ready[level][ref] = since
-        self._where[ref] = (entry, level)
-        self.urgent += level == 0
-        if entry.running < self._cap:
-            self._turns[level].setdefault(lane, entry)
+        self._put(ref, since, _Place(self._lane(lanes[0]), level, lanes))
 
     def discard(self, ref: ObjectRef) -> None:
         """Make unready."""
-        known = self._where.pop(ref, None)
-        if known is not None:
-            lane, level = known
-            del lane.ready[level][ref]
-            self.urgent -= level == 0
-            if not lane.ready[level]:
-                self._turns[level].pop(lane.name, None)
-            self._sweep(lane)
+        place = self._where.pop(ref, None)
+        if place is None:
+            return
+        lane, level, _ = place
+        del lane.ready[level][ref]
+        self.urgent -= level == 0
+        if not lane.ready[level]:
+            self._turns[level].pop(lane.name, None)
+        self._sweep(lane)
 
-    def pop(self) -> tuple[ObjectRef, float, str] | None:
-        """The next name that may run, since when it waited, and its lane; `leave` must follow."""
-        level = self._level()
-        turns = self._turns[level]
-        if not turns:
-            return None
-        lane = turns.pop(next(iter(turns)))
-        ref, since = next(iter(lane.ready[level].items()))
-        lane.running += 1
-        self.discard(ref)
-        if lane.running >= self._cap:
-            for each in self._turns:
-                each.pop(lane.name, None)
-        elif lane.ready[level]:
-            turns[lane.name] = lane
-        return ref, since, lane.name
+    def pop(self) -> tuple[ObjectRef, float, Lanes] | None:
+        """The next item that may run, since when it is ready, and its lanes; `finish` must follow."""
+        while self.open:
+            level = self._level()
+            lane = self._turns[level].pop(next(iter(self._turns[level])))
+            if not self._has_room(lane):
+                self._hold(lane)
+                continue
+            taken = self._take(lane, level)
+            if taken is None:
+                continue
+            self._in_a_row = self._in_a_row + bool(self._turns[1]) if level == 0 else 0
+            return taken
+        return None
+
+    def use(self, name: str) -> None:
+        """A run uses this lane."""
+        lane = self._lanes[name]
+        lane.used += 1
+        self._used += 1
+        self._used_silent += lane.answering == "no"
 
     def release(self, name: str) -> None:
-        """One of this lane's names has stopped running."""
+        """A run uses this lane no longer: it waits for another store, or has ended."""
         lane = self._lanes[name]
-        lane.running -= 1
-        for level, ready in enumerate(lane.ready):
-            if ready:
-                self._turns[level].setdefault(name, lane)
-        self._sweep(lane)
+        lane.used -= 1
+        self._used -= 1
+        self._used_silent -= lane.answering == "no"
+        self._held.pop(name, None)
+        self._give_turns(lane)
+        if self._used == self._waits - 1:
+            self._reconsider()
+
+    def finish(self, ref: ObjectRef, lanes: Lanes) -> None:
+        """The run is over; it has released its lanes."""
+        for name in lanes:
+            lane = self._lanes[name]
+            del lane.running[ref]
+            self._sweep(lane)
+
+    def set_answering(self, name: str, answering: Answering) -> None:
+        """A store answers those who wait for it, or does not; unknown: nothing waits for it now."""
+        before = self._answering.pop(name, "unknown")
+        if answering != "unknown":
+            self._answering[name] = answering
+        self._silent += (answering == "no") - (before == "no")
+        lane = self._lanes.get(name)
+        if lane is not None:
+            self._used_silent += lane.used * ((answering == "no") - (lane.answering == "no"))
+            lane.answering = answering
+        self._reconsider()
+
+    def _has_room(self, lane: _Lane) -> bool:
+        if lane.answering == "yes" or (lane.answering == "unknown" and self._used < self._waits):
+            return lane.used < self._cap
+        return lane.used < min(self._cap, max(1, self._part // max(1, self._silent)))
 
     def _level(self) -> int:
         urgent, periodic = self._turns
-        if not periodic or (urgent and self._in_a_row < PERIODIC_SHARE - 1):
-            self._in_a_row += bool(periodic)
-            return 0
-        self._in_a_row = 0
-        return 1
+        return 0 if not periodic or (urgent and self._in_a_row < PERIODIC_SHARE - 1) else 1
+
+    def _take(self, lane: _Lane, level: int) -> tuple[ObjectRef, float, Lanes] | None:
+        """Start the first item that has room in all its lanes; those before it queue elsewhere now."""
+        while lane.ready[level]:
+            ref, since = next(iter(lane.ready[level].items()))
+            lanes = self._where[ref].lanes
+            full = next((each for each in map(self._lane, lanes) if not self._has_room(each)), None)
+            if full is not None:
+                self._move(ref, since, full)
+                continue
+            for each in lanes:
+                self._lanes[each].running[ref] = since
+                self.use(each)
+            self.discard(ref)
+            self._give_turns(lane)
+            return ref, since, lanes
+        return None
+
+    def _move(self, ref: ObjectRef, since: float, lane: _Lane) -> None:
+        place = self._where[ref]
+        self.discard(ref)
+        self._put(ref, since, place._replace(lane=lane))
+
+    def _put(self, ref: ObjectRef, since: float, place: _Place) -> None:
+        lane, level, _ = place
+        lane.ready[level][ref] = since
+        self._where[ref] = place
+        self.urgent += level == 0
+        self._lanes[lane.name] = lane
+        self._give_turns(lane)
+
+    def _lane(self, name: str) -> _Lane:
+        lane = self._lanes.get(name)
+        if lane is None:
+            lane = self._lanes[name] = _Lane(name, self._answering.get(name, "unknown"))
+        return lane
+
+    def _give_turns(self, lane: _Lane) -> None:
+        """A turn for each kind of item that the lane has, after those that wait for theirs already."""
+        if lane.used >= self._cap or lane.name in self._held:
+            for turns in self._turns:
+                turns.pop(lane.name, None)
+            return
+        for turns, ready in zip(self._turns, lane.ready, strict=True):
+            if ready:
+                turns.setdefault(lane.name, lane)
+
+    def _hold(self, lane: _Lane) -> None:
+        self._held[lane.name] = lane
+        self._give_turns(lane)
+
+    def _reconsider(self) -> None:
+        """Give turns to lanes that have room again."""
+        for lane in [each for each in self._held.values() if self._has_room(each)]:
+            del self._held[lane.name]
+            self._give_turns(lane)
 
     def _sweep(self, lane: _Lane) -> None:
-        if not (lane.running or lane.ready[0] or lane.ready[1]):
+        if not (lane.used or lane.running or lane.ready[0] or lane.ready[1]):
             self._lanes.pop(lane.name, None)
+            self._held.pop(lane.name, None)

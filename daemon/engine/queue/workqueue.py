@@ -5,43 +5,55 @@ exactly one more run. It may also wait for a time (one entry of one heap): the e
 later `add_at` never delays it, and a run answers for every time asked before the run began.
 
 New, changed and forced objects (urgent) pass ahead of periodic ones, though not always: a flood of changes
-must not stop the periodic ones. Lanes (one for each store) take turns, and each has a cap on what runs at
-once: a store that hangs holds up nobody else.
+must not stop the periodic ones. Lanes (one for each store) take turns. So many runs go on at once
+(`workers`); one that waits for a provider is none of them. So many may use one store, and so many all of
+them: a store that hangs holds up no other.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.queue.delay_queue import DelayQueue
-from syncret.daemon.engine.queue.fair_queue import FairQueue
+from syncret.daemon.engine.queue.fair_queue import NO_STORE, Answering, FairQueue, Lanes
+from syncret.daemon.engine.queue.store_watch import StoreWatch
+from syncret.daemon.engine.queue.workers import Workers
 
-POP_AT_ONCE: Final = 2000
-"""Timers moved in one turn of the loop; more would hold up everything else."""
+_NO_STORE: Final = (NO_STORE,)
 
 
 class QueueClosed(Exception):
-    """The queue gives out no more tickets."""
+    """The queue gives out no more items."""
 
 
 class QueueItem(NamedTuple):
-    """One run: whose, how long it was ready before, and in which lane."""
+    """One run: of which object, since when it was due (in the loop's time), how long it waited, its lanes."""
 
     ref: ObjectRef
+    since: float
     waited: float
-    lane: str
+    lanes: Lanes
+
+    @property
+    def lane(self) -> str:
+        """The first of its lanes."""
+        return self.lanes[0]
 
 
 class QueueStats(NamedTuple):
-    """A snapshot. `oldest` is the age of the oldest item due and not running, `longest` that of a run."""
+    """A snapshot. `oldest` is the age of the oldest item due and not running, `longest` that of a run.
+
+    `waiting` are those of the running that wait for a provider.
+    """
 
     ready: int
     urgent: int
     scheduled: int
     running: int
+    waiting: int
     oldest: float
     longest: float
     runs: int
@@ -49,58 +61,62 @@ class QueueStats(NamedTuple):
 
 
 class _Run:
-    """What is known of a name that is being run."""
+    """What is known of a name that is being run: what it waits for, and what was asked meanwhile."""
 
-    __slots__ = ("dirty", "lane", "since", "urgent")
+    __workers__ = ("begin", "dirty", "has_worker", "lanes", "urgent", "uses", "waits")
 
-    def __init__(self, lane: str, since: float) -> None:
-        self.lane = lane
-        self.since = since
-        self.dirty: tuple[str, float] | None = None
+    def __init__(self, lanes: Lanes, begin: float) -> None:
+        self.lanes = self.uses = lanes
+        self.begin = begin
+        self.has_worker = True
+        self.waits: dict[str, int] = {}
+        self.dirty: tuple[Lanes, float] | None = None
         self.urgent = False
 
 
 class WorkQueue:
     """Names that are due now or later, given out one by one."""
 
-    def __init__(self, clock: Clock, *, lane_cap: int = 128) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, *, workers: int = 512, lane_cap: int = 128, waits: int = 4096) -> None:
+        self.clock = clock
         self._loop = asyncio.get_running_loop()
-        self._lanes = FairQueue(lane_cap)
-        self._timers = DelayQueue()
+        self._ready = FairQueue(lane_cap, waits)
+        self._timers = DelayQueue(clock, self._on_due, self._after_due)
+        self._workers = Workers(workers)
+        self._stores = StoreWatch(self._on_answering)
         self._running: dict[ObjectRef, _Run] = {}
+        self._waiting = 0
+        self._on_progress: list[Callable[[Lanes | None], None]] = []
+        self._more_due = False
         self._getters: deque[asyncio.Future[None]] = deque()
         self._quiet: list[asyncio.Future[None]] = []
-        self._alarm: asyncio.TimerHandle | None = None
         self._closed = False
         self._runs = 0
         self._waited = 0.0
-        clock.on_jump(self._rearm)
 
-    def add(self, ref: ObjectRef, *, urgent: bool = False, lane: str = "") -> None:
+    def add(self, ref: ObjectRef, *, urgent: bool = False, lanes: Lanes = ()) -> None:
         """Run it as soon as may be; if it is running, once more afterwards."""
-        self._ready(ref, self._clock.now(), urgent=urgent, lane=lane)
+        self._make_ready(ref, self._loop.time(), urgent=urgent, lanes=lanes or _NO_STORE)
 
-    def add_at(self, ref: ObjectRef, due: float, *, lane: str = "") -> None:
+    def add_at(self, ref: ObjectRef, due: float, *, lanes: Lanes = ()) -> None:
         """Run it at this moment of the wall clock, or at an earlier one already asked for."""
-        if self._timers.add(ref, due, lane):
-            self._arm()
+        self._timers.add(ref, due, lanes or _NO_STORE)
 
     async def get(self) -> QueueItem:
         """The next name to run; `done` must follow. Raises QueueClosed."""
         while True:
             if self._closed:
                 raise QueueClosed
-            ticket = self._take()
-            if ticket is not None:
-                return ticket
+            item = self._take()
+            if item is not None:
+                return item
             getter: asyncio.Future[None] = self._loop.create_future()
             self._getters.append(getter)
             try:
                 await getter
             except asyncio.CancelledError:
                 if getter.done() and not getter.cancelled():
-                    self._wake()  # the call was meant for someone who still waits
+                    self._wake()  # the item is for a call that still waits
                 elif getter in self._getters:
                     self._getters.remove(getter)
                 raise
@@ -110,18 +126,76 @@ class WorkQueue:
         run = self._running.pop(ref, None)
         if run is None:
             return
-        self._lanes.release(run.lane)
+        for name in run.uses:
+            self._ready.release(name)
+        self._ready.finish(ref, run.lanes)
+        if run.has_worker:
+            self._workers.give_back()
         if run.dirty is not None:
-            lane, since = run.dirty
-            self._lanes.add(ref, since, urgent=run.urgent, lane=lane)
+            lanes, since = run.dirty
+            self._ready.add(ref, since, urgent=run.urgent, lanes=lanes)
+        self._report_progress(run.lanes)
         self._wake()
-        self._tell_quiet()
+        self._report_quiet()
+
+    def suspend(self, ref: ObjectRef, store: str) -> None:
+        """The run waits for this store: until it goes on, another may use its worker, and its other lanes."""
+        run = self._running[ref]
+        if not run.waits:
+            self._waiting += 1
+        run.waits[store] = run.waits.get(store, 0) + 1
+        self._stores.wait_begins(store)
+        self._count_uses(run)
+        if run.has_worker:
+            run.has_worker = False
+            self._workers.give_back()
+        self._wake()
+
+    async def resume(self, ref: ObjectRef, store: str, *, ends: bool = False) -> None:
+        """It waits no longer: take a worker, ahead of runs to be started, unless the run ends now."""
+        run = self._running[ref]
+        self._stores.wait_ends(store)
+        run.waits[store] -= 1
+        if not run.waits[store]:
+            del run.waits[store]
+        self._count_uses(run)
+        if run.waits:
+            self._wake()
+            return  # a part of it goes on, while another waits
+        self._waiting -= 1
+        if ends or run.has_worker:
+            return
+        try:
+            await self._workers.regain()
+        except asyncio.CancelledError:
+            self._wake()
+            raise
+        if run.waits:  # another part of it has begun to wait since
+            self._workers.give_back()
+            self._wake()
+        else:
+            run.has_worker = True
+
+    def answered(self, store: str) -> None:
+        """The store answered a call, whatever it said."""
+        self._stores.answered(store)
+
+    def oldest_request(self, store: str) -> float:
+        """Since when the oldest item of this store that is due or runs is due, in the loop's time.
+
+        Infinity if there is none. Of an item of several stores only that is known which it queues for now.
+        """
+        oldest = self._ready.oldest_of(store)
+        return min(oldest, self._timers.earliest) if self._more_due else oldest
+
+    def on_progress(self, listener: Callable[[Lanes | None], None]) -> None:
+        """Call this when the oldest request of these lanes (None: of any) may be another."""
+        self._on_progress.append(listener)
 
     def close(self) -> None:
-        """Give out no more; whoever waits in `get` is told."""
+        """Give out no more; every `get` that waits raises QueueClosed."""
         self._closed = True
-        if self._alarm is not None:
-            self._alarm.cancel()
+        self._timers.close()
         for getter in self._getters:
             if not getter.done():
                 getter.set_result(None)
@@ -130,8 +204,7 @@ class WorkQueue:
     @property
     def idle(self) -> bool:
         """Nothing is ready, running or overdue; timers in the future do not count."""
-        due = self._timers.due
-        return not (self._lanes.size or self._running or (due is not None and due <= self._clock.now()))
+        return not (self._ready.size or self._running or self._timers.earliest <= self._loop.time())
 
     async def quiet(self) -> None:
         """Wait until the queue is idle."""
@@ -149,44 +222,69 @@ class WorkQueue:
         return iter(self._running)
 
     def stats(self) -> QueueStats:
-        now = self._clock.now()
-        first = [since for since in (self._lanes.oldest, self._timers.due) if since is not None]
-        started = next((run.since for run in self._running.values()), now)
+        now = self._loop.time()
+        started = next((run.begin for run in self._running.values()), now)
         return QueueStats(
-            ready=self._lanes.size,
-            urgent=self._lanes.urgent,
+            ready=self._ready.size,
+            urgent=self._ready.urgent,
             scheduled=len(self._timers),
             running=len(self._running),
-            oldest=max(0.0, now - min(first, default=now)),
+            waiting=self._waiting,
+            oldest=max(0.0, now - min(self._ready.oldest, self._timers.earliest)),
             longest=max(0.0, now - started),
             runs=self._runs,
             waited=self._waited,
         )
 
-    def _ready(self, ref: ObjectRef, since: float, *, urgent: bool, lane: str) -> None:
+    def _make_ready(self, ref: ObjectRef, since: float, *, urgent: bool, lanes: Lanes) -> None:
         run = self._running.get(ref)
         if run is None:
-            self._lanes.add(ref, since, urgent=urgent, lane=lane)
+            before = self._ready.lanes_of(ref)
+            self._ready.add(ref, since, urgent=urgent, lanes=lanes)
+            if before not in {(), lanes}:
+                self._report_progress(before)
             self._wake()
         else:
             run.urgent = run.urgent or urgent if run.dirty else urgent
-            run.dirty = (lane, run.dirty[1] if run.dirty else since)
+            run.dirty = (lanes, run.dirty[1] if run.dirty else since)
 
     def _take(self) -> QueueItem | None:
-        taken = self._lanes.pop()
+        taken = self._ready.pop() if self._workers.has_free else None
         if taken is None:
             return None
-        ref, since, lane = taken
-        now = self._clock.now()
+        ref, since, lanes = taken
+        now = self._loop.time()
+        self._workers.take()
         self._timers.discard(ref)
-        self._running[ref] = _Run(lane, now)
+        self._running[ref] = _Run(lanes, now)
         waited = max(0.0, now - since)
         self._runs += 1
         self._waited += waited
-        return QueueItem(ref, waited, lane)
+        return QueueItem(ref, since, waited, lanes)
+
+    def _count_uses(self, run: _Run) -> None:
+        """A run uses its lanes; while it waits, only those that it waits for, as far as they are its own."""
+        if len(run.lanes) == 1:
+            return
+        uses = tuple(name for name in run.lanes if name in run.waits) or run.lanes
+        for name in run.uses:
+            if name not in uses:
+                self._ready.release(name)
+        for name in uses:
+            if name not in run.uses:
+                self._ready.use(name)
+        run.uses = uses
+
+    def _on_answering(self, store: str, answering: Answering) -> None:
+        self._ready.set_answering(store, answering)
+        self._wake()
+
+    def _report_progress(self, lanes: Lanes | None) -> None:
+        for listener in self._on_progress:
+            listener(lanes)
 
     def _wake(self) -> None:
-        if not self._lanes.open:
+        if not (self._workers.has_free and self._ready.open):
             return
         while self._getters:
             getter = self._getters.popleft()
@@ -194,37 +292,21 @@ class WorkQueue:
                 getter.set_result(None)
                 return
 
-    def _tell_quiet(self) -> None:
+    def _report_quiet(self) -> None:
         if self._quiet and self.idle:
             for waiter in self._quiet:
                 if not waiter.done():
                     waiter.set_result(None)
             self._quiet.clear()
 
-    def _rearm(self, _: float) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-        self._arm()
+    def _on_due(self, ref: ObjectRef, since: float, lanes: Lanes) -> None:
+        self._make_ready(ref, since, urgent=False, lanes=lanes)
 
-    def _arm(self) -> None:
-        """One timer of the loop serves the whole heap."""
-        due = self._timers.due
-        if due is None or self._closed:
-            return
-        when = max(self._clock.loop_time(due), self._loop.time())
-        if self._alarm is not None:
-            if self._alarm.when() <= when:
-                return
-            self._alarm.cancel()
-        self._alarm = self._loop.call_at(when, self._ring)
-
-    def _ring(self) -> None:
-        self._alarm = None
-        for ref, due, lane in self._timers.pop(self._clock.now(), POP_AT_ONCE):
-            self._ready(ref, due, urgent=False, lane=lane)
-        self._tell_quiet()
-        self._arm()
+    def _after_due(self) -> None:
+        before, self._more_due = self._more_due, self._timers.has_more
+        if before and not self._more_due:
+            self._report_progress(None)
+        self._report_quiet()
 
     def __repr__(self) -> str:
         s = self.stats()

@@ -1,6 +1,6 @@
 """ExternalSecret: fetch what is needed, decide, write the target, tell the status."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
@@ -53,11 +53,6 @@ class ExternalSecretReconciler:
             yield Dependency(generator_ref(generator.kind, generator.name, namespace), On.EXISTENCE | On.SPEC)
         if not all(store.namespace for store in stores):
             yield Dependency(NAMESPACE.ref("", namespace), On.EXISTENCE | On.SPEC)
-
-    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
-        """Its first store: a store that hangs holds up only those who read from it."""
-        del ref
-        return next((str(each) for each in dependencies if role_of(each.group_kind) == "store"), "")
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Bring the target and the status in line with the spec, if it is due."""

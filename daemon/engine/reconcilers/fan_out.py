@@ -1,6 +1,6 @@
 """ClusterExternalSecret and ClusterPushSecret: one child in every namespace that is chosen."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -37,11 +37,6 @@ class FanOutReconciler:
         yield Dependency(ObjectRef("", "Namespace", "", ANY), On.EXISTENCE | On.SPEC)
         child = ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
         yield Dependency(child, On.EXISTENCE | On.SPEC)
-
-    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
-        """None: it waits for no store."""
-        del ref, dependencies
-        return ""
 
     def reads(self, kind: GroupKind) -> bool:
         """Namespaces and children."""

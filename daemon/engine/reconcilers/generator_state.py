@@ -1,6 +1,6 @@
 """GeneratorState: cleans up what a generator made elsewhere, once its deadline is over or its owner gone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
@@ -36,11 +36,6 @@ class GeneratorStateReconciler:
             if isinstance(kind, str) and isinstance(name, str):
                 generator = generator_ref(kind, name, stored.ref.namespace)
                 yield Dependency(generator, On.EXISTENCE | On.SPEC)
-
-    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
-        """Its generator's: a server that hangs holds up its own records alone."""
-        del ref
-        return next(map(str, dependencies), "")
 
     def reads(self, kind: GroupKind) -> bool:
         """Generators, and what they take credentials from."""

@@ -1,6 +1,6 @@
 """PushSecret: from a Secret (or a generator) to every store it names, and away again when unwanted."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from syncret.config.durations import DurationError, parse_duration
@@ -58,11 +58,6 @@ class PushSecretReconciler:
         if spec.selector.generator_ref is not None:
             generator = spec.selector.generator_ref
             yield Dependency(generator_ref(generator.kind, generator.name, namespace), On.EXISTENCE | On.SPEC)
-
-    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
-        """Its first store."""
-        del ref
-        return next(map(str, dependencies), "")
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Push what is due, delete what is no longer wanted, report what stands where."""

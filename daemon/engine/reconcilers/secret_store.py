@@ -1,6 +1,6 @@
 """SecretStore and ClusterSecretStore: whether it can be used, what it can do, and who still needs it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import msgspec
@@ -45,11 +45,6 @@ class SecretStoreReconciler:
         yield Dependency(pushes, On.EXISTENCE | On.SPEC | On.DATA)
         for credential in self._context.sessions.credentials(stored):
             yield Dependency(credential, On.EXISTENCE | On.SPEC | On.DATA)
-
-    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
-        """Its own: a store that hangs while it is probed hangs alone."""
-        del dependencies
-        return str(ref)
 
     def reads(self, kind: GroupKind) -> bool:
         """PushSecrets, and what a store takes credentials from."""

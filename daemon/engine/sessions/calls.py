@@ -16,6 +16,7 @@ from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
+from syncret.daemon.engine.queue.current_run import waiting_for
 from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner
 from syncret.providers.contract import Render
@@ -71,6 +72,10 @@ class CircuitBreaker:
 T = TypeVar("T")
 
 
+def _ignore(store: ObjectRef) -> None:
+    del store
+
+
 class CallEnvironment(Struct, frozen=True, kw_only=True):
     """What all sessions share."""
 
@@ -81,6 +86,8 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     render: Render
     issue: Issue = no_issuer
     faults: Faults | None = None
+    answered: Callable[[ObjectRef], None] = _ignore
+    """Called with the store, or generator, that answered a call, whatever it said."""
 
 
 class CallRequest(Struct, frozen=True):
@@ -126,11 +133,12 @@ class CallPath(Struct, frozen=True, kw_only=True):
         begin = loop.time()
         self.outage.check(begin)
         try:
-            return await retried(
-                attempt,
-                ONCE if request.once else self.retry,
-                on_retry=lambda retry: observer.retried(store, retry),
-            )
+            async with waiting_for(str(store)):
+                return await retried(
+                    attempt,
+                    ONCE if request.once else self.retry,
+                    on_retry=lambda retry: observer.retried(store, retry),
+                )
         except Unavailable:
             self.outage.failed(loop.time(), begin)
             raise
@@ -166,18 +174,22 @@ class CallPath(Struct, frozen=True, kw_only=True):
             raise
         except Throttled as error:
             tell(error)
-            self.outage.succeeded()
+            self._answered()
             delay = self.memory.limiter.throttled(error.retry_after)
             self.around.observer.throttled(self.store, delay)
             raise Throttled(error.message, retry_after=delay, hint=error.hint) from None
         except SyncError as error:
             tell(error)
-            self.outage.succeeded()
+            self._answered()
             raise
-        self.outage.succeeded()
+        self._answered()
         self.memory.limiter.succeeded()
         tell(None)
         return result
+
+    def _answered(self) -> None:
+        self.outage.succeeded()
+        self.around.answered(self.store)
 
     async def _within_limits(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
         operation = request.operation

@@ -12,6 +12,7 @@ from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults, NullObserver, Observer
+from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, StoreState
 from syncret.daemon.engine.sessions.credentials import ABSENT, StoreCredentials
 from syncret.daemon.engine.sessions.generator_calls import GeneratorCalls
@@ -48,6 +49,7 @@ class SessionPool:
         observer: Observer | None = None,
         faults: Faults | None = None,
         substitute: Substitute | None = None,
+        queue: WorkQueue | None = None,
     ) -> None:
         self._registry = registry
         self._home = home
@@ -61,6 +63,7 @@ class SessionPool:
             tasks=self._tasks,
             render=requests(clock.now),
             faults=faults,
+            answered=lambda store: queue.answered(str(store)) if queue is not None else None,
         )
         self._plans: dict[ObjectRef, tuple[str, StoreConfig | SyncError]] = {}
         self._memories: dict[ObjectRef, StoreState] = {}

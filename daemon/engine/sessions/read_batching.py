@@ -8,10 +8,10 @@ older than its own wish.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
 from math import inf
 from typing import Final, NamedTuple, TypeAlias
 
+from syncret.daemon.engine.queue.current_run import current_run
 from syncret.daemon.engine.sessions.tasks import TaskOwner, join
 from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import SyncError
@@ -22,9 +22,6 @@ Payloads: TypeAlias = Mapping[RemoteKey, object]
 Fetch: TypeAlias = Callable[[Sequence[RemoteKey], str], Awaitable[Payloads]]
 """Fetches keys, on behalf of a namespace."""
 
-
-due_since: ContextVar[float] = ContextVar("due_since", default=inf)
-"""Since when what runs in this task has been due, in the loop's time; unset: since now."""
 
 ANSWER_LIFETIME: Final = 10.0
 """Seconds for which an answer waits for those who were due before it."""
@@ -74,7 +71,8 @@ class ReadBatcher:
         batches: dict[RemoteKey, _Batch] = {}
         found: dict[RemoteKey, object] = {}
         shared = 0
-        since = due_since.get()
+        run = current_run.get()
+        since = inf if run is None else run.since
         for key in dict.fromkeys(keys):
             answer = self._answers.get(key)
             if answer is not None and answer.begin > since:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias, TypeVar
 
 from syncret.daemon.core import conversion
+from syncret.daemon.engine.queue.current_run import waiting_for
 from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.sessions.store_client import StoreClient
 from syncret.providers.contract import (
@@ -53,7 +54,7 @@ class Session:
         """
         channel = self._usable()
         line = channel.connection()
-        async with line.client as client:
+        async with waiting_for(channel.name), line.client as client:
             if not isinstance(client, Finder):
                 raise self._cannot(channel, "find")
             found = await line.find(client, query, self._namespace)
@@ -64,7 +65,8 @@ class Session:
     async def push(self, item: PushItem) -> None:
         """Store a value."""
         channel = self._usable()
-        async with channel.write_lock(item.remote_key), channel.connection().client as client:
+        lock = channel.write_lock(item.remote_key)
+        async with waiting_for(channel.name), lock, channel.connection().client as client:
             writer = self._writer(channel, client)
             request = CallRequest("push", item, self._namespace)
             await channel.calls.call(request, lambda: writer.push(item))
@@ -72,7 +74,8 @@ class Session:
     async def delete(self, target: RemoteTarget) -> None:
         """Remove an entry or a property of it."""
         channel = self._usable()
-        async with channel.write_lock(target.remote_key), channel.connection().client as client:
+        lock = channel.write_lock(target.remote_key)
+        async with waiting_for(channel.name), lock, channel.connection().client as client:
             writer = self._writer(channel, client)
             request = CallRequest("delete", target, self._namespace)
             await channel.calls.call(request, lambda: writer.delete(target))
@@ -80,7 +83,7 @@ class Session:
     async def exists(self, target: RemoteTarget) -> bool:
         """Whether the entry (or its property) is there."""
         channel = self._usable()
-        async with channel.connection().client as client:
+        async with waiting_for(channel.name), channel.connection().client as client:
             writer = self._writer(channel, client)
             request = CallRequest("exists", target, self._namespace)
             return await channel.calls.call(request, lambda: writer.exists(target))
@@ -94,7 +97,7 @@ class Session:
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return "unknown"
-        async with channel.connection().client as client:
+        async with waiting_for(channel.name), channel.connection().client as client:
             if not isinstance(client, Prober):
                 return "ready"
             return await channel.calls.call(CallRequest("probe", None, self._namespace), client.probe)
@@ -104,7 +107,7 @@ class Session:
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return ""
-        async with channel.connection().client as client:
+        async with waiting_for(channel.name), channel.connection().client as client:
             if not isinstance(client, Writer):
                 return "ReadOnly"
             return "ReadWrite" if isinstance(client, Reader | Finder) else "WriteOnly"
@@ -117,7 +120,7 @@ class Session:
         try:
             channel = self._usable()
             line = channel.connection()
-            async with line.client as client:
+            async with waiting_for(channel.name), line.client as client:
                 reader = line.reader(client)
                 keyed = {ref: line.key_of(ref) for ref in wanted}
                 payloads = await line.reads.get(

@@ -34,7 +34,7 @@ from syncret.providers.contract import (
     RemoteRef,
     SecretMap,
 )
-from syncret.providers.errors import Malformed, SyncError, Throttled
+from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.retry import Doubling
 
 
@@ -111,6 +111,7 @@ class StoreClient:
     ) -> None:
         self.plan = plan
         self.identity = identity
+        self.name = str(plan.store)
         outage = CircuitBreaker(Doubling(around.settings.retry_min, around.settings.retry_max))
         self.calls = CallPath(
             store=plan.store,
@@ -193,6 +194,8 @@ class StoreClient:
         if error is not None and not isinstance(error, SyncError):
             return
         self._around.observer.opened(self.plan.store, error)
+        if not isinstance(error, Unavailable):
+            self._around.answered(self.plan.store)
         if error is None:
             self._failure, self._failures = None, 0
             return

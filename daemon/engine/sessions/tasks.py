@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
+from contextvars import Context
 from typing import Any, TypeVar
 
 from syncret.providers.errors import Unavailable
@@ -20,8 +21,11 @@ class TaskOwner:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
-        """Run the work; its result, or what it raised, is for whoever joins the task."""
-        task = asyncio.create_task(work, name=name)
+        """Run the work; its result, or what it raised, is for those who join the task.
+
+        It belongs to no run: the context variables of the run that happens to start it do not reach it.
+        """
+        task = asyncio.create_task(work, name=name, context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task

@@ -73,7 +73,8 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "workers: 0\n",
             {},
-            "FILE:1: workers: expected `int` >= 1 (How many objects are reconciled at the same time.)",
+            "FILE:1: workers: expected `int` >= 1 (How many objects are reconciled at the same time; "
+            "one that waits for a store does not count.)",
             id="file-out-of-range",
         ),
         pytest.param(

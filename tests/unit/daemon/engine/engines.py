@@ -1,19 +1,20 @@
 """A reconciler that remembers its runs, and the world of an engine."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.engine import Engine
+from syncret.daemon.engine.engine import Engine, work_queue
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject, WatchEvent
 from syncret.daemon.homes.memory.cluster import MemoryCluster
+from tests.unit.daemon.engine import support
 from tests.unit.daemon.engine.support import GROUP, Recorder, manifest, settings
 
 Behaviour = Callable[[ObjectRef, int], Awaitable[Outcome]]
@@ -46,10 +47,7 @@ class Reconciling:
         for name in stored.document.get("spec", {}).get("uses", ()):
             yield Dependency(ObjectRef("", "Secret", stored.ref.namespace, name))
         if lane := stored.document.get("spec", {}).get("lane"):
-            yield Dependency(ObjectRef("", "Lane", "", lane))
-
-    def store_lane(self, ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> str:
-        return next((each.name for each in dependencies if each.kind == "Lane"), "")
+            yield Dependency(support.ref(lane, kind="SecretStore", namespace=stored.ref.namespace))
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         self.writes = writes
@@ -81,12 +79,13 @@ class World:
         self.reconciling = Reconciling(self.inventory)
         self.recorder = Recorder()
         self.changes: list[WatchEvent] = []
+        limits = settings(**changes)
         self.engine = Engine(
             home,
             [self.reconciling],
             inventory=self.inventory,
-            clock=clock,
-            settings=settings(**changes),
+            queue=work_queue(clock, limits),
+            settings=limits,
             observer=self.recorder,
             listeners=[self.changes.append],
         )

@@ -9,6 +9,7 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine, SourceEnded
 from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
@@ -83,7 +84,9 @@ class EndingHome(MemoryCluster):
 
 
 async def test_a_source_that_ends_takes_the_engine_down(clock: Clock) -> None:
-    engine = Engine(EndingHome(now=clock.now), [], inventory=Inventory(), clock=clock, settings=settings())
+    engine = Engine(
+        EndingHome(now=clock.now), [], inventory=Inventory(), queue=WorkQueue(clock), settings=settings()
+    )
     with pytest.raises(ExceptionGroup) as raised:
         await engine.run()
     assert raised.group_contains(SourceEnded)
@@ -99,7 +102,7 @@ class Strict(Reconciling):
 async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, clock: Clock) -> None:
     inventory = Inventory()
     strict = Strict(inventory)
-    engine = Engine(home, [strict], inventory=inventory, clock=clock, settings=settings())
+    engine = Engine(home, [strict], inventory=inventory, queue=WorkQueue(clock), settings=settings())
     await home.create(manifest("ExternalSecret", "a", spec={}))
     running = asyncio.create_task(engine.run())
     await engine.wait_idle()

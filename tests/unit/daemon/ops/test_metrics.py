@@ -53,7 +53,7 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     for stored in objects:
         inventory.apply(event_of(WatchEventType.ADDED, stored))
     metrics = Metrics(lambda: NOW, **options)
-    queue = QueueStats(3, 1, 40, 2, 7.5, 1.5, 9, 2.0)
+    queue = QueueStats(3, 1, 40, 2, 1, 7.5, 1.5, 9, 2.0)
     limits = [(STORE, LimiterStats(10, 1.0, 2, 4, 50.0, 12.5))]
     metrics.watch(Sources(inventory, lambda: queue, lambda: limits, lambda: [(STORE, 5)], failure=no_failure))
     return metrics, inventory
@@ -162,6 +162,7 @@ async def test_the_queue_and_the_stores() -> None:
         "syncret_queue_depth": {"": 3},
         "syncret_queue_urgent": {"": 1},
         "syncret_queue_running": {"": 2},
+        "syncret_queue_waiting": {"": 1},
         "syncret_queue_scheduled": {"": 40},
         "syncret_oldest_overdue_seconds": {"": 7.5},
         "syncret_longest_run_seconds": {"": 1.5},

@@ -21,9 +21,9 @@ async def drain(queue: WorkQueue) -> list[str]:
     """The names of all that is ready, run one after the other."""
     names: list[str] = []
     while queue.stats().ready:
-        ticket = await queue.get()
-        names.append(ticket.ref.name)
-        queue.done(ticket.ref)
+        item = await queue.get()
+        names.append(item.ref.name)
+        queue.done(item.ref)
     return names
 
 
@@ -35,11 +35,11 @@ async def test_ten_events_are_one_run(queue: WorkQueue) -> None:
 
 async def test_a_change_during_a_run_causes_exactly_one_more(queue: WorkQueue) -> None:
     queue.add(ref("a"))
-    ticket = await queue.get()
+    item = await queue.get()
     for _ in range(5):
         queue.add(ref("a"), urgent=True)
     assert queue.stats().ready == 0, "one object never runs twice at once"
-    queue.done(ticket.ref)
+    queue.done(item.ref)
     assert await drain(queue) == ["a"]
 
 
@@ -56,9 +56,9 @@ async def test_the_earliest_due_time_wins(queue: WorkQueue, asked: list[int], ex
     for seconds in asked:
         queue.add_at(ref("a"), START + seconds)
     assert queue.due(ref("a")) == START + expected
-    ticket = await queue.get()
+    item = await queue.get()
     assert asyncio.get_running_loop().time() == expected
-    queue.done(ticket.ref)
+    queue.done(item.ref)
     await asyncio.sleep(1000)
     assert queue.stats().ready == 0
 
@@ -72,19 +72,19 @@ async def test_a_run_answers_for_the_times_asked_before_it(queue: WorkQueue) -> 
 
 async def test_a_time_asked_during_the_run_counts(queue: WorkQueue) -> None:
     queue.add(ref("a"))
-    ticket = await queue.get()
+    item = await queue.get()
     queue.add_at(ref("a"), START + 60)
-    queue.done(ticket.ref)
+    queue.done(item.ref)
     assert (await queue.get()).ref == ref("a")
     assert asyncio.get_running_loop().time() == 60
 
 
 async def test_a_timer_that_fires_during_the_run_causes_one_more(queue: WorkQueue) -> None:
     queue.add(ref("a"))
-    ticket = await queue.get()
+    item = await queue.get()
     queue.add_at(ref("a"), START + 5)
     await asyncio.sleep(10)
-    queue.done(ticket.ref)
+    queue.done(item.ref)
     again = await queue.get()
     assert again.waited == 5
 
@@ -97,9 +97,9 @@ async def test_equal_times_come_in_the_order_of_names(queue: WorkQueue) -> None:
 
 
 async def test_urgent_passes_ahead_of_periodic(queue: WorkQueue) -> None:
-    queue.add(ref("old"), lane="x")
-    queue.add(ref("older"), lane="y")
-    queue.add(ref("new"), urgent=True, lane="z")
+    queue.add(ref("old"), lanes=("x",))
+    queue.add(ref("older"), lanes=("y",))
+    queue.add(ref("new"), urgent=True, lanes=("z",))
     assert await drain(queue) == ["new", "old", "older"]
 
 
@@ -120,20 +120,20 @@ async def test_a_flood_of_changes_does_not_stop_the_periodic(queue: WorkQueue) -
 
 async def test_lanes_take_turns(queue: WorkQueue) -> None:
     for number in range(100):
-        queue.add(ref(f"big-{number}"), lane="big")
-    queue.add(ref("small"), lane="small")
+        queue.add(ref(f"big-{number}"), lanes=("big",))
+    queue.add(ref("small"), lanes=("small",))
     assert (await drain(queue)).index("small") == 1
 
 
 async def test_a_lane_that_hangs_takes_no_more_than_its_cap(queue: WorkQueue) -> None:
     for number in range(10):
-        queue.add(ref(f"hung-{number}"), lane="hung")
+        queue.add(ref(f"hung-{number}"), lanes=("hung",))
     taken = [(await queue.get()).ref.name for _ in range(4)]
     assert taken == ["hung-0", "hung-1", "hung-2", "hung-3"]
     waiting = asyncio.create_task(queue.get())
     await asyncio.sleep(1)
     assert not waiting.done()
-    queue.add(ref("other"), lane="other")
+    queue.add(ref("other"), lanes=("other",))
     assert (await waiting).ref.name == "other"
     queue.done(ref("hung-2"))
     assert (await queue.get()).ref.name == "hung-4"
@@ -141,17 +141,17 @@ async def test_a_lane_that_hangs_takes_no_more_than_its_cap(queue: WorkQueue) ->
 
 async def test_an_urgent_one_of_a_full_lane_is_next_there(queue: WorkQueue) -> None:
     for number in range(6):
-        queue.add(ref(f"a-{number}"), lane="a")
+        queue.add(ref(f"a-{number}"), lanes=("a",))
     for _ in range(4):
         await queue.get()
-    queue.add(ref("a-5"), urgent=True, lane="a")
+    queue.add(ref("a-5"), urgent=True, lanes=("a",))
     queue.done(ref("a-0"))
     assert (await queue.get()).ref.name == "a-5"
 
 
 async def test_an_object_can_change_lanes(queue: WorkQueue) -> None:
-    queue.add(ref("a"), lane="old")
-    queue.add(ref("a"), lane="new")
+    queue.add(ref("a"), lanes=("old",))
+    queue.add(ref("a"), lanes=("new",))
     assert (await queue.get()).lane == "new"
 
 
@@ -219,10 +219,10 @@ async def test_quiet_waits_for_ready_and_running_but_not_for_timers(queue: WorkQ
     queue.add(ref("a"))
     queue.add_at(ref("b"), START + 3600)
     quiet = asyncio.create_task(queue.quiet())
-    ticket = await queue.get()
+    item = await queue.get()
     await asyncio.sleep(10)
     assert not quiet.done()
-    queue.done(ticket.ref)
+    queue.done(item.ref)
     await quiet
     assert asyncio.get_running_loop().time() == 10
 
@@ -253,9 +253,9 @@ async def test_a_hundred_thousand_timers_fit_in_twenty_megabytes(clock: Clock) -
     assert used <= 20_000_000
     late: list[float] = []
     for _ in refs:
-        ticket = await queue.get()
-        late.append(ticket.waited)
-        queue.done(ticket.ref)
+        item = await queue.get()
+        late.append(item.waited)
+        queue.done(item.ref)
     assert max(late) == 0
 
 
@@ -272,22 +272,22 @@ async def test_nothing_asked_is_lost_whatever_the_order(clock: Clock, seed: int)
 
     async def work() -> None:
         while True:
-            ticket = await queue.get()
-            running[ticket.ref] += 1
-            assert running[ticket.ref] == 1
-            seen[ticket.ref] = next(ticks)
+            item = await queue.get()
+            running[item.ref] += 1
+            assert running[item.ref] == 1
+            seen[item.ref] = next(ticks)
             await asyncio.sleep(chance.choice([0, 0, 1, 3]))
-            running[ticket.ref] -= 1
-            queue.done(ticket.ref)
+            running[item.ref] -= 1
+            queue.done(item.ref)
 
     workers = [asyncio.create_task(work()) for _ in range(4)]
     for _ in range(300):
         each = chance.choice(names)
         owed[each] = next(ticks)
         if chance.random() < 0.5:
-            queue.add(each, urgent=chance.random() < 0.5, lane=chance.choice("xy"))
+            queue.add(each, urgent=chance.random() < 0.5, lanes=(chance.choice("xy"),))
         else:
-            queue.add_at(each, clock.now() + chance.choice([0, 1, 5]), lane=chance.choice("xy"))
+            queue.add_at(each, clock.now() + chance.choice([0, 1, 5]), lanes=(chance.choice("xy"),))
         await asyncio.sleep(chance.choice([0, 0, 0, 1, 2]))
     await asyncio.sleep(1000)
     for worker in workers:
