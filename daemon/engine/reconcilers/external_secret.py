@@ -1,33 +1,57 @@
-"""ExternalSecret: fetch what is needed, decide, write the target, tell the status."""
+"""ExternalSecret: observes, fetches, carries out what `core/plan` decides, and publishes the report."""
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
-from syncret.config.meta import Document, GroupKind, ObjectRef
+from msgspec.structs import replace
+
+from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
-from syncret.daemon.core.assemble import Assembled, assemble
 from syncret.daemon.core.needs import Answer, Need
-from syncret.daemon.core.ownership import Refusal
-from syncret.daemon.core.plan.stores import PendingDependency, belongs_to_another_controller
+from syncret.daemon.core.plan.external_secret.decide import Plan, decide, not_decided
+from syncret.daemon.core.plan.external_secret.next_step import (
+    FINALIZER,
+    AddFinalizer,
+    CleanUp,
+    Conclude,
+    Fetch,
+    Ignore,
+    MarkTarget,
+    Observed,
+    ReadTarget,
+    Sleep,
+    Wait,
+    next_step,
+)
+from syncret.daemon.core.plan.external_secret.report import report
 from syncret.daemon.core.rendering import sources_of
-from syncret.daemon.core.target import TargetForm, form_of
+from syncret.daemon.core.target import form_of
 from syncret.daemon.engine.reconciler import Dependency, On, Outcome
-from syncret.daemon.engine.reconcilers.apply import TargetWriter, drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.apply import (
+    RefusedAction,
+    apply,
+    carry_out,
+    drop_finalizer,
+    ensure_finalizer,
+    publish,
+)
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
 from syncret.daemon.engine.reconcilers.fetch import fetch
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, look_up_generator
 from syncret.daemon.engine.reconcilers.stores import look_up_store
-from syncret.daemon.engine.reconcilers.verdicts import Verdicts, is_due, next_due
+from syncret.daemon.engine.templates import rendering_for
 from syncret.daemon.engine.writes import Writes
-from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
-from syncret.providers.errors import SyncError
+from syncret.daemon.homes.contract import Conflict, StoredObject
+from syncret.providers.errors import SyncError, Unavailable
 
-FINALIZER = "externalsecrets.external-secrets.io/externalsecret-cleanup"
+MOST_DECISIONS: Final = 6
+"""How often one run decides on the values that it fetched, while others keep changing the target."""
 
 
 class ExternalSecretReconciler:
-    """One ExternalSecret at a time, from what is wanted to what is told."""
+    """One ExternalSecret at a time."""
 
     group_kind = EXTERNAL_SECRET.group_kind
 
@@ -56,171 +80,165 @@ class ExternalSecretReconciler:
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Bring the target and the status in line with the spec, if it is due."""
-        return await _Run(self._context, writes).reconcile(ref)
+        context = self._context
+        stored = context.inventory.get(ref)
+        if stored is None:
+            context.memory.forget(ref)
+            return Outcome()
+        run = _Run(context, writes, stored)
+        outcome = await run.reconcile()
+        if not outcome.pending and context.memory.mark_first_run(ref):
+            for dependent in context.inventory.dependents(run.target):
+                if role_of(dependent.group_kind) == "push":
+                    context.wake(dependent)  # the Secret that it waits for may never be made
+        return outcome
 
 
 class _Run:
     """One run of one ExternalSecret."""
 
-    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
+    def __init__(self, context: ReconcilerContext, writes: Writes, stored: StoredObject) -> None:
         self._context = context
         self._writes = writes
-        self._verdicts = Verdicts(context, writes)
-        self._writer = TargetWriter(context, writes)
+        self._stored = stored
+        self._resource = stored.as_type(ExternalSecret)
+        self._request = context.memory.refresh_request(stored.ref)
+        self.target = form_of(self._resource).ref(self._resource)
 
-    async def reconcile(self, ref: ObjectRef) -> Outcome:
-        """Bring the target and the status in line with the spec, if it is due."""
-        stored = self._context.inventory.get(ref)
-        if stored is None:
-            self._context.memory.forget(ref)
-            return Outcome()
-        resource = stored.as_type(ExternalSecret)
-        outcome = await self._reconcile(stored, resource)
-        if not outcome.pending and self._context.memory.mark_first_run(ref):
-            for dependent in self._context.inventory.dependents(form_of(resource).ref(resource)):
-                if role_of(dependent.group_kind) == "push":
-                    self._context.wake(dependent)  # the Secret it waits for may have come to nothing
-        return outcome
+    async def reconcile(self) -> Outcome:
+        """Do one step after the other, until one says how the run ends."""
+        observed, step = await self._prepared()
+        match step:
+            case CleanUp(actions=actions):
+                await carry_out(self._context, self._writes, self._stored.ref, actions)
+                await drop_finalizer(self._writes, self._stored, FINALIZER)
+                return self._nothing_to_do()
+            case Fetch():
+                return await self._sync(step, observed)
+            case Conclude(verdict=verdict):
+                return await self._publish(Plan(verdict=verdict), None)
+            case Sleep(next_due=due):
+                return Outcome(due)
+            case Wait():
+                return Outcome(pending=True)
+            case _:
+                return self._nothing_to_do()
 
-    async def _reconcile(self, stored: StoredObject, resource: ExternalSecret) -> Outcome:
-        if resource.metadata.deletion_timestamp:
-            await self._writer.clean_up(resource)
-            await drop_finalizer(self._writes, stored, FINALIZER)
-            return self._nothing_to_do(stored.ref)
-        if FINALIZER not in resource.metadata.finalizers:
-            stored = await ensure_finalizer(self._writes, stored, FINALIZER)
-            resource = stored.as_type(ExternalSecret)
-        if await self._is_others(resource):
-            return self._nothing_to_do(stored.ref)
-        if resource.spec.target.manifest is not None and not self._context.options.allow_generic_targets:
-            disabled = Refusal(
-                "invalid generic target",
-                "generic targets are disabled",
-                hint="set allowGenericTargets, or leave target.manifest out",
-            )
-            return await self._verdicts.refused(resource, "SecretSyncedError", disabled)
-        wish = self._context.memory.refresh_request(stored.ref)
-        outcome = await self._sync(resource, form_of(resource), wished=wish > 0)
-        if outcome.failure is None and not outcome.pending:
-            self._context.memory.clear_refresh_request(stored.ref, wish)
-        return outcome
-
-    def _nothing_to_do(self, ref: ObjectRef) -> Outcome:
-        """It is not synced any more; what kept it from that before is no longer of interest."""
-        self._context.memory.succeeded(ref)
+    def _nothing_to_do(self) -> Outcome:
+        """It is not synced any more; the error that it had before is no longer of interest."""
+        self._context.memory.succeeded(self._stored.ref)
         return Outcome()
 
-    async def _is_others(self, resource: ExternalSecret) -> bool:
-        """Whether a store or a generator it names is another controller's."""
-        namespace, options = resource.metadata.namespace, self._context.options
-        for name in needs.stores(resource.spec):
-            store = await look_up_store(self._context, self._writes, name, namespace)
-            if belongs_to_another_controller(store, options):
-                return True
-        for reference in needs.generators(resource.spec):
-            generator = await look_up_generator(self._context, self._writes, reference, namespace)
-            if belongs_to_another_controller(generator, options):
-                return True
-        return False
+    async def _prepared(self) -> tuple[Observed, CleanUp | Conclude | Fetch | Ignore | Sleep | Wait]:
+        """What is known once all preparations are made, and the step that follows."""
+        observed, now = await self._observe(), self._context.clock.now()
+        while True:
+            step = next_step(self._resource, observed, now, self._context.options)
+            match step:
+                case AddFinalizer():
+                    self._stored = await ensure_finalizer(self._writes, self._stored, FINALIZER)
+                    self._resource = self._stored.as_type(ExternalSecret)
+                case ReadTarget(unless_unchanged=True) if self._context.home.is_unchanged(self.target):
+                    observed = replace(observed, unchanged=True)
+                case ReadTarget():
+                    observed = await self._read_target(observed)
+                case MarkTarget(action=action):
+                    await carry_out(self._context, self._writes, self._stored.ref, (action,))
+                    observed = await self._read_target(observed)
+                case _:
+                    return observed, step
 
-    async def _sync(self, resource: ExternalSecret, form: TargetForm, *, wished: bool) -> Outcome:
-        now, target = self._context.clock.now(), form.ref(resource)
-        due = wished or is_due(resource, now, spread=self._context.options.spread)
-        if not due and self._context.home.is_unchanged(target):
-            return Outcome(next_due(resource, now, spread=self._context.options.spread))
-        observed = await self._writer.mark(resource, await self._writes.get(target))
-        current = observed.document if observed is not None else None
-        if not due and form.is_valid(resource, current):
-            return Outcome(next_due(resource, now, spread=self._context.options.spread))
-        async with GeneratorTransaction(self._context, self._writes, resource) as leases:
-            return await self._refresh(resource, form, current, leases)
+    async def _observe(self) -> Observed:
+        """The stores and generators that the spec names."""
+        context, writes, spec = self._context, self._writes, self._resource.spec
+        namespace = self._stored.ref.namespace
+        return Observed(
+            stores={
+                each: await look_up_store(context, writes, each, namespace) for each in needs.stores(spec)
+            },
+            generators={
+                each: await look_up_generator(context, writes, each, namespace)
+                for each in needs.generators(spec)
+            },
+            namespace_labels=context.inventory.labels(NAMESPACE.ref("", namespace)),
+            refresh_requested=self._request > 0,
+        )
 
-    async def _refresh(
-        self,
-        resource: ExternalSecret,
-        form: TargetForm,
-        current: Document | None,
-        leases: GeneratorTransaction,
-    ) -> Outcome:
-        """Read and draw everything, then bring the target in line with it."""
-        words = form.wording
-        try:
-            asked = needs.needs(resource.spec)
-            answers = await fetch(self._context, self._writes, asked, resource.metadata.namespace, leases)
-            assembled = await self._assembled(resource, answers)
-        except PendingDependency:
-            return Outcome(pending=True)  # the verdict on the store wakes this object
-        except SyncError as error:
-            return await self._verdicts.failed(
-                resource, words.failed, "could not get secret data from provider", error
-            )
-        if not assembled.data and resource.spec.target.deletion_policy != "Merge":
-            return await self._without_data(resource, form, assembled, leases)
-        return await self._write(resource, form, current, assembled, leases)
+    async def _read_target(self, observed: Observed) -> Observed:
+        """The target, and what carries the label of this owner, as they are now."""
+        found = await self._writes.get(self.target)
+        inventory, owned = self._context.inventory, self._context.owned_secrets
+        others = [
+            await self._writes.get(ref)
+            for ref in owned.candidates(self._stored.ref.namespace, self._stored.ref.name)
+            if ref != self.target
+            and ref.namespace == self.target.namespace
+            and inventory.get(ref) is not None
+        ]
+        return replace(
+            observed,
+            target_was_read=True,
+            target=None if found is None else found.document,
+            may_mark=found is not None and self._writes.may_mark(self.target),
+            former=[other.document for other in others if other is not None],
+        )
 
-    async def _assembled(self, resource: ExternalSecret, answers: Mapping[Need, Answer]) -> Assembled:
-        """The data; templates over keys are rendered as those of values are."""
-        bench = self._context.templates.bench()
-        return await bench.run(lambda: assemble(resource.spec, answers, transform=bench.transform))
+    async def _sync(self, step: Fetch, observed: Observed) -> Outcome:
+        """Fetch and generate everything, bring the target in line with it, and report."""
+        async with GeneratorTransaction(self._context, self._writes, self._resource) as generated:
+            answers = await fetch(self._context, step.needs, self._stored.ref.namespace, generated)
+            plan, refused = await self._carry_out(observed, {**step.failed, **answers}, generated)
+            outcome = await self._publish(plan, refused)
+            if generated.in_use:
+                await generated.commit()
+            return outcome
 
-    async def _write(
-        self,
-        resource: ExternalSecret,
-        form: TargetForm,
-        current: Document | None,
-        assembled: Assembled,
-        leases: GeneratorTransaction,
-    ) -> Outcome:
-        """Write the target as the policies ask. What exists is bound even where it must not be written."""
-        words, policy = form.wording, resource.spec.target.creation_policy
-        bound = form.binding(resource) if policy != "None" and current is not None else ""
-        if policy == "Owner":
+    async def _carry_out(
+        self, observed: Observed, fetched: Mapping[Need, Answer], generated: GeneratorTransaction
+    ) -> tuple[Plan, RefusedAction | None]:
+        """Decide and write; if another writer comes between, decide again on the same values."""
+        decisions = 0
+        while True:
+            plan = await self._decide(observed, fetched)
+            decisions += 1
+            generated.in_use = plan.verdict.ok
             try:
-                await self._writer.drop_former(resource, form)
-            except (Invalid, StorageUnavailable) as error:
-                return await self._verdicts.failed(
-                    resource, words.failed, "could not delete orphaned secrets", error
-                )
-        try:
-            if resource.spec.target.manifest is not None and (policy == "None" or current is None):
-                await self._writer.check(resource, form, current, assembled.data)
-            if policy == "Merge" and current is None:
-                await leases.commit()
-                return await self._verdicts.done(resource, words.missing, words.not_created, assembled)
-            if policy != "None":
-                await self._writer.write(resource, form, current, assembled.data)
-                bound = form.binding(resource)
-        except Refusal as refusal:
-            return await self._verdicts.refused(resource, words.failed, refusal, bound=bound)
-        except SyncError as error:
-            return await self._verdicts.failed(resource, words.failed, words.unrendered, error, bound=bound)
-        except (Invalid, StorageUnavailable) as error:
-            return await self._verdicts.failed(
-                resource, words.failed, "could not update secret", error, bound=bound
-            )
-        await leases.commit()
-        return await self._verdicts.done(resource, words.synced, "secret synced", assembled, bound=bound)
+                refused = await apply(self._context, self._writes, self._stored.ref, plan.actions)
+            except Conflict as conflict:
+                generated.in_use = False
+                if decisions == MOST_DECISIONS:
+                    raise Unavailable(f"{conflict}; others change it before every write") from conflict
+                await self._check_unchanged()
+                observed = await self._read_target(observed)
+            else:
+                generated.in_use = plan.verdict.ok and refused is None
+                return plan, refused
 
-    async def _without_data(
-        self, resource: ExternalSecret, form: TargetForm, assembled: Assembled, leases: GeneratorTransaction
-    ) -> Outcome:
-        """The provider has nothing: keep what is there, or delete what we own."""
-        words, target = form.wording, resource.spec.target
-        if target.deletion_policy == "Retain":
-            await leases.commit()
-            message = "secret retained due to DeletionPolicy=Retain"
-            return await self._verdicts.done(resource, words.synced, message, assembled)
-        if target.creation_policy != "Owner":
-            refusal = Refusal(
-                words.not_deleted,
-                f"creationPolicy={target.creation_policy} is not Owner",
-                hint="only Owner may delete",
-            )
-            return await self._verdicts.refused(resource, words.failed, refusal)
+    async def _check_unchanged(self) -> None:
+        """Raise Conflict if the ExternalSecret itself is another one by now: it is to be run anew."""
+        newest = await self._writes.get(self._stored.ref)
+        if newest is None or not newest.has_same_generation(self._stored):
+            raise Conflict(f"{self._stored.ref}: changed during the run")
+        if newest.as_type(ExternalSecret).metadata.deletion_timestamp:
+            raise Conflict(f"{self._stored.ref}: deleted during the run")
+
+    async def _decide(self, observed: Observed, fetched: Mapping[Need, Answer]) -> Plan:
+        resource, templates = self._resource, self._context.templates.bench()
+        template, namespace = resource.spec.target.template, self._stored.ref.namespace
+        render = None
+        if template is not None:
+            render = await rendering_for(template, templates, self._context.home, namespace)
         try:
-            await self._writer.delete(resource, form.ref(resource))
-        except (Invalid, StorageUnavailable) as error:
-            return await self._verdicts.failed(resource, words.failed, words.not_deleted, error)
-        await leases.commit()
-        message = "secret deleted due to DeletionPolicy=Delete"
-        return await self._verdicts.done(resource, words.deleted, message, assembled)
+            return await templates.run(
+                lambda: decide(resource, observed, fetched, render=render, transform=templates.transform)
+            )
+        except SyncError as error:
+            return not_decided(resource, observed, error)
+
+    async def _publish(self, plan: Plan, refused: RefusedAction | None) -> Outcome:
+        context, resource = self._context, self._resource
+        action, error = refused or (None, None)
+        result = report(resource, plan, action, error, context.clock.now(), context.options)
+        if result.failure is None:
+            context.memory.clear_refresh_request(self._stored.ref, self._request)
+        return await publish(context, self._writes, self._stored, result)

@@ -5,13 +5,12 @@ from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from syncret.config.resources.kinds import store_ref
 from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, StoreName
-from syncret.daemon.core.plan.stores import PendingDependency
+from syncret.daemon.core.plan.stores import store_not_found
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
-from syncret.daemon.engine.reconcilers.stores import usable_store
 from syncret.daemon.engine.sessions.session import Session
-from syncret.daemon.engine.writes import Writes
 from syncret.providers.errors import SyncError
 
 Answers: TypeAlias = dict[Need, Answer]
@@ -19,42 +18,34 @@ Asked: TypeAlias = Read | Extract | Search
 
 
 async def fetch(
-    context: ReconcilerContext,
-    writes: Writes,
-    needs: Iterable[Need],
-    namespace: str,
-    leases: GeneratorTransaction,
+    context: ReconcilerContext, needs: Iterable[Need], namespace: str, generated: GeneratorTransaction
 ) -> Mapping[Need, Answer]:
-    """An answer for every need; a failure is the answer of the needs it hit. Raises PendingDependency.
+    """An answer for every need; a failure is the answer of those that it concerns.
 
-    What is drawn is entered in `leases`.
+    The stores are usable; what generators make is recorded in `generated`.
     """
-    draws: list[Generate] = []
+    generate: list[Generate] = []
     by_store: defaultdict[StoreName, list[Asked]] = defaultdict(list)
     for need in needs:
         if isinstance(need, Generate):
-            draws.append(need)
+            generate.append(need)
         else:
             by_store[need.store].append(need)
     answers: Answers = {}
-    sessions: list[tuple[Session, list[Asked]]] = []
+    calls = [_generate(generated, need) for need in generate]
     for name, asked in by_store.items():
-        try:
-            store = await usable_store(context, writes, name, namespace, ready=True)
-            sessions.append((context.sessions.session(store, namespace), asked))
-        except PendingDependency:
-            raise
-        except SyncError as error:
-            answers.update(dict.fromkeys(asked, error))
-    calls = [_draw(leases, need) for need in draws]
-    calls += [call for session, asked in sessions for call in _calls(session, asked)]
+        store = context.inventory.get(store_ref(*name, namespace))
+        if store is None:  # it was there a moment ago
+            answers.update(dict.fromkeys(asked, store_not_found(name, namespace)))
+        else:
+            calls += _calls(context.sessions.session(store, namespace), asked)
     for part in [await calls[0]] if len(calls) == 1 else await _together(calls):
         answers.update(part)
     return answers
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Answers]]) -> list[Answers]:
-    """What each call gave. A bug in one ends the others: nobody is left to take what they bring."""
+    """The answers of each call. A bug in one cancels the others: nobody would take their answers."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(call, name="ask") for call in calls]
@@ -92,8 +83,8 @@ async def _search(session: Session, need: Search) -> Answers:
         return {need: error}
 
 
-async def _draw(leases: GeneratorTransaction, need: Generate) -> Answers:
+async def _generate(generated: GeneratorTransaction, need: Generate) -> Answers:
     try:
-        return {need: await leases.generate(str(need.place), need.generator)}
+        return {need: await generated.generate(str(need.place), need.generator)}
     except SyncError as error:
         return {need: error}

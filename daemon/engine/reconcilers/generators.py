@@ -147,18 +147,19 @@ _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 class GeneratorTransaction:
-    """What one run of a resource generates: given back at the end of the block unless the run keeps it.
+    """What one run of a resource generates: given back at the end of the block unless it is in use.
 
     A record exists as soon as the generator has answered: after a crash the next run finds it, and cleans it
     up like any other once it has generated anew.
     """
 
     def __init__(self, context: ReconcilerContext, writes: Writes, owner: Resource) -> None:
+        self.in_use = False
+        """Whether the values are, or may be, where somebody reads them."""
         self._context = context
         self._writes = writes
         self._owner = owner
         self._recorded: dict[str, ObjectRef] = {}
-        self._kept: dict[str, str] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -166,8 +167,7 @@ class GeneratorTransaction:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while self._recorded:
-            _, ref = self._recorded.popitem()
+        for ref in () if self.in_use else self._recorded.values():
             stored = await self._writes.get(ref)
             if stored is not None:  # the record's own run cleans up, as often as it takes
                 await delete_if_there(self._writes, stored)
@@ -179,21 +179,16 @@ class GeneratorTransaction:
             self._recorded[place] = await self._record(place, made, made.generated.state)
         return made.generated.values
 
-    def keep(self) -> None:
-        """Note that the values are in use: they are not given back any more."""
-        self._kept = {place: ref.name for place, ref in self._recorded.items()}
-        self._recorded.clear()
-
     async def commit(self) -> None:
-        """Keep the values, and give up those that they replace, after the grace period."""
-        if self._kept is None:
-            self.keep()
+        """The values are in use: give up those that they replace, after the grace period."""
+        self.in_use = True
         known = self._context.inventory.list(generator_states.KIND, self._owner.metadata.namespace)
         states = [stored.as_type(GeneratorState) for stored in known]
         if not states:
             return
+        newest = {place: ref.name for place, ref in self._recorded.items()}
         deadline = stamp(self._context.clock.now() + self._context.options.generator_grace)
-        for state in list(generator_states.superseded(states, self._owner, self._kept or {})):
+        for state in list(generator_states.superseded(states, self._owner, newest)):
             with suppress(Conflict, NotFound):  # changed or gone since: the next refresh looks again
                 await self._give_up(state.ref, deadline)
 

@@ -58,7 +58,9 @@ async def usable_store(
 async def look_up_store(
     context: ReconcilerContext, writes: Writes, name: StoreName, namespace: str
 ) -> StoreLookup:
-    """The store that a resource names."""
+    """The store that a resource names; none without a name."""
+    if not name.name:
+        return None
     try:
         stored = await find(context, writes, store_ref(*name, namespace))
     except SyncError as error:

@@ -1,0 +1,1 @@
+"""The plan of an ExternalSecret: what is next, what to write, what to report."""

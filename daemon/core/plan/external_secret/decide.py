@@ -1,0 +1,199 @@
+"""What an ExternalSecret writes: by its policies, from what is there and what was fetched."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from syncret.config.meta import Document, member, ref_of
+from syncret.config.resources.external_secret import ExternalSecret
+from syncret.daemon.core.assemble import Transform, assemble
+from syncret.daemon.core.needs import Answer, Need
+from syncret.daemon.core.ownership import CREATED_BY, Refusal, created_by
+from syncret.daemon.core.plan.actions import Action, Event, Verb, Verdict
+from syncret.daemon.core.plan.external_secret.next_step import SYNCED, Observed, delete_target
+from syncret.daemon.core.rendering import Rendering
+from syncret.daemon.core.secret import field_manager, within_immutable
+from syncret.daemon.core.target import form_of
+from syncret.providers.errors import SyncError
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What to write, and what to say of it once it is written."""
+
+    verdict: Verdict
+    actions: tuple[Action, ...] = ()
+    origins: Mapping[str, str] = {}
+    """The entry of the spec that each key came from."""
+    missing: tuple[str, ...] = ()
+    """The entries that the provider had nothing for."""
+
+
+Decision: TypeAlias = tuple[tuple[Action, ...], Verdict]
+
+VERBS: Final[Mapping[str, tuple[Verb | None, Verb | None]]] = {
+    "Owner": (Verb.CREATE, Verb.UPDATE),
+    "Orphan": (Verb.CREATE, Verb.UPDATE),
+    "CreateOrMerge": (Verb.CREATE, Verb.UPDATE),
+    "Merge": (None, Verb.UPDATE),
+    "None": (None, None),
+}
+"""By creationPolicy: what is done where there is no target, and where there is one."""
+
+
+def decide(
+    resource: ExternalSecret,
+    observed: Observed,
+    fetched: Mapping[Need, Answer],
+    *,
+    render: Rendering | None,
+    transform: Transform,
+) -> Plan:
+    """The plan. A template requires `render`, which is given if the resource has one."""
+    try:
+        found = assemble(resource.spec, fetched, transform=transform)
+    except SyncError as error:
+        return Plan(verdict=_not_fetched(resource, error))
+    if found.data or resource.spec.target.deletion_policy == "Merge":
+        actions, verdict = _write(resource, observed, found.data, render)
+    else:
+        actions, verdict = _without_data(resource, observed)
+    return Plan(actions=actions, verdict=verdict, origins=found.origins, missing=found.missing)
+
+
+def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) -> Plan:
+    """The plan where templates were stopped because they took too long."""
+    if resource.spec.target.template is None:
+        return Plan(verdict=_not_fetched(resource, error))
+    return Plan(
+        verdict=_failed(resource, form_of(resource).wording.unrendered, error, _bound(resource, observed))
+    )
+
+
+def _without_data(resource: ExternalSecret, observed: Observed) -> Decision:
+    """The provider has nothing: keep what is there, or delete what we own."""
+    words, target = form_of(resource).wording, resource.spec.target
+    match target.deletion_policy, target.creation_policy:
+        case "Retain", _:
+            return (), _done(words.synced, "secret retained due to DeletionPolicy=Retain")
+        case _, "Owner":
+            refused = _failed(resource, words.not_deleted)
+            found = observed.target
+            actions = () if found is None else (delete_target(resource, found, refused=refused),)
+            return actions, _done(words.deleted, "secret deleted due to DeletionPolicy=Delete")
+        case _, policy:
+            refusal = Refusal(
+                words.not_deleted, f"creationPolicy={policy} is not Owner", hint="only Owner may delete"
+            )
+            return (), _failed(resource, refusal.message, refusal)
+
+
+def _write(
+    resource: ExternalSecret, observed: Observed, data: Mapping[str, bytes], render: Rendering | None
+) -> Decision:
+    """Write the target as creationPolicy says; one that must not be written is bound nevertheless."""
+    former = _delete_former(resource, observed.former)
+    try:
+        actions, verdict = _write_target(resource, observed, data, render)
+    except Refusal as refusal:
+        return former, _failed(resource, refusal.message, refusal, _bound(resource, observed))
+    except SyncError as error:
+        unrendered = form_of(resource).wording.unrendered
+        return former, _failed(resource, unrendered, error, _bound(resource, observed))
+    return (*former, *actions), verdict
+
+
+def _delete_former(resource: ExternalSecret, former: Sequence[Document]) -> tuple[Action, ...]:
+    """Delete every Secret with the label of this owner but its target, whose name has changed."""
+    if resource.spec.target.creation_policy != "Owner" or resource.spec.target.manifest is not None:
+        return ()
+    label = created_by(resource.metadata.namespace, resource.metadata.name)
+    refused = _failed(resource, "could not delete orphaned secrets")
+    return tuple(
+        Action(
+            verb=Verb.DELETE,
+            ref=ref_of(found),
+            before=found,
+            event=Event("Deleted", f"{ref_of(found)} deleted"),
+            refused=refused,
+        )
+        for found in former
+        if member(found, "metadata", "labels").get(CREATED_BY) == label
+    )
+
+
+def _write_target(
+    resource: ExternalSecret, observed: Observed, data: Mapping[str, bytes], render: Rendering | None
+) -> Decision:
+    """Raises Refusal or SyncError where the target must not or cannot be made."""
+    form, found = form_of(resource), observed.target
+    policy, generic = resource.spec.target.creation_policy, resource.spec.target.manifest is not None
+    verb = VERBS[policy][found is not None]
+    if verb is None and not generic:
+        return (), _not_written(resource)
+    desired = form.desired(resource, found, data, render)
+    if verb is None:  # a target of another kind is rendered even so: a bad template is to be seen
+        return (), _not_written(resource)
+    done = _done(form.wording.synced, SYNCED, form.binding(resource))
+    if verb is Verb.UPDATE and found is not None:
+        return _update(resource, found, desired, done)
+    ref = form.ref(resource)
+    create = Action(
+        verb=verb,
+        ref=ref,
+        document=desired,
+        field_manager=field_manager(resource),
+        event=Event("Created", f"{ref} created"),
+        refused=_failed(resource, "could not update secret"),
+    )
+    return (create,), done
+
+
+def _update(resource: ExternalSecret, found: Document, desired: Document, done: Verdict) -> Decision:
+    """The target with what differs; of an immutable Secret only metadata can be written."""
+    ref, whole = form_of(resource).ref(resource), True
+    if found.get("immutable") and resource.spec.target.manifest is None:
+        desired, whole = within_immutable(found, desired)
+    update = Action(
+        verb=Verb.UPDATE,
+        ref=ref,
+        before=found,
+        document=desired,
+        field_manager=field_manager(resource),
+        event=Event("Updated", f"{ref} updated"),
+        refused=_failed(resource, "could not update secret", bound=done.bound),
+    )
+    actions = () if desired == found else (update,)
+    if whole:
+        return actions, done
+    refusal = Refusal("could not update secret, target is immutable", "its data would have to change")
+    return actions, _failed(resource, refusal.message, refusal, done.bound)
+
+
+def _not_written(resource: ExternalSecret) -> Verdict:
+    words = form_of(resource).wording
+    if resource.spec.target.creation_policy == "Merge":
+        return _done(words.missing, words.not_created)
+    return _done(words.synced, SYNCED)
+
+
+def _bound(resource: ExternalSecret, observed: Observed) -> str:
+    """The name of a target that exists, whoever wrote it."""
+    if resource.spec.target.creation_policy == "None" or observed.target is None:
+        return ""
+    return form_of(resource).binding(resource)
+
+
+def _done(reason: str, message: str, bound: str = "") -> Verdict:
+    return Verdict(reason=reason, message=message, bound=bound)
+
+
+def _failed(
+    resource: ExternalSecret, message: str, error: Exception | None = None, bound: str = ""
+) -> Verdict:
+    reason = form_of(resource).wording.failed
+    return Verdict(ok=False, reason=reason, message=message, error=error, bound=bound)
+
+
+def _not_fetched(resource: ExternalSecret, error: SyncError) -> Verdict:
+    return _failed(resource, "could not get secret data from provider", error)
