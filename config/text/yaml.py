@@ -1,9 +1,7 @@
 """Parses the documents of YAML and JSON texts one by one, and writes documents as YAML.
 
-A bad document does not affect the others.
-
-The text is split at its `---` lines first, as kubectl does, so that a syntax error ends with its document.
-Sizes, nesting and aliases are bounded. The line of a field is looked up in the text only on demand.
+The text is split at its `---` lines first, as kubectl does, so that a bad document affects no other. Sizes,
+nesting and aliases are bounded. The line of a field is looked up in the text only on demand.
 """
 
 import re

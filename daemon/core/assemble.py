@@ -1,10 +1,8 @@
-"""Assembles the data of an ExternalSecret from the answers to its needs; each key knows where it came from.
+"""Assembles the data of an ExternalSecret from the answers to its needs, with the origin of each key.
 
-In ESO's order: the entries of `dataFrom` (rewriting, or else key conversion; key check; decoding; null
+In ESO's order: the entries of `dataFrom` (`rewrite`, or else key conversion; key check; decoding; null
 bytes), each laid over the one before, then `data` on top. The first failure ends it: half a secret is never
 written.
-
-Renames fetched values, and merges JSON values: `spec.dataFrom[].rewrite`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Conditions: what a status says about an object, and when that last changed.
-
-Times as Kubernetes writes them: RFC 3339 in UTC, whole seconds.
-"""
+"""Conditions of a status: built, found and compared, with times as Kubernetes writes them (RFC 3339, UTC)."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""Ownership of a written object: claiming it, respecting another owner, releasing it.
-
-Labels and annotations that tie a written object to the ExternalSecret that wrote it.
-"""
+"""Ownership of a target: references, labels and annotations that claim it, respect another owner, release it."""
 
 from functools import lru_cache
 from typing import Final

@@ -1,11 +1,8 @@
-"""Cron expressions as `robfig/cron` v3 reads them: five fields or a descriptor, in UTC.
+"""Sync windows: when an ExternalSecret may be refreshed only because its interval has passed.
 
-Pure arithmetic: a schedule tells its next firing after a time that the caller names.
-
-Sync windows: when a refresh that only time asks for may happen.
-
-A window opens at each firing of its schedule (UTC) and stays open for its duration, both ends included, in
-whole seconds. A schedule that cannot be read opens nothing: a typo must not stop all syncs.
+A window opens at each firing of its schedule and stays open for its duration, both ends included, in whole
+seconds. A schedule is a cron expression as `robfig/cron` v3 reads it (five fields or a descriptor, UTC). One
+that cannot be read opens nothing: a typo must not stop all syncs.
 """
 
 import re
