@@ -1,4 +1,4 @@
-"""Ownership of a target: references, labels and annotations that claim it, respect another owner, release it."""
+"""Ownership of a target: references, labels and annotations that claim, respect and release an object."""
 
 from functools import lru_cache
 from typing import Final

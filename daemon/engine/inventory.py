@@ -12,12 +12,13 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef, OwnerReference, shared
+from syncret.config.resources import kinds as table
 from syncret.daemon.engine.reconciler import ANY, EVERYTHING, Dependency, On
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 
 DependenciesOf: TypeAlias = Callable[[StoredObject], Iterable[Dependency]]
 
-NAMESPACE = GroupKind("", "Namespace")
+NAMESPACE: Final = table.NAMESPACE.group_kind
 
 MOST_TOMBSTONES: Final = 4096
 """Deletions remembered until the watch has passed them; by then it has announced thousands of later ones."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
+from syncret.config.resources.kinds import NAMESPACE
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.homes.contract import (
     Conflict,
@@ -19,6 +20,7 @@ from syncret.daemon.homes.contract import (
     StoredObject,
     TooManyRequests,
 )
+from syncret.providers.kit.retry import Doubling
 
 T = TypeVar("T")
 
@@ -29,8 +31,8 @@ FEWEST: Final = 4
 GOOD_WRITES: Final = 100
 """Writes without a refusal after which one more may be under way."""
 
-LONGEST_PAUSE: Final = 30.0
-NAMESPACE: Final = ("", "Namespace")
+PAUSES: Final = Doubling(1.0, 30.0)
+"""How long no write starts if the home refuses one without saying for how long."""
 
 
 class OwedStatus(msgspec.Struct, frozen=True):
@@ -126,8 +128,8 @@ class WriteGate:
         self._under_way -= 1
 
     def _refused(self, retry_after: float | None) -> None:
-        pause = retry_after if retry_after is not None else min(LONGEST_PAUSE, 2.0**self._refusals)
-        self._refusals = min(self._refusals + 1, 10)
+        self._refusals += 1
+        pause = retry_after if retry_after is not None else PAUSES.pause(self._refusals)
         self._closed_until = max(self._closed_until, asyncio.get_running_loop().time() + pause)
         self._limit = max(FEWEST, min(self._limit, self._under_way) // 2)
         self._good = 0
@@ -260,7 +262,7 @@ class _Head(msgspec.Struct):
 
 def is_released(stored: StoredObject) -> bool:
     """Whether the version is the last one: it was deleted, and no finalizer holds it any more."""
-    if stored.ref[:2] == NAMESPACE or b"deletionTimestamp" not in stored.data:
+    if stored.ref.group_kind == NAMESPACE.group_kind or b"deletionTimestamp" not in stored.data:
         return False  # a namespace waits for its contents, too
     metadata = stored.as_type(_Head).metadata
     return bool(metadata.deletion_timestamp) and not metadata.finalizers
