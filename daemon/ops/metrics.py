@@ -16,9 +16,8 @@ from syncret.config.resources.kinds import SHOWN, role_of
 from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.ops import metric_families as f
-from syncret.daemon.ops.object_view import ObjectView, view_of
 from syncret.daemon.ops.version import version
-from syncret.daemon.ops.view import Objects
+from syncret.daemon.ops.view import Objects, ObjectView, view_of
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.kit.retry import Retry

@@ -9,9 +9,8 @@ import msgspec
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import SHOWN, Kind
 from syncret.daemon.core.conditions import stamp
-from syncret.daemon.ops.object_view import ObjectView, view_of
 from syncret.daemon.ops.version import version
-from syncret.daemon.ops.view import LastError, Running, View
+from syncret.daemon.ops.view import LastError, ObjectView, Running, View, view_of
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
 ROWS_PER_TURN: Final = 200

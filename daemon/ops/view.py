@@ -1,12 +1,16 @@
-"""The running engine as `ops` sees it: protocols with what status, metrics and refresh need of it."""
+"""What `ops` sees of the running engine, as protocols, and of an object: the fields operators ask for."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+import msgspec
+
+from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
+from syncret.daemon.core.conditions import seconds
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.homes.contract import HomeProblem, StoredObject
 from syncret.providers.kit.limits import LimiterStats
@@ -134,3 +138,64 @@ Serve: TypeAlias = Callable[[View], AbstractAsyncContextManager[None]]
 
 Service: TypeAlias = Callable[[Settings], AbstractAsyncContextManager[Serve]]
 """Binds its address before anything else starts; requests wait until the service is served."""
+
+
+class Condition(msgspec.Struct, frozen=True, gc=False):
+    """One condition of a status."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class _Status(msgspec.Struct, frozen=True, rename="camel"):
+    conditions: tuple[Condition, ...] = ()
+    refresh_time: str | None = None
+
+
+class _Spec(msgspec.Struct, frozen=True, rename="camel"):
+    refresh_interval: str | int | None = None
+    refresh_policy: str | None = None
+
+
+class ObjectView(msgspec.Struct, frozen=True):
+    """The fields of an object of any of our kinds that status and metrics need."""
+
+    spec: _Spec = _Spec()
+    status: _Status = _Status()
+
+    @property
+    def ready_condition(self) -> Condition | None:
+        """The condition of type Ready; None before the first run has reported one."""
+        return next((each for each in self.status.conditions if each.type == "Ready"), None)
+
+    @property
+    def ready(self) -> bool | None:
+        """Whether the condition Ready is True; None if there is none."""
+        condition = self.ready_condition
+        return None if condition is None else condition.status == "True"
+
+    @property
+    def good_since(self) -> float | None:
+        """When its values were last confirmed by the store."""
+        return seconds(self.status.refresh_time or "")
+
+    @property
+    def interval(self) -> float:
+        """The refresh interval in seconds; 0: never by time."""
+        interval = self.spec.refresh_interval
+        if interval is None or self.spec.refresh_policy in {"CreatedOnce", "OnChange"}:
+            return 0.0
+        try:
+            return float(interval) if isinstance(interval, int) else parse_duration(interval)
+        except DurationError:
+            return 0.0  # the object's condition reports it
+
+
+def view_of(stored: StoredObject) -> ObjectView:
+    """The view of one object; empty for one that is malformed (its condition says why)."""
+    try:
+        return stored.as_type(ObjectView)
+    except msgspec.ValidationError:
+        return ObjectView()

@@ -37,7 +37,6 @@ HELP_MAY_IMPORT = {
     "syncret.daemon.cli.parser.options",
     "syncret.daemon.cli.interrupts",
     "syncret.daemon.cli.main",
-    "syncret.daemon.cli.streams",
     "syncret.daemon.fatal_signal",
 }
 """And what the standard library imports for these."""

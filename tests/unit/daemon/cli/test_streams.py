@@ -82,7 +82,7 @@ def test_names_are_printed_whatever_the_locale(tmp_path: Path) -> None:
 
 def test_closed_streams_leave_their_numbers_to_nobody() -> None:
     code = (
-        "import os, sys; from syncret.daemon.cli.streams import replace_standard_streams as run; run();"
+        "import os, sys; from syncret.daemon.cli.dispatch import replace_standard_streams as run; run();"
         "fd = os.open('/', os.O_RDONLY); sys.exit(0 if fd > 2 else 1)"
     )
     done = subprocess.run(
