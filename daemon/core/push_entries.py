@@ -1,8 +1,12 @@
 """What a PushSecret pushes to one store: entries of `data` and `dataTo`, with every conflict found first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
+from syncret.config.meta import Document
 from syncret.config.resources.push_secret import (
     PushConversion,
     PushData,
@@ -13,11 +17,14 @@ from syncret.config.resources.push_secret import (
     PushSecretSpec,
     PushStoreRef,
 )
+from syncret.config.resources.templates import Template
 from syncret.daemon.core import conversion as keys
 from syncret.daemon.core.assemble import Transform
+from syncret.daemon.core.rendering import Rendering
+from syncret.daemon.core.secret import SecretSink
 from syncret.daemon.core.selectors import matches
-from syncret.providers.contract import RemoteTarget, SecretBytes
-from syncret.providers.errors import Malformed
+from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 
@@ -33,6 +40,16 @@ class Store(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
+
+
+class Source(NamedTuple):
+    """One Secret to push from, as a document and as its values."""
+
+    document: Document
+    data: Mapping[str, bytes]
+
+    def __repr__(self) -> str:
+        return f"<Source {self.document['metadata']['name']}>"
 
 
 class PushEntry(NamedTuple):
@@ -59,6 +76,42 @@ class PushEntry(NamedTuple):
             metadata=self.metadata,
             conversion_strategy=self.conversion,
         )
+
+
+class Push(Struct, frozen=True):
+    """One entry of a store; without an item it stays there as it is."""
+
+    entry: PushEntry
+    item: PushItem | None
+
+
+class StoreEntries(Struct, frozen=True, kw_only=True):
+    """What all sources push to one store, up to the entry that cannot be pushed, if there is one."""
+
+    store: Store
+    pushes: tuple[Push, ...] = ()
+    error: SyncError | None = None
+
+
+def generated_source(namespace: str, data: Mapping[str, bytes]) -> Source:
+    """The values of a generator, as a Secret that exists only while it is pushed."""
+    metadata = {"name": "generated", "namespace": namespace}
+    return _source({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque"}, data)
+
+
+def rendered(template: Template, source: Source, rendering: Rendering) -> Source:
+    """The source with what the template renders laid over it, in memory alone. Raises Malformed."""
+    document: Document = {**source.document, "metadata": dict(source.document["metadata"])}
+    document["type"] = template.type  # none, where the template names none, as with the operator
+    for field in ("labels", "annotations"):
+        document["metadata"][field] = dict(document["metadata"].get(field, {}))
+    values = dict(source.data)
+    rendering.apply(template, SecretSink(document, values), source.data)
+    return _source(document, values)
+
+
+def _source(secret: Document, data: Mapping[str, bytes]) -> Source:
+    return Source(secret | {"data": {key: b64encode(value).decode() for key, value in data.items()}}, data)
 
 
 def check_store_refs(spec: PushSecretSpec) -> None:
@@ -102,6 +155,32 @@ def entries(
     ]
     _check_unique(merged)
     return tuple(merged)
+
+
+def store_entries(
+    spec: PushSecretSpec, sources: Iterable[Source], store: Store, *, transform: Transform
+) -> StoreEntries:
+    """What is pushed to a store, source by source; a collision is found before anything of its source."""
+    pushes: list[Push] = []
+    error: SyncError | None = None
+    try:
+        for source in sources:
+            for entry in entries(spec, source.data, store, transform=transform):
+                pushes.append(Push(entry, _item(entry, source)))  # noqa: PERF401  # those before an error count
+    except SyncError as raised:
+        error = raised
+    return StoreEntries(store=store, pushes=tuple(pushes), error=error)
+
+
+def _item(entry: PushEntry, source: Source) -> PushItem:
+    return PushItem(
+        remote_key=entry.target.remote_key,
+        property=entry.target.property,
+        value=payload(entry, source.data),
+        metadata=entry.metadata,
+        secret_key=entry.secret_key,
+        source=source.document,
+    )
 
 
 def payload(entry: PushEntry, source: Mapping[str, bytes]) -> SecretBytes:

@@ -1,7 +1,7 @@
 """Carries out the actions of a plan, and publishes what a run reports."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -12,6 +12,8 @@ from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, OutcomeUnknown, StoredObject
 from syncret.providers.errors import SyncError
+
+MAX_FINALIZER_TRIES: Final = 5
 
 
 class _Finalizers(msgspec.Struct):
@@ -31,14 +33,25 @@ async def ensure_finalizer(writes: Writes, stored: StoredObject, finalizer: str)
 
 
 async def drop_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -> StoredObject:
-    """The object without the finalizer; the last one of a deleted object lets it go."""
-    finalizers = stored.as_type(_Head).metadata.finalizers
-    if finalizer not in finalizers:
-        return stored
-    try:
-        return await writes.set_finalizers(stored, [kept for kept in finalizers if kept != finalizer])
-    except NotFound:
-        return stored
+    """The object without the finalizer; the last one of a deleted object lets it go.
+
+    If there is a newer version, that one loses it: what has been cleaned up is not cleaned up again.
+    """
+    newest = stored
+    for _ in range(MAX_FINALIZER_TRIES):
+        finalizers = newest.as_type(_Head).metadata.finalizers
+        if finalizer not in finalizers:
+            return newest
+        try:
+            return await writes.set_finalizers(newest, [kept for kept in finalizers if kept != finalizer])
+        except NotFound:
+            return newest
+        except Conflict:
+            found = await writes.get(stored.ref)
+            if found is None or found.uid != stored.uid:
+                return newest
+            newest = found
+    raise Conflict(f"{stored.ref}: its finalizers change all the time")
 
 
 async def report_status(

@@ -1,35 +1,46 @@
-"""PushSecret: from a Secret (or a generator) to every store it names, and away again when unwanted."""
+"""PushSecret: reads its sources, does at the stores what `core/plan/push_secret` decides, and reports it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
 
-from syncret.config.durations import DurationError, parse_duration
-from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.kinds import PUSH_SECRET, SECRET, generator_ref, store_ref
+from msgspec import structs
+
+from syncret.config.meta import GroupKind, ObjectRef, member
+from syncret.config.resources.kinds import NAMESPACE, PUSH_SECRET, SECRET, generator_ref, store_ref
 from syncret.config.resources.push_secret import PushSecret
-from syncret.daemon.core import push_entries
+from syncret.daemon.core.plan.push_operations import Done, may_stand, was_pushed
+from syncret.daemon.core.plan.push_secret import (
+    FINALIZER,
+    PushNeeds,
+    PushObserved,
+    PushPlan,
+    SetFinalizers,
+    Sleep,
+    decide,
+    needs,
+    next_step,
+    obstacle,
+    report,
+)
 from syncret.daemon.core.plan.stores import PendingDependency
+from syncret.daemon.core.push_entries import Source, generated_source
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
-from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.apply import drop_finalizer, publish
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
-from syncret.daemon.engine.reconcilers.push_verdicts import PushVerdicts, cleaned_up, is_due, next_due
-from syncret.daemon.engine.reconcilers.pushing import (
-    Pusher,
-    Source,
-    SourceMissing,
-    Synced,
-    merged,
-    sources,
-    templated,
-)
+from syncret.daemon.engine.reconcilers.pushing import Pusher, read_sources
 from syncret.daemon.engine.reconcilers.stores import select_stores
+from syncret.daemon.engine.templates import rendering_for
 from syncret.daemon.engine.writes import Writes
-from syncret.daemon.homes.contract import StoredObject
-from syncret.providers.errors import Malformed, SyncError
+from syncret.daemon.homes.contract import Conflict, StoredObject
+from syncret.providers.errors import SyncError
 
-FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
+GENERATED: Final = "__pushsecret"
+"""The place under which the operator records what a PushSecret generates."""
+
+MAX_ACCOUNT_TRIES: Final = 5
 
 
 class PushSecretReconciler:
@@ -49,7 +60,10 @@ class PushSecretReconciler:
         spec, namespace = stored.as_type(PushSecret).spec, stored.ref.namespace
         for ref in spec.secret_store_refs:
             name = ANY if ref.label_selector is not None else ref.name
-            yield Dependency(store_ref(ref.kind, name, namespace), On.EXISTENCE | On.SPEC | On.READINESS)
+            store = store_ref(ref.kind, name, namespace)
+            yield Dependency(store, On.EXISTENCE | On.SPEC | On.READINESS)
+            if not store.namespace:
+                yield Dependency(NAMESPACE.ref("", namespace), On.EXISTENCE | On.SPEC)
         if spec.selector.secret is not None:
             source = SECRET.ref(namespace, spec.selector.secret.name or ANY)
             yield Dependency(source, On.EXISTENCE | On.SPEC | On.DATA)
@@ -61,117 +75,114 @@ class PushSecretReconciler:
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Push what is due, delete what is no longer wanted, report what stands where."""
-        return await _Run(self._context, writes).reconcile(ref)
-
-
-class _Run:
-    """One run of one PushSecret."""
-
-    def __init__(self, context: ReconcilerContext, writes: Writes) -> None:
-        self._context = context
-        self._writes = writes
-        self._pusher = Pusher(context, writes)
-        self._verdicts = PushVerdicts(context, writes)
-
-    async def reconcile(self, ref: ObjectRef) -> Outcome:
-        """Push what is due, delete what is no longer wanted, tell what stands where."""
         stored = self._context.inventory.get(ref)
         if stored is None:
             self._context.memory.forget(ref)
             return Outcome()
-        resource = stored.as_type(PushSecret)
-        if resource.metadata.deletion_timestamp:
-            return await self._clean_up(resource, stored)
-        cleans_up = resource.spec.deletion_policy == "Delete"
-        stored = await (ensure_finalizer if cleans_up else drop_finalizer)(self._writes, stored, FINALIZER)
-        resource = stored.as_type(PushSecret)
-        try:
-            parse_duration(resource.spec.refresh_interval)
-        except DurationError as error:
-            problem = Malformed(str(error), hint="write a duration such as 1h").at("spec.refreshInterval")
-            return await self._verdicts.failed(resource, str(problem), problem)
-        now = self._context.clock.now()
-        wish = self._context.memory.refresh_request(ref)
-        if not wish and not is_due(resource, now):
-            return Outcome(next_due(resource, now))
-        outcome = await self._sync(resource)
-        if outcome.failure is None:
-            self._context.memory.clear_refresh_request(ref, wish)
-        return outcome
+        return await _Run(self._context, writes, stored).reconcile()
 
-    async def _clean_up(self, resource: PushSecret, stored: StoredObject) -> Outcome:
-        """The PushSecret goes: with deletionPolicy Delete, everything it pushed goes first."""
-        if resource.spec.deletion_policy == "Delete" and FINALIZER in resource.metadata.finalizers:
-            left, error = await self._pusher.delete(resource, {})
-            if error is not None:
-                return await self._verdicts.failed(
-                    resource, f"Failed to Delete Secrets from Provider: {error}", error, left
-                )
-        await drop_finalizer(self._writes, stored, FINALIZER)
-        return self._verdicts.nothing_to_do(resource)
 
-    async def _sync(self, resource: PushSecret) -> Outcome:
+class _Run:
+    """One run of one version of a PushSecret."""
+
+    def __init__(self, context: ReconcilerContext, writes: Writes, stored: StoredObject) -> None:
+        self._context = context
+        self._writes = writes
+        self._stored = stored
+        self._resource = stored.as_type(PushSecret)
+        self._pusher = Pusher(context, writes, self._resource)
+
+    async def reconcile(self) -> Outcome:
+        """Bring the stores and the status in line with the spec, if it is due."""
+        memory, ref = self._context.memory, self._stored.ref
+        request = memory.refresh_request(ref)
+        match next_step(self._resource, self._context.clock.now(), refresh_requested=request > 0):
+            case SetFinalizers(finalizers):
+                stored = await self._writes.set_finalizers(self._stored, finalizers)
+                return await _Run(self._context, self._writes, stored).reconcile()
+            case Sleep(next_due):
+                memory.succeeded(ref)
+                return Outcome(next_due)
+            case PushPlan() as plan:
+                return await self._publish(plan, await self._pusher.carry_out(plan.operations or ()), request)
+            case _:
+                try:
+                    return await self._sync(request)
+                except PendingDependency:
+                    return Outcome(pending=True)  # the Secret wakes this object when it comes
+
+    async def _sync(self, request: int) -> Outcome:
+        """Push and delete. What was generated is given back, unless it may stand at a store by now."""
+        async with GeneratorTransaction(self._context, self._writes, self._resource) as generated:
+            observed = await self._observe(generated)
+            needed = await self._needs(observed)
+            plan = decide(self._resource, observed, needed, await self._pusher.look_up(needed.lookups))
+            operations, generated.in_use = plan.operations or (), True
+            done = await self._pusher.carry_out(operations)
+            generated.in_use = may_stand(operations, done)
+            outcome = await self._publish(plan, done, request)
+            if was_pushed(operations, done):
+                await generated.commit()
+            return outcome
+
+    async def _observe(self, generated: GeneratorTransaction) -> PushObserved:
+        observed = PushObserved()
         try:
-            push_entries.check_store_refs(resource.spec)
+            stores = await select_stores(self._context, self._writes, self._resource)
+            observed = structs.replace(observed, stores=stores)
         except SyncError as error:
-            return await self._verdicts.failed(resource, str(error), error)
-        async with GeneratorTransaction(self._context, self._writes, resource) as leases:
-            return await self._push_from(resource, leases)
-
-    async def _push_from(self, resource: PushSecret, leases: GeneratorTransaction) -> Outcome:
-        """Find what to push and where to, then push it; what was drawn is in use from then on."""
+            observed = structs.replace(observed, store_error=error)
         try:
-            found = await sources(self._context, resource, leases)
-        except SourceMissing as error:
-            return await self._source_missing(resource, error)
+            return structs.replace(observed, sources=await self._sources(observed, generated))
         except PendingDependency:
-            return Outcome(pending=True)  # the Secret wakes this object when it comes
+            raise
         except SyncError as error:
-            return await self._verdicts.failed(resource, "could not get source secret", error)
+            return structs.replace(observed, source_error=error)
+
+    async def _sources(self, observed: PushObserved, generated: GeneratorTransaction) -> tuple[Source, ...]:
+        """The Secrets, or the values of the generator, which is not called if they cannot be pushed."""
+        selector, namespace = self._resource.spec.selector, self._stored.ref.namespace
+        if selector.generator_ref is None:
+            return await read_sources(self._context, selector, namespace)
+        if obstacle(self._resource, observed) is not None:
+            return ()
+        values = await generated.generate(GENERATED, selector.generator_ref)
+        return (generated_source(namespace, {key: value.raw for key, value in values.items()}),)
+
+    async def _needs(self, observed: PushObserved) -> PushNeeds:
+        template, bench = self._resource.spec.template, self._context.templates.bench()
         try:
-            stores = await select_stores(self._context, self._writes, resource)
-            if not stores:
-                return self._verdicts.nothing_to_do(resource)  # none of them is this daemon's
-            push_entries.check_selectors(resource.spec, list(stores))
+            rendering = None
+            if template is not None:
+                namespace = self._stored.ref.namespace
+                rendering = await rendering_for(template, bench, self._context.home, namespace)
+            return await bench.run(
+                lambda: needs(self._resource, observed, render=rendering, transform=bench.transform)
+            )
         except SyncError as error:
-            return await self._verdicts.failed(resource, str(error), error)
+            return PushNeeds(unrendered=error)
+
+    async def _publish(self, plan: PushPlan, done: Sequence[Done], request: int) -> Outcome:
+        """Publish the result; once a PushSecret that is being deleted has left nothing, let it go."""
+        published = report(self._resource, plan, done, self._context.clock.now())
+        if published.failure is None:
+            self._context.memory.clear_refresh_request(self._stored.ref, request)
+            if plan.releases:
+                await drop_finalizer(self._writes, self._stored, FINALIZER)
         try:
-            found = [await templated(self._context, resource, source) for source in found]
-        except SyncError as error:
-            return self._verdicts.unrendered(resource, error)
-        await leases.commit()
-        return await self._push(resource, found, stores)
+            return await publish(self._context, self._writes, self._stored, published)
+        except Conflict:
+            if published.status is not None:
+                await self._save_account(published.status.get("syncedPushSecrets", {}))
+            raise
 
-    async def _push(
-        self, resource: PushSecret, found: list[Source], stores: Mapping[push_entries.Store, StoredObject]
-    ) -> Outcome:
-        """Push every source, then delete what none of them wants any more."""
-        everything: Synced = {}
-        for source in found:
-            synced, error = await self._pusher.push(resource, source, stores)
-            everything = merged(everything, synced)
-            if error is not None:
-                told = merged(everything, resource.status.synced_push_secrets)
-                return await self._verdicts.failed(resource, f"set secret failed: {error}", error, told)
-        if found and resource.spec.deletion_policy == "Delete":
-            left, error = await self._pusher.delete(resource, everything)
-            if error is not None:
-                return await self._verdicts.failed(
-                    resource, f"Failed to Delete Secrets from Provider: {error}", error, left
-                )
-        return await self._verdicts.done(resource, everything)
-
-    async def _source_missing(self, resource: PushSecret, error: SourceMissing) -> Outcome:
-        if resource.spec.deletion_policy == "Delete" and resource.status.synced_push_secrets:
-            return await self._source_gone(resource)
-        if cleaned_up(resource):
-            return self._verdicts.nothing_to_do(resource)  # until the source, or this object, changes
-        return await self._verdicts.failed(resource, "could not get source secret", error)
-
-    async def _source_gone(self, resource: PushSecret) -> Outcome:
-        """The Secret that was pushed is gone: what it left at the stores goes too."""
-        left, error = await self._pusher.delete(resource, {})
-        if error is not None:
-            message = f"failed to cleanup provider secrets: {error}"
-            return await self._verdicts.failed(resource, message, error, left)
-        return await self._verdicts.source_deleted(resource)
+    async def _save_account(self, account: Mapping[str, Any]) -> None:
+        """Report what stands at the stores; all else is void, since the spec was changed during the run."""
+        for _ in range(MAX_ACCOUNT_TRIES):
+            newest = await self._writes.get(self._stored.ref)
+            if newest is None or newest.has_same_generation(self._stored) or newest.uid != self._stored.uid:
+                return  # it is gone, or the whole status is owed
+            status = {**member(newest.document, "status"), "syncedPushSecrets": account}
+            with suppress(Conflict):
+                await self._writes.update_status(newest, status)
+                return

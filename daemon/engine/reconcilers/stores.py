@@ -70,18 +70,18 @@ async def look_up_store(
 
 async def select_stores(
     context: ReconcilerContext, writes: Writes, resource: PushSecret
-) -> dict[Store, StoredObject]:
-    """The stores, by what decides over entries. Raises Malformed for one that does not exist."""
+) -> tuple[Store, ...]:
+    """The stores that are not another controller's. Raises Malformed for one that does not exist."""
     found: dict[ObjectRef, StoredObject] = {}
     for ref in resource.spec.secret_store_refs:
         for stored in await _of(context, writes, ref, resource.metadata.namespace):
             found[stored.ref] = stored
-    chosen: dict[Store, StoredObject] = {}
-    for stored in found.values():
-        store = context.store_summaries.of(stored)
-        if not store.metadata.deletion_timestamp and context.handles(store.spec.controller):
-            chosen[Store(stored.ref.kind, stored.ref.name, frozenset(store.metadata.labels.items()))] = stored
-    return chosen
+    summaries = {ref: context.store_summaries.of(stored) for ref, stored in found.items()}
+    return tuple(
+        Store(ref.kind, ref.name, frozenset(store.metadata.labels.items()))
+        for ref, store in summaries.items()
+        if not store.metadata.deletion_timestamp and context.handles(store.spec.controller)
+    )
 
 
 async def _of(

@@ -15,7 +15,7 @@ from syncret.daemon.dry_run import dry_run_generator
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
-from syncret.providers.errors import SyncError, Unavailable
+from syncret.providers.errors import Denied, SyncError, Unavailable
 from tests.unit.daemon.engine.life import HOUR, PUSH, Life, X, manifest, secret, secret_ref, store, wanting
 
 KIND = GroupKind("generators.external-secrets.io", "GeneratorState")
@@ -374,3 +374,50 @@ async def test_a_bug_in_one_draw_leaves_no_other_draw_behind(clock: Clock, offic
         await life.wait(2)
         assert office.live == [1, 2]
         assert await records(life) == {1: "", 2: ""}
+
+
+def pushing_generated(**spec: Json) -> Document:
+    """A PushSecret that pushes what the generator makes, every hour."""
+    whole: Document = {
+        "secretStoreRefs": [{"name": "s"}],
+        "selector": {"generatorRef": {"kind": LEASE, "name": "g"}},
+        "data": [{"match": {"secretKey": "token", "remoteRef": {"remoteKey": "r"}}}],
+        **spec,
+    }
+    return manifest("PushSecret", "p", whole)
+
+
+async def test_what_a_store_refuses_is_given_back(life: Life, office: Office) -> None:
+    life.manager.errors = [Denied("not with this token")] * 9
+    await life.apply(store(refreshInterval=36000), pushing_generated())
+    await life.wait(GRACE)
+    assert (await life.ready(PUSH))[0] == "False"
+    assert office.cleanups
+    assert office.live == []
+
+
+async def test_what_a_store_may_have_got_is_kept_and_so_is_what_it_had(life: Life, office: Office) -> None:
+    await life.apply(store(), pushing_generated())
+    life.faults["push"] = "away"
+    await life.wait(3 * HOUR)
+    assert 1 in office.live  # it stands at the store
+    life.faults.clear()
+    await life.wait(HOUR)
+    assert (await life.ready(PUSH))[0] == "True"
+    await life.wait(HOUR + GRACE)
+    assert len(office.live) == 2  # the one that stands there, and the one before
+
+
+async def test_what_exists_at_the_store_is_not_cleaned_up_for_what_was_not_pushed(
+    life: Life, office: Office
+) -> None:
+    await life.apply(store(), pushing_generated(updatePolicy="IfNotExists"))
+    await life.wait(3 * HOUR + GRACE)
+    assert life.manager.values["r"] == "token-1"
+    assert office.live == [1]
+
+
+async def test_nothing_is_generated_for_a_store_that_does_not_exist(life: Life, office: Office) -> None:
+    await life.apply(pushing_generated())
+    assert (await life.ready(PUSH))[2].startswith('could not get SecretStore "s"')
+    assert office.cleanups == []
