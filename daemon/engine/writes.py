@@ -112,7 +112,7 @@ class WriteGate:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self._leave()  # the place was given in the moment of the cancellation
-            else:
+            elif turn in line:  # a place that came free in the same moment has passed it over already
                 line.remove(turn)
             raise
 
