@@ -11,8 +11,10 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, NullObserver, Run
+from syncret.daemon.homes.contract import Home, StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import admission_by
+from syncret.daemon.recorded_writes import RecordingWriter
 from syncret.providers.contract import Provider
 from syncret.providers.registry import Registry
 
@@ -41,6 +43,18 @@ class Witness(NullObserver):
         self.calls.clear()
 
 
+class SlowWriter(RecordingWriter):
+    """Writes to a home that takes so many seconds for each new object."""
+
+    def __init__(self, home: Home, seconds: float) -> None:
+        super().__init__(home)
+        self._seconds = seconds
+
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        await asyncio.sleep(self._seconds)
+        return await super().create(document, field_manager=field_manager)
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """A running engine, the cluster that it works on, and who watches it."""
@@ -57,13 +71,15 @@ async def bench(
     substitute: Callable[[ObjectRef, Provider[Any]], Provider[Any]] | None = None,
     settings: Settings | None = None,
     manifests: Iterable[Document] = (),
+    write_seconds: float = 0.0,
 ) -> AsyncIterator[Bench]:
-    """An engine on a cluster, in the running loop's time; with a bucket that holds nobody up."""
+    """An engine on a cluster, in the running loop's time; with a bucket that holds no call up."""
     clock, registry, witness = Clock(), Registry(), Witness()
     cluster = MemoryCluster(now=clock.now, admission=admission_by(registry))
     for manifest in manifests:
         await cluster.apply(manifest)
-    hooks = EngineOverrides(observer=witness, substitute=substitute)
+    writer = SlowWriter(cluster, write_seconds) if write_seconds else None
+    hooks = EngineOverrides(observer=witness, substitute=substitute, writer=writer)
     settings = settings or Settings(spread=spread, requests_per_second=1e6, burst=1_000_000)
     async with run_engine(cluster, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
         yield Bench(cluster, running, witness)

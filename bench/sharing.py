@@ -1,7 +1,8 @@
-"""Many objects on one key, due together: how many reads reach the provider."""
+"""Many objects on one key, or few, due together: how many reads reach the provider."""
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,11 @@ from syncret.daemon.engine.virtual_time import VirtualTimeLoop
 
 OBJECTS: Final = 100
 HOURS: Final = 24
+
+MANY: Final = 2000
+KEYS: Final = 200
+WRITE_SECONDS: Final = 2.0
+"""16 rounds of 128 objects, each of which takes so long to be written, are a pass of about half a minute."""
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
@@ -25,6 +31,14 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
         f"{HOURS}",
         f"{later} ({refreshed} refreshes)",
         later == HOURS and refreshed == OBJECTS * HOURS,
+    )
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        reads, seconds = runner.run(_slow_pass())
+    yield Figure(
+        f"{MANY} objects on {KEYS} keys, a pass of {seconds:.0f} s: reads",
+        f"{KEYS}",
+        f"{reads}",
+        reads == KEYS,
     )
 
 
@@ -44,6 +58,20 @@ async def _count() -> tuple[int, int, int]:
         await one.running.engine.wait_idle()
         refreshed = [run for run in one.witness.runs if run.ref.kind == "ExternalSecret"]
         return first, _reads(one.witness.calls), len(refreshed)
+
+
+async def _slow_pass() -> tuple[int, float]:
+    """Reads, and seconds, of the first pass over a home that writes slowly."""
+    keys = [f"key-{number}" for number in range(KEYS)]
+    objects = [external_secret(f"app-{number}", "one", keys[number % KEYS]) for number in range(MANY)]
+    async with bench(
+        manifests=[store("one", *keys), *objects],
+        substitute=lambda _, provider: replace(provider, batch_size=1),  # as Vault
+        write_seconds=WRITE_SECONDS,
+    ) as one:
+        begin = asyncio.get_running_loop().time()
+        await one.running.engine.wait_idle()
+        return _reads(one.witness.calls), asyncio.get_running_loop().time() - begin
 
 
 def _reads(calls: list[Call]) -> int:

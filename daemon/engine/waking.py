@@ -54,8 +54,10 @@ class Waker:
         self._listed: set[GroupKind] = set()
         self._started: set[GroupKind] = set()
         """Kinds whose objects are run: all that their runs look up is known."""
-        self._events_during_run: dict[ObjectRef, list[tuple[ObjectRef, str]]] = {}
-        """For each object that is being run, the versions that would wake it: they may be its own writes."""
+        self._events_during_run: dict[ObjectRef, list[tuple[ObjectRef, str, float]]] = {}
+        """For each object that is being run, the versions that would wake it, and when: they may be its own
+        writes.
+        """
         self._requested_at: dict[ObjectRef, float] = {}
         """When a run was last asked for by an event, until it begins."""
         self._lanes: dict[ObjectRef, Lanes] = {}
@@ -75,10 +77,12 @@ class Waker:
         """The stores and generators whose calls the object waits for."""
         return self._lanes.get(ref, ())
 
-    def wake(self, ref: ObjectRef, *, urgent: bool) -> None:
-        """Queue an object."""
-        self._requested_at[ref] = self._loop.time()
-        self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref))
+    def wake(self, ref: ObjectRef, *, urgent: bool, since: float | None = None) -> None:
+        """Queue an object; `since` is the time of what asks for it, if that is not now."""
+        if since is None:
+            since = self._loop.time()
+        self._requested_at[ref] = max(since, self._requested_at.get(ref, since))
+        self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref), since=since)
 
     def wake_all(self) -> None:
         """Queue every object."""
@@ -96,8 +100,9 @@ class Waker:
 
     def run_ends(self, ref: ObjectRef) -> None:
         """What came during the run and was none of its own writes wakes the object again."""
-        if self._events_during_run.pop(ref):
-            self.wake(ref, urgent=True)
+        during = self._events_during_run.pop(ref)
+        if during:
+            self.wake(ref, urgent=True, since=max(since for _, _, since in during))
 
     def is_decided(self, ref: ObjectRef) -> None:
         """The object has been run to a decision: it counts for the first pass."""
@@ -130,7 +135,7 @@ class Waker:
         """The event of a write may come before its answer: it is no reason to run the writer again."""
         during = None if writer is None else self._events_during_run.get(writer)
         if during:
-            during[:] = [each for each in during if each != (stored.ref, stored.resource_version)]
+            during[:] = [each for each in during if each[:2] != (stored.ref, stored.resource_version)]
 
     # -------------------------------------------------------------------------------------------- changes
     def on_event(self, event: WatchEvent) -> None:
@@ -163,7 +168,8 @@ class Waker:
             self._notify(ref, ref, version, urgent=True)
         dependents = self._inventory.dependents(ref, on)
         is_herd = len(dependents) > MAX_URGENT_DEPENDENTS
-        steps = self._notify_each(dependents, (ref, writer), ref, version, urgent=not is_herd)
+        now = self._loop.time()
+        steps = self._notify_each(dependents, (ref, writer), ref, version, urgent=not is_herd, since=now)
         if is_herd:
             self._later(steps)
         else:
@@ -177,10 +183,11 @@ class Waker:
         version: str,
         *,
         urgent: bool,
+        since: float,
     ) -> Iterator[None]:
         for listener in listeners:
             if listener not in but:
-                self._notify(listener, ref, version, urgent=urgent)
+                self._notify(listener, ref, version, urgent=urgent, since=since)
             yield
 
     def _later(self, steps: Iterator[None]) -> None:
@@ -215,14 +222,12 @@ class Waker:
         if not ready and self._started:
             return
         self._started |= ready
-        self._later(
-            self._first_wakes(
-                tuple(self._lanes), ready, complete=len(self._started) == len(self._reconcilers)
-            )
-        )
+        complete = len(self._started) == len(self._reconcilers)
+        now = self._loop.time()
+        self._later(self._first_wakes(tuple(self._lanes), ready, complete=complete, since=now))
 
     def _first_wakes(
-        self, refs: Iterable[ObjectRef], kinds: Container[tuple[str, str]], *, complete: bool
+        self, refs: Iterable[ObjectRef], kinds: Container[tuple[str, str]], *, complete: bool, since: float
     ) -> Iterator[None]:
         """Wake objects of these kinds for the first time.
 
@@ -233,19 +238,21 @@ class Waker:
             if ref[:2] in kinds:
                 self._first.add(ref)
                 if self._inventory.dependents(ref):
-                    self.wake(ref, urgent=True)
+                    self.wake(ref, urgent=True, since=since)
                 else:
                     alone.append(ref)
             yield
         for ref in alone:
-            self.wake(ref, urgent=False)
+            self.wake(ref, urgent=False, since=since)
             yield
         if complete:
             self._observer.listed(len(self._first))
             self.synced.set()
             self._complete_first_pass()
 
-    def _notify(self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool) -> None:
+    def _notify(
+        self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool, since: float | None = None
+    ) -> None:
         """Run the listener for a version of `ref`; if it is running now, once that has ended.
 
         An event during a run may be the echo of the run's own write, whose answer is still on the way.
@@ -254,9 +261,9 @@ class Waker:
             return  # its first run is still to come
         during = self._events_during_run.get(listener)
         if during is None:
-            self.wake(listener, urgent=urgent)
+            self.wake(listener, urgent=urgent, since=since)
         else:
-            during.append((ref, version))
+            during.append((ref, version, self._loop.time() if since is None else since))
 
     def _complete_first_pass(self) -> None:
         if self.synced.is_set() and not self._first:

@@ -94,9 +94,13 @@ class WorkQueue:
         self._runs = 0
         self._waited = 0.0
 
-    def add(self, ref: ObjectRef, *, urgent: bool = False, lanes: Lanes = ()) -> None:
-        """Run it as soon as may be; if it is running, once more afterwards."""
-        self._make_ready(ref, self._loop.time(), urgent=urgent, lanes=lanes or _NO_STORE)
+    def add(
+        self, ref: ObjectRef, *, urgent: bool = False, lanes: Lanes = (), since: float | None = None
+    ) -> None:
+        """Run it as soon as may be; if it is running, once more afterwards. It is due since then, or now."""
+        if since is None:
+            since = self._loop.time()
+        self._make_ready(ref, since, urgent=urgent, lanes=lanes or _NO_STORE)
 
     def add_at(self, ref: ObjectRef, due: float, *, lanes: Lanes = ()) -> None:
         """Run it at this moment of the wall clock, or at an earlier one already asked for."""

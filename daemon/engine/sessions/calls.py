@@ -17,6 +17,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
 from syncret.daemon.engine.queue.current_run import waiting_for
+from syncret.daemon.engine.sessions.answers import KeptAnswers
 from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner
 from syncret.providers.contract import Render
@@ -86,6 +87,7 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     render: Render
     issue: Issue = no_issuer
     faults: Faults | None = None
+    answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore
     """Called with the store, or generator, that answered a call, whatever it said."""
 

@@ -13,6 +13,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults, NullObserver, Observer
 from syncret.daemon.engine.queue.workqueue import WorkQueue
+from syncret.daemon.engine.sessions.answers import KeptAnswers
 from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, StoreState
 from syncret.daemon.engine.sessions.credentials import ABSENT, StoreCredentials
 from syncret.daemon.engine.sessions.generator_calls import GeneratorCalls
@@ -56,6 +57,9 @@ class SessionPool:
         self._settings = settings
         self._substitute = substitute
         self._tasks = TaskOwner()
+        self.answers = KeptAnswers(_no_request if queue is None else queue.oldest_request)
+        if queue is not None:
+            queue.on_progress(self.answers.trim)
         self._around = CallEnvironment(
             settings=settings,
             observer=observer or NullObserver(),
@@ -63,6 +67,7 @@ class SessionPool:
             tasks=self._tasks,
             render=requests(clock.now),
             faults=faults,
+            answers=self.answers,
             answered=lambda store: queue.answered(str(store)) if queue is not None else None,
         )
         self._plans: dict[ObjectRef, tuple[str, StoreConfig | SyncError]] = {}
@@ -194,3 +199,9 @@ class SessionPool:
     def __repr__(self) -> str:
         open_ = sum(channel.open for channel in self._channels.values())
         return f"<Sessions stores={len(self._plans)} channels={len(self._channels)} open={open_}>"
+
+
+def _no_request(store: str) -> float:
+    """Without a queue no object waits."""
+    del store
+    return inf

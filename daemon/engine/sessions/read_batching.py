@@ -1,17 +1,17 @@
 """Joins reads of the same key that are wanted at the same time, and gathers different keys into batches.
 
-Two thousand objects that are due together do not all run together. Whoever runs later takes the answer of a
-call that began after it was due. Answers are kept for a few seconds for that alone: nobody gets one that is
-older than its own wish.
+No object gets an answer that is older than its own request: neither a kept one, nor that of a call which had
+begun before. It waits for the end of such a call, and reads again together with all that came meanwhile.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from syncret.daemon.engine.queue.current_run import current_run
+from syncret.daemon.engine.sessions.answers import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import TaskOwner, join
 from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import SyncError
@@ -19,49 +19,46 @@ from syncret.providers.errors import SyncError
 Payloads: TypeAlias = Mapping[RemoteKey, object]
 """By key: what the provider gave, or its SyncError; a key that does not exist is absent."""
 
-Fetch: TypeAlias = Callable[[Sequence[RemoteKey], str], Awaitable[Payloads]]
-"""Fetches keys, on behalf of a namespace."""
-
-
-ANSWER_LIFETIME: Final = 10.0
-"""Seconds for which an answer waits for those who were due before it."""
-
+Fetch: TypeAlias = Callable[[Sequence[RemoteKey], str, Callable[[], None]], Awaitable[Payloads]]
+"""Fetches keys, on behalf of a namespace, and calls the function whenever a request is about to be sent."""
 
 MAX_BATCH_WAIT: Final = 0.25
 """Seconds for which a batch that is not full waits at most while other calls are under way."""
 
 
-class _Answer(NamedTuple):
-    """What a call gave for one key: nothing where there is no such key."""
-
-    begin: float
-    payload: object | None
-
-
 class _Batch:
     """Keys of one call; open for more until the window closes or it is full."""
 
-    __slots__ = ("full", "keys", "namespace", "task")
+    __slots__ = ("begin", "full", "keys", "namespace", "task")
 
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace
+        self.begin = inf
+        """When the last request was sent."""
         self.keys: list[RemoteKey] = []
         self.full = asyncio.Event()
         self.task: asyncio.Task[Payloads]
 
+    def begins(self) -> None:
+        """A request is sent now."""
+        self.begin = asyncio.get_running_loop().time()
+
 
 class ReadBatcher:
-    """The reads of one client that are under way, and what was read while somebody waited for a turn."""
+    """The reads of one client that are under way, and what it has read that other objects may use."""
 
-    def __init__(self, fetch: Fetch, *, size: int, window: float, tasks: TaskOwner, name: str) -> None:
+    def __init__(
+        self, fetch: Fetch, *, size: int, window: float, tasks: TaskOwner, store: str, kept: KeptAnswers
+    ) -> None:
         self._fetch = fetch
+        self._store = store
+        self._kept = kept
+        self._client = kept.new_client()
         self._size = max(1, size)
         self._window = window
         self._tasks = tasks
-        self._name = name
         self._open: _Batch | None = None
         self._under_way: dict[RemoteKey, _Batch] = {}
-        self._answers: dict[RemoteKey, _Answer] = {}
         self._calling = 0
 
     async def get(
@@ -72,20 +69,19 @@ class ReadBatcher:
         found: dict[RemoteKey, object] = {}
         shared = 0
         run = current_run.get()
-        since = inf if run is None else run.since
-        for key in dict.fromkeys(keys):
-            answer = self._answers.get(key)
-            if answer is not None and answer.begin > since:
+        since = None if run is None else run.since
+        # What must wait for the end of an older call comes last: the others need not wait with it.
+        for key in sorted(dict.fromkeys(keys), key=lambda key: self._older_call(key, since) is not None):
+            while (older := self._older_call(key, since)) is not None:
+                await asyncio.wait([older])
+            answer = None if since is None else self._kept.get(self._store, self._client, key, since)
+            if answer is None:
+                shared += key in self._under_way
+                batches[key] = self._under_way.get(key) or self._join_batch(key, namespace)
+            else:
                 shared += 1
                 if answer.payload is not None:
                     found[key] = answer.payload
-                continue
-            batch = self._under_way.get(key)
-            if batch is None:
-                batch = self._join_batch(key, namespace)
-            else:
-                shared += 1
-            batches[key] = batch
         if shared:
             on_shared(shared)
         for key, batch in batches.items():
@@ -98,11 +94,16 @@ class ReadBatcher:
                 found[key] = payloads[key]
         return found
 
+    def _older_call(self, key: RemoteKey, since: float | None) -> "asyncio.Task[Payloads] | None":
+        """The read of the key that is under way, if it began before the request."""
+        batch = self._under_way.get(key)
+        return None if batch is None or since is None or batch.begin >= since else batch.task
+
     def _join_batch(self, key: RemoteKey, namespace: str) -> _Batch:
         batch = self._open
         if batch is None:
             batch = self._open = _Batch(namespace)
-            batch.task = self._tasks.start(self._run(batch), name=f"read {self._name}")
+            batch.task = self._tasks.start(self._run(batch), name=f"read {self._store}")
         batch.keys.append(key)
         self._under_way[key] = batch
         if len(batch.keys) >= self._size:
@@ -116,13 +117,13 @@ class ReadBatcher:
             await self._wait_for_batch(batch)
             if self._open is batch:
                 self._open = None
-            begin = asyncio.get_running_loop().time()
             self._calling += 1
             try:
-                payloads = await self._fetch(tuple(batch.keys), batch.namespace)
+                payloads = await self._fetch(tuple(batch.keys), batch.namespace, batch.begins)
             finally:
                 self._calling -= 1
-            self._keep({key: _Answer(begin, payloads.get(key)) for key in batch.keys})
+            answers = {key: payloads.get(key) for key in batch.keys}
+            self._kept.keep(self._store, self._client, batch.begin, answers)
             return payloads
         finally:
             for key in batch.keys:
@@ -143,16 +144,6 @@ class ReadBatcher:
                 async with asyncio.timeout(self._window):
                     await batch.full.wait()
             more = (busy or self._calling > 0) and loop.time() < latest
-
-    def _keep(self, answers: Mapping[RemoteKey, _Answer]) -> None:
-        self._answers |= answers
-
-        def drop() -> None:
-            for key, answer in answers.items():
-                if self._answers.get(key) is answer:
-                    del self._answers[key]
-
-        asyncio.get_running_loop().call_later(ANSWER_LIFETIME, drop)
 
     def __repr__(self) -> str:
         return f"<Reads under_way={len(self._under_way)} size={self._size}>"

@@ -58,7 +58,8 @@ class Connection:
             size=batch_size,
             window=calls.around.settings.batch_window,
             tasks=self._tasks,
-            name=self._name,
+            store=self._name,
+            kept=calls.around.answers,
         )
 
     def reader(self, client: Client) -> Reader:
@@ -89,11 +90,15 @@ class Connection:
         finally:
             del self._searches[query]
 
-    async def _fetch(self, keys: Sequence[RemoteKey], namespace: str) -> Payloads:
+    async def _fetch(self, keys: Sequence[RemoteKey], namespace: str, begins: Callable[[], None]) -> Payloads:
         async with self.client as client:
             reader = self.reader(client)
-            request = CallRequest("read", tuple(keys), namespace)
-            return await self._calls.call(request, lambda: reader.fetch(keys))
+
+            async def send() -> Payloads:
+                begins()
+                return await reader.fetch(keys)
+
+            return await self._calls.call(CallRequest("read", tuple(keys), namespace), send)
 
 
 class StoreClient:

@@ -3,11 +3,13 @@ import itertools
 import random
 import tracemalloc
 from collections import Counter
+from math import inf
 
 import pytest
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.queue.delay_queue import POP_AT_ONCE
 from syncret.daemon.engine.queue.workqueue import QueueClosed, WorkQueue
 from tests.unit.daemon.engine.support import START, ref
 
@@ -189,6 +191,25 @@ async def test_a_jump_ahead_makes_due_what_is_due_now() -> None:
     assert loop.time() < 1
 
 
+@pytest.mark.parametrize("seconds", [3600, -3600])
+async def test_a_jump_changes_not_since_when_items_are_due(seconds: float) -> None:
+    """Or an answer that was read before an object was due could count as read after that."""
+    loop = asyncio.get_running_loop()
+    offset = START
+    clock = Clock(wall=lambda: offset + loop.time())
+    queue = WorkQueue(clock)
+    queue.add_at(ref("due before"), START + 10)
+    queue.add_at(ref("due by the jump"), START + 1000)
+    await asyncio.sleep(20)
+    offset += seconds
+    clock.anchor()
+    await asyncio.sleep(10)
+    before = await queue.get()
+    assert (before.ref.name, before.since, before.waited) == ("due before", 10, 20)
+    by_the_jump = await queue.get()
+    assert (by_the_jump.since, by_the_jump.waited) == ((20, 10) if seconds > 0 else (4600, 0))
+
+
 async def test_a_jump_back_does_not_run_early() -> None:
     loop = asyncio.get_running_loop()
     offset = START
@@ -199,6 +220,46 @@ async def test_a_jump_back_does_not_run_early() -> None:
     clock.anchor()
     await queue.get()
     assert loop.time() == 3660
+
+
+async def test_the_oldest_request_of_a_store_is_that_of_any_item_that_is_due_or_runs(
+    queue: WorkQueue,
+) -> None:
+    heard: list[object] = []
+    queue.on_progress(heard.append)
+    for seconds, name in enumerate("abc", start=1):
+        queue.add_at(ref(name), START + seconds, lanes=("s", "t"))
+    assert queue.oldest_request("s") == inf
+    await asyncio.sleep(10)
+    assert queue.oldest_request("s") == 1
+    first = await queue.get()
+    assert (queue.oldest_request("s"), queue.oldest_request("t")) == (1, 1)
+    assert heard == []
+    queue.done(first.ref)
+    assert queue.oldest_request("s") == 2
+    assert heard == [("s", "t")]
+    queue.add(ref("b"), urgent=True, lanes=("u",))
+    assert (queue.oldest_request("s"), queue.oldest_request("u")) == (3, 2)
+    assert heard[1:] == [("s", "t")]
+    for _ in range(2):
+        queue.done((await queue.get()).ref)
+    assert queue.oldest_request("s") == inf
+
+
+async def test_what_is_due_but_not_ready_yet_counts_as_a_request_too(clock: Clock) -> None:
+    queue = WorkQueue(clock)
+    heard: list[object] = []
+    queue.on_progress(heard.append)
+    for number in range(POP_AT_ONCE + 1):
+        queue.add_at(ref(f"x{number:04}"), START - 1 + number / 1e6, lanes=("s",))
+    queue.add_at(ref("later"), START + 1000, lanes=("t",))
+    first = await queue.get()
+    queue.done(first.ref)
+    assert queue.stats().scheduled == 2
+    assert queue.oldest_request("t") == pytest.approx(-1 + POP_AT_ONCE / 1e6)
+    await asyncio.sleep(0.1)
+    assert queue.oldest_request("t") == inf
+    assert heard == [("s",), None]
 
 
 async def test_statistics(queue: WorkQueue) -> None:

@@ -1,6 +1,7 @@
 """Engine and sessions together: what many objects of few stores cost in provider calls and in time."""
 
 import asyncio
+import random
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 
@@ -11,17 +12,23 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine, work_queue
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.queue.current_run import CurrentRun, current_run
-from syncret.daemon.engine.queue.workqueue import WorkQueue
+from syncret.daemon.engine.queue.current_run import current_run
 from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.engine.sessions.pool import SessionPool
-from syncret.daemon.engine.sessions.read_batching import ANSWER_LIFETIME
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import RemoteRef
+from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.errors import SyncError
-from tests.unit.daemon.engine.support import GROUP, Manager, OneProvider, manifest, ref, settings, store
+from tests.unit.daemon.engine.support import (
+    GROUP,
+    Manager,
+    OneProvider,
+    manifest,
+    ref,
+    settings,
+    store,
+)
 
 
 class Reading:
@@ -29,11 +36,18 @@ class Reading:
 
     def __init__(self, inventory: Inventory, sessions: SessionPool, clock: Clock, period: float) -> None:
         self.period = period
+        self.sessions = sessions
+        self.pause = 0.0
+        self.values: dict[str, list[str]] = {}
+        self.ages: list[float] = []
+        """By how much each answer was younger than the request, where values are times."""
         self.group_kind = GroupKind(GROUP, "ExternalSecret")
         self.late: dict[str, list[float]] = {}
         self._inventory = inventory
         self._sessions = sessions
         self._clock = clock
+
+    engine: Engine
 
     def reads(self, kind: GroupKind) -> bool:
         return kind == self.group_kind
@@ -50,9 +64,26 @@ class Reading:
         sessions = [self._sessions.session(store(name), "default") for name in spec["store"].split("+")]
         reads = await asyncio.gather(*(session.read([RemoteRef(spec["key"])]) for session in sessions))
         failed = [answer for read in reads for answer in read.values() if isinstance(answer, SyncError)]
+        run = current_run.get()
+        assert run is not None
+        found = (answer for read in reads for answer in read.values() if isinstance(answer, SecretBytes))
+        for value in (answer.raw.decode() for answer in found):
+            self.values.setdefault(ref.name, []).append(value)
+            if value.replace(".", "").isdecimal():
+                self.ages.append(float(value) - run.since)
+        await asyncio.sleep(self.pause)
         now = self._clock.now()
         self.late.setdefault(spec["store"], []).append(now % self.period)
         return Outcome(now - now % self.period + self.period, failed[0] if failed else None)
+
+
+class Timed(Manager):
+    """Its values are the times at which it read them."""
+
+    async def call(self) -> None:
+        now = asyncio.get_running_loop().time()
+        await super().call()
+        self.values = dict.fromkeys(self.values, str(now))
 
 
 @asynccontextmanager
@@ -63,6 +94,7 @@ async def running(
     *,
     batch_size: int = 1,
     period: float = 60.0,
+    pause: float = 0.0,
     **changes: Json,
 ) -> AsyncGenerator[Reading, None]:
     """The engine over objects that each read a key (of several stores: "a+b")."""
@@ -71,8 +103,7 @@ async def running(
         await home.create(manifest("ExternalSecret", f"x{number}", spec={"store": name, "key": key}))
     providers = {name: manager.provider(batch_size=batch_size) for name, manager in managers.items()}
     registry = OneProvider(next(iter(providers.values())))
-    window = 0.002 if batch_size > 1 else 0.0
-    knobs = settings(call_timeout=30.0, drain_timeout=0.0, batch_window=window, **changes)
+    knobs = settings(call_timeout=30.0, drain_timeout=0.0, batch_window=0.002, **changes)
     inventory = Inventory()
     queue = work_queue(clock, knobs)
     async with SessionPool(
@@ -80,6 +111,7 @@ async def running(
     ) as sessions:
         reading = Reading(inventory, sessions, clock, period)
         engine = Engine(home, [reading], inventory=inventory, queue=queue, settings=knobs)
+        reading.pause, reading.engine = pause, engine
         async with asyncio.TaskGroup() as group:
             group.create_task(engine.run())
             await engine.synced.wait()
@@ -113,34 +145,70 @@ async def test_more_objects_than_can_run_at_once_are_one_read_a_key(
         assert sorted(key for keys in manager.fetches for key in keys) == sorted(manager.values)
 
 
-async def test_an_answer_serves_nobody_who_came_after_its_call_began(clock: Clock) -> None:
-    manager = Manager({"k": "v"})
-    manager.delay = 0.01
-    queue = WorkQueue(clock)
-    queue.add(ref("x"))
-    await queue.get()
-    async with SessionPool(
-        OneProvider(manager.provider()), MemoryCluster(now=clock.now), settings(), clock=clock
-    ) as sessions:
-        session = sessions.session(store("s"), "default")
+async def test_a_slow_pass_reads_each_key_once(clock: Clock) -> None:
+    """2,000 objects on 200 keys; 16 rounds of 128 that take two seconds each."""
+    manager = Manager({f"k{number}": "v" for number in range(200)})
+    manager.open_delay = manager.delay = 0.01
+    objects = [("s", f"k{number % 200}") for number in range(2000)]
+    async with running({"s": manager}, clock, objects, pause=2.0, period=600.0) as reading:
+        await asyncio.sleep(20)
+        assert len(reading.late["s"]) < 2000
+        assert len(reading.sessions.answers) == 200
+        await asyncio.sleep(20)
+        assert len(reading.late["s"]) == 2000
+        assert len(manager.fetches) == 200
+        assert len(manager.opened) == 1
+        assert len(reading.sessions.answers) == reading.sessions.answers.size == 0, "a session is no cache"
+        await asyncio.sleep(600)
+        assert len(manager.fetches) == 400
 
-        async def read(due: float) -> None:
-            current_run.set(CurrentRun(queue, ref("x"), due))
-            await session.read([RemoteRef("k")])
 
-        loop = asyncio.get_running_loop()
-        await asyncio.sleep(1)
-        before = loop.time()
-        await asyncio.sleep(1)
-        await asyncio.create_task(read(before))
-        after = loop.time()
-        await asyncio.create_task(read(before))
-        assert len(manager.fetches) == 1, "it was due before the call"
-        await asyncio.create_task(read(after))
+async def test_a_refresh_during_a_pass_reads_anew(clock: Clock) -> None:
+    manager = Manager({"k": "old"})
+    manager.open_delay = manager.delay = 0.01
+    async with running({"s": manager}, clock, [("s", "k")] * 100, pause=2.0, store_workers=10) as reading:
+        await asyncio.sleep(5)
+        manager.values["k"] = "new"
+        for number in (3, 99):  # one has been run, the other waits for its turn
+            assert reading.engine.refresh(ref(f"x{number}"))
+        await asyncio.sleep(40)
         assert len(manager.fetches) == 2
-        await asyncio.sleep(ANSWER_LIFETIME + 1)
-        await asyncio.create_task(read(before))
-        assert len(manager.fetches) == 3, "a session is no cache"
+        assert reading.values["x3"] == ["old", "new"]
+        assert reading.values["x99"] == ["new"]
+        assert reading.values["x98"] == ["new"], "it was due before either of the calls, and takes the newer"
+        assert reading.values["x4"] == ["old"]
+        assert not len(reading.sessions.answers)
+
+
+@pytest.mark.parametrize(
+    ("limit", "share"),
+    [
+        pytest.param(0, 1.0, id="no memory"),
+        pytest.param(3_000, 0.7, id="little memory"),
+        pytest.param(10_000_000, 0.4, id="enough memory"),
+    ],
+)
+async def test_no_object_gets_an_answer_older_than_its_request(
+    clock: Clock, limit: int, share: float
+) -> None:
+    """Values are the times of their reading; objects are due by time, and some are asked for in between."""
+    loop = asyncio.get_running_loop()
+    keys = [f"k{number}" for number in range(20)]
+    manager = Timed(dict.fromkeys(keys, ""))
+    manager.delay = 0.3
+    chance = random.Random(limit)  # noqa: S311  # a repeatable order
+    objects = [("s", chance.choice(keys)) for _ in range(200)]
+    async with running({"s": manager}, clock, objects, pause=1.0, period=20.0, store_workers=8) as reading:
+        reading.sessions.answers.limit = limit
+        for _ in range(300):
+            await asyncio.sleep(chance.random())
+            reading.engine.refresh(ref(f"x{chance.randrange(200)}"))
+            assert reading.sessions.answers.size <= limit
+        await asyncio.sleep(100)
+    assert loop.time() > 200
+    assert len(reading.ages) > 1500
+    assert min(reading.ages) >= 0
+    assert len(manager.fetches) < len(reading.ages) * share
 
 
 async def test_one_store_that_hangs_leaves_the_other_nine_on_time(clock: Clock) -> None:
