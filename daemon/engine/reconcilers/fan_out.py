@@ -1,23 +1,27 @@
 """ClusterExternalSecret and ClusterPushSecret: one child in every namespace that is chosen."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from syncret.config.durations import DurationError, parse_duration
-from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef, member
+from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
 from syncret.config.resources.base import GROUP
-from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
-from syncret.daemon.core.conditions import stamp
+from syncret.config.resources.kinds import NAMESPACE
 from syncret.daemon.core.plan import fan_out
-from syncret.daemon.core.plan.fan_out import FanOutKind
-from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
-from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
-from syncret.daemon.engine.reconcilers.context import Failure, ReconcilerContext, is_looked_up
-from syncret.daemon.engine.writes import Writes, delete_if_there
-from syncret.daemon.homes.contract import Conflict, HomeError, StoredObject
-from syncret.providers.errors import SyncError
+from syncret.daemon.core.plan.fan_out import (
+    AddFinalizer,
+    Child,
+    ChildPlan,
+    CleanUp,
+    Conclude,
+    FanOutKind,
+    Provision,
+)
+from syncret.daemon.engine.reconciler import ANY, Dependency, Failure, On, Outcome
+from syncret.daemon.engine.reconcilers.apply import apply, drop_finalizer, ensure_finalizer, publish
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
+from syncret.daemon.engine.writes import Writes
+from syncret.daemon.homes.contract import Conflict, Forbidden, HomeError, StoredObject
 
 
 class _Head(msgspec.Struct):
@@ -34,7 +38,7 @@ class FanOutReconciler:
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Every namespace, and every child of that name."""
-        yield Dependency(ObjectRef("", "Namespace", "", ANY), On.EXISTENCE | On.SPEC)
+        yield Dependency(NAMESPACE.ref("", ANY), On.EXISTENCE | On.SPEC)
         child = ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
         yield Dependency(child, On.EXISTENCE | On.SPEC)
 
@@ -43,153 +47,107 @@ class FanOutReconciler:
         return is_looked_up(kind)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
-        """Make, mend and delete children, and report in which namespaces there is one."""
-        return await _Run(self._context, self._fan, writes).reconcile(ref)
-
-
-class _Run:
-    """One run of one resource."""
-
-    def __init__(self, context: ReconcilerContext, fan: FanOutKind, writes: Writes) -> None:
-        self._context = context
-        self._fan = fan
-        self._writes = writes
-
-    async def reconcile(self, ref: ObjectRef) -> Outcome:
-        """Make, mend and delete children, and tell in which namespaces there is one."""
+        """Make, update and delete children, and report in which namespaces there is one."""
         stored = self._context.inventory.get(ref)
         if stored is None:
             self._context.memory.forget(ref)
             return Outcome()
-        resource = stored.document
-        if resource["metadata"].get("deletionTimestamp"):
-            return await self._clean_up(stored, resource)
-        if self._fan.finalizer:
-            stored = await ensure_finalizer(self._writes, stored, self._fan.finalizer)
-            resource = stored.document
-        return await self._provision(stored, resource)
+        return await _Run(self._context, self._fan, writes, stored).reconcile()
 
-    async def _clean_up(self, stored: StoredObject, resource: Document) -> Outcome:
-        if self._fan.finalizer:
-            status = member(resource, "status")
-            name = status.get(self._fan.name_field) or fan_out.child_name(self._fan, resource)
-            for namespace in fan_out.namespaces_with_child(status):
-                await self._delete(resource, namespace, name)
-                await self._release(resource, namespace)
-            await drop_finalizer(self._writes, stored, self._fan.finalizer)
-        return Outcome()
 
-    async def _provision(self, stored: StoredObject, resource: Document) -> Outcome:
-        status = member(resource, "status")
-        name, former = fan_out.child_name(self._fan, resource), status.get(self._fan.name_field)
-        try:
-            chosen = self._chosen(stored)
-        except SyncError as error:
-            return await self._failed(stored, resource, error)
-        for namespace in fan_out.namespaces_with_child(status):
-            if former and former != name:
-                await self._delete(resource, namespace, former)
-            if namespace not in chosen:
-                await self._delete(resource, namespace, name)
-                await self._release(resource, namespace)
-        provisioned: list[str] = []
-        failed: dict[str, str] = {}
-        for namespace in chosen:
-            reason = await self._ensure_child(resource, namespace, name)
-            if reason:
-                failed[namespace] = reason
-            else:
-                provisioned.append(namespace)
-        await self._report(stored, fan_out.status_after(self._fan, resource, provisioned, failed))
-        self._remember(stored.ref, failed)
-        interval = self._interval(resource)
-        return Outcome(self._context.clock.now() + interval if interval > 0 else None)
+class _Run:
+    """One run of one version of a resource. What a namespace or a child refuses stops no other."""
 
-    def _chosen(self, stored: StoredObject) -> list[str]:
-        """The namespaces that are wanted, but for those that are going away: nothing can be made there."""
-        if self._fan is fan_out.EXTERNAL:
-            wanted = stored.as_type(ClusterExternalSecret).spec
-            first = [wanted.namespace_selector] if wanted.namespace_selector else []
-            names, selectors = wanted.namespaces, [*first, *wanted.namespace_selectors]
-        else:
-            names, selectors = (), list(stored.as_type(ClusterPushSecret).spec.namespace_selectors)
-        chosen = fan_out.chosen(names, selectors, self._context.inventory.namespaces)
-        return [namespace for namespace in chosen if not self._is_leaving(namespace)]
+    def __init__(
+        self, context: ReconcilerContext, fan: FanOutKind, writes: Writes, stored: StoredObject
+    ) -> None:
+        self._context = context
+        self._fan = fan
+        self._writes = writes
+        self._stored = stored
+        self._resource = stored.document
+        self._now = context.clock.now()
+        self._failed: dict[str, str] = {}
+        self._leaving: set[str] = set()
+        self._left = ""
+        """The former name of a child that could not be deleted."""
+        self._failure: HomeError | None = None
+        self._conflict: Conflict | None = None
+
+    async def reconcile(self) -> Outcome:
+        """Bring all children and the status in line with the spec."""
+        match fan_out.next_step(self._fan, self._resource, self._context.inventory.namespaces):
+            case AddFinalizer():
+                stored = await ensure_finalizer(self._writes, self._stored, self._fan.finalizer)
+                return await _Run(self._context, self._fan, self._writes, stored).reconcile()
+            case CleanUp(children):
+                return await self._clean_up(children)
+            case Conclude(error):
+                status = fan_out.status_on_selector_error(self._fan, self._resource, error, self._now)
+                return await self._publish(status, {"unknown": str(error)}, error)
+            case Provision(namespaces):
+                return await self._provision(namespaces)
+
+    async def _clean_up(self, children: Iterable[Child]) -> Outcome:
+        await self._carry_out(children)
+        if self._failure is None:
+            await drop_finalizer(self._writes, self._stored, self._fan.finalizer)
+        return await self._publish(None, self._failed, self._failure)
+
+    async def _provision(self, namespaces: Iterable[str]) -> Outcome:
+        chosen = [each for each in namespaces if not self._is_leaving(each)]
+        await self._carry_out(fan_out.children(self._fan, self._resource, chosen))
+        provisioned = [each for each in chosen if each not in self._failed.keys() | self._leaving]
+        status = fan_out.status_after(self._fan, self._resource, provisioned, self._failed, left=self._left)
+        return await self._publish(status, self._failed, self._failure)
+
+    async def _publish(
+        self, status: Document | None, failed: Mapping[str, str], failure: Failure | None
+    ) -> Outcome:
+        report = fan_out.report(self._resource, status, failed, failure, self._now)
+        return await publish(self._context, self._writes, self._stored, report)
 
     def _is_leaving(self, namespace: str) -> bool:
-        stored = self._context.inventory.get(ObjectRef("", "Namespace", "", namespace))
+        stored = self._context.inventory.get(NAMESPACE.ref("", namespace))
         return stored is not None and bool(stored.as_type(_Head).metadata.deletion_timestamp)
 
-    def _interval(self, resource: Document) -> float:
-        """How often all is looked at without a change; a malformed one was warned of, and is none."""
-        try:
-            return parse_duration(member(resource, "spec").get("refreshTime") or "0s")
-        except DurationError:
-            return 0.0
+    async def _carry_out(self, children: Iterable[Child]) -> None:
+        """Write what differs. Raises Conflict at the end, if one changed meanwhile: then it is read again."""
+        for child in children:
+            try:
+                await self._bring(child)
+            except Conflict as conflict:
+                self._conflict = conflict
+        if self._conflict is not None:
+            raise self._conflict
 
-    async def _ensure_child(self, resource: Document, namespace: str, name: str) -> str:
-        """The child as it should be; the reason why it is not, where it is not."""
-        observed = await self._writes.get(ObjectRef(GROUP, self._fan.child, namespace, name))
-        current = observed.document if observed is not None else None
-        if current is not None and not fan_out.owned(self._fan, resource, current):
-            return self._fan.name_taken
-        desired = fan_out.desired_child(self._fan, resource, namespace, current)
-        try:
-            await self._hold(resource, namespace)
-            if current is None:
-                await self._writes.create(desired)
-            elif desired != current:
-                await self._writes.update(desired)
-        except Conflict:
-            raise
-        except HomeError as error:
-            return str(error)
-        return ""
+    async def _bring(self, child: Child) -> None:
+        """Decide on what the inventory has; what is to be written is decided on what is there now."""
+        ref = ObjectRef(GROUP, self._fan.child, child.namespace, child.name)
+        namespace = NAMESPACE.ref("", child.namespace)
+        marks = bool(self._fan.namespace_finalizer) and self._writes.may_mark(namespace)
+        known = self._context.inventory.get
+        plan = self._decide(child, known(ref), known(namespace) if marks else None)
+        if plan.actions or plan.reason:
+            found = await self._writes.get(ref)
+            plan = self._decide(child, found, await self._writes.get(namespace) if marks else None)
+        refused = await apply(self._context, self._writes, self._stored.ref, plan.actions)
+        if refused is None:
+            if plan.reason:
+                self._failed[child.namespace] = plan.reason
+        elif isinstance(refused.error, Forbidden):
+            self._leaving.add(child.namespace)  # the namespace is being deleted, and with it all in it
+        else:
+            self._failed[child.namespace] = str(refused.error)
+            self._failure = self._failure or refused.error
+            if child.name != fan_out.child_name(self._fan, self._resource):
+                self._left = child.name
 
-    async def _hold(self, resource: Document, namespace: str) -> None:
-        """Keep the namespace from going before the child has been cleaned up after."""
-        stored = await self._namespace(namespace)
-        if stored is not None:
-            await ensure_finalizer(
-                self._writes, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
-            )
+    def _decide(
+        self, child: Child, observed: StoredObject | None, namespace: StoredObject | None
+    ) -> ChildPlan:
+        return fan_out.decide(self._fan, self._resource, child, _document(observed), _document(namespace))
 
-    async def _release(self, resource: Document, namespace: str) -> None:
-        stored = await self._namespace(namespace)
-        if stored is not None:
-            await drop_finalizer(
-                self._writes, stored, self._fan.namespace_finalizer + resource["metadata"]["name"]
-            )
 
-    async def _namespace(self, name: str) -> StoredObject | None:
-        """The namespace, where this resource marks namespaces at all."""
-        ref = ObjectRef("", "Namespace", "", name)
-        if not (self._fan.namespace_finalizer and self._writes.may_mark(ref)):
-            return None
-        return await self._writes.get(ref)
-
-    async def _delete(self, resource: Document, namespace: str, name: str) -> None:
-        child = ObjectRef(GROUP, self._fan.child, namespace, name)
-        observed = await self._writes.get(child)
-        if observed is not None and fan_out.owned(self._fan, resource, observed.document):
-            await delete_if_there(self._writes, observed)
-
-    async def _failed(self, stored: StoredObject, resource: Document, error: SyncError) -> Outcome:
-        now = stamp(self._context.clock.now())
-        await self._report(
-            stored, fan_out.status_on_selector_error(self._fan, resource, str(error), timestamp=now)
-        )
-        self._remember(stored.ref, {"unknown": str(error)})
-        return Outcome(failure=error)
-
-    def _remember(self, ref: ObjectRef, failed: dict[str, str]) -> None:
-        if not failed:
-            self._context.memory.succeeded(ref)
-            return
-        message = "; ".join(f"{namespace}: {reason}" for namespace, reason in sorted(failed.items()))
-        self._context.memory.failed(ref, Failure(self._context.clock.now(), message))
-        self._context.events.event(ref, warning=True, reason="NamespacesFailed", message=message)
-
-    async def _report(self, stored: StoredObject, status: dict[str, Any]) -> None:
-        if status != stored.document.get("status"):
-            await self._writes.update_status(stored, status)
+def _document(stored: StoredObject | None) -> Document | None:
+    return None if stored is None else stored.document

@@ -1,13 +1,22 @@
 """ClusterExternalSecret and ClusterPushSecret: children in namespaces that come, change and go."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import Conflict, Invalid
-from tests.unit.daemon.engine.life import HOUR, Life, manifest, namespace
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.homes.contract import (
+    Conflict,
+    Forbidden,
+    HomeError,
+    Invalid,
+    OutcomeUnknown,
+    StorageUnavailable,
+    StoredObject,
+)
+from tests.unit.daemon.engine.life import HOUR, Life, Troubled, manifest, namespace
 from tests.unit.daemon.engine.support import GROUP, ref
 
 CHILD: Document = {
@@ -204,3 +213,163 @@ async def test_a_push_secret_of_somebody_else_is_not_touched(life: Life) -> None
     await life.apply(pushed_everywhere())
     reason = "push secret already exists in namespace"
     assert (await life.status(CPS))["failedNamespaces"] == [{"namespace": "one", "reason": reason}]
+
+
+# ------------------------------------------------------------------------------- what wakes it, what it reads
+def reads(life: Life, monkeypatch: pytest.MonkeyPatch) -> list[ObjectRef]:
+    """Each live read from here on."""
+    found: list[ObjectRef] = []
+    get = life.cluster.get
+
+    async def counted(ref: ObjectRef) -> StoredObject | None:
+        found.append(ref)
+        return await get(ref)
+
+    monkeypatch.setattr(life.cluster, "get", counted)
+    return found
+
+
+async def test_a_status_of_a_child_does_not_wake_it(life: Life) -> None:
+    await life.apply(namespace("one", team="blue"), everywhere())
+    runs = life.runs("c", "ClusterExternalSecret")
+    before = await life.ready(child("one"))
+    store_of_one = manifest("SecretStore", "s", {"provider": {"manager": {}}}, namespace="one")
+    await life.apply(store_of_one)
+    assert before[0] == "False"
+    assert (await life.ready(child("one")))[0] == "True"
+    assert life.runs("c", "ClusterExternalSecret") == runs
+
+
+async def test_a_change_of_a_child_wakes_it(life: Life) -> None:
+    await life.apply(namespace("one", team="blue"), everywhere())
+    runs = life.runs("c", "ClusterExternalSecret")
+    await life.patch(child("one"), spec={"refreshInterval": "5m"})
+    assert life.runs("c", "ClusterExternalSecret") == runs + 1
+
+
+@pytest.mark.parametrize(("make", "whose"), [(everywhere, CES), (pushed_everywhere, CPS)])
+async def test_children_that_are_as_they_should_be_are_not_read(
+    life: Life, make: Make, whose: ObjectRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await life.apply(namespace("one", team="blue"), make(refreshTime="1s"))
+    runs = life.runs("c", whose.kind)
+    found = reads(life, monkeypatch)
+    await life.wait(1)
+    assert life.runs("c", whose.kind) == runs + 1
+    assert found == []
+
+
+async def test_a_creation_without_an_answer_is_not_repeated(life: Life) -> None:
+    await life.apply(namespace("one", team="blue"), namespace("two", team="blue"))
+    create, created = life.target.create, list[ObjectRef]()
+
+    async def unanswered(document: Document, *, field_manager: str = "") -> StoredObject:
+        stored = await create(document, field_manager=field_manager)
+        created.append(stored.ref)
+        raise OutcomeUnknown("no answer")
+
+    life.target.create = unanswered  # type: ignore[method-assign]
+    await life.apply(everywhere())
+    assert (await life.status(CES))["provisionedNamespaces"] == ["one", "two"]
+    assert created == [child("one"), child("two")]
+
+
+# ----------------------------------------------------------------------------------------- what is in the way
+FULL = StorageUnavailable("the disk is full")
+
+
+class Refusing(Troubled):
+    """A home that refuses to create or delete children in some namespaces."""
+
+    refused: Mapping[str, HomeError] = {}
+
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        self._check(document["metadata"].get("namespace", ""))
+        return await super().create(document, field_manager=field_manager)
+
+    async def delete(self, seen: StoredObject) -> StoredObject | None:
+        self._check(seen.ref.namespace)
+        return await super().delete(seen)
+
+    def _check(self, namespace: str) -> None:
+        if namespace in self.refused:
+            raise self.refused[namespace]
+
+
+@pytest.fixture
+async def refusing(clock: Clock) -> AsyncIterator[tuple[Life, Refusing]]:
+    life = Life(clock)
+    life.target = target = Refusing(life.cluster)
+    async with life.running() as running:
+        await running.apply(namespace("one", team="blue"), namespace("two", team="blue"))
+        yield running, target
+        assert not life.bugs
+
+
+async def test_a_child_that_conflicts_keeps_no_other_from_being_made(
+    refusing: tuple[Life, Refusing],
+) -> None:
+    life, target = refusing
+    target.refused = {"one": Conflict("modified")}
+    await life.apply(everywhere())
+    assert await life.get(child("two")) is not None
+    target.refused = {}
+    await life.wait(60)
+    assert (await life.status(CES))["provisionedNamespaces"] == ["one", "two"]
+
+
+async def test_a_child_that_the_home_cannot_write_is_tried_again(refusing: tuple[Life, Refusing]) -> None:
+    life, target = refusing
+    target.refused = {"one": FULL}
+    await life.apply(everywhere())
+    status = await life.status(CES)
+    assert status["provisionedNamespaces"] == ["two"]
+    assert status["failedNamespaces"] == [{"namespace": "one", "reason": "the disk is full"}]
+    assert life.last_error(CES) == "one: the disk is full"
+    target.refused = {}
+    await life.wait(60)
+    assert (await life.status(CES))["provisionedNamespaces"] == ["one", "two"]
+    assert life.last_error(CES) == ""
+
+
+async def test_a_child_of_a_former_name_is_not_forgotten(refusing: tuple[Life, Refusing]) -> None:
+    life, target = refusing
+    await life.apply(everywhere())
+    target.refused = {"one": FULL}
+    await life.patch(CES, spec={"externalSecretName": "d"})
+    assert await life.get(child("one")) is not None
+    assert await life.get(child("two", "d")) is not None
+    target.refused = {}
+    await life.wait(60)
+    assert await life.get(child("one")) is None
+    assert (await life.status(CES))["externalSecretName"] == "d"
+
+
+async def test_a_namespace_that_is_being_deleted_is_no_failure(refusing: tuple[Life, Refusing]) -> None:
+    life, target = refusing
+    target.refused = {"one": Forbidden("the namespace is being deleted")}
+    await life.apply(everywhere())
+    assert await life.status(CES) == {
+        "externalSecretName": "c",
+        "provisionedNamespaces": ["two"],
+        "conditions": READY,
+    }
+    assert life.controllers.engine.failures(CES) == 0
+
+
+async def test_what_holds_up_a_deletion_is_reported_until_it_is_over(
+    refusing: tuple[Life, Refusing],
+) -> None:
+    life, target = refusing
+    held = everywhere()
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await life.apply(held)
+    target.refused = {"one": FULL}
+    await life.delete(CES)
+    assert life.last_error(CES) == "one: the disk is full"
+    assert await life.get(child("two")) is None
+    target.refused = {}
+    await life.wait(60)
+    assert await life.get(child("one")) is None
+    assert await life.finalizers(CES) == ["example.com/hold"]
+    assert life.last_error(CES) == ""
