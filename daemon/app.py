@@ -121,7 +121,7 @@ async def run_engine(
             settings=settings,
             writer=hooks.writer,
             observer=hooks.observer,
-            listeners=(sessions.notice, context.owned_secrets.notice),
+            listeners=(sessions.notice, context.owned_secrets.notice, context.push_index.notice),
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(engine.run(), name="engine")

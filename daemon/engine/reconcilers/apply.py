@@ -1,7 +1,7 @@
 """Carries out the actions of a plan, and publishes what a run reports."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -52,15 +52,6 @@ async def drop_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -
                 return newest
             newest = found
     raise Conflict(f"{stored.ref}: its finalizers change all the time")
-
-
-async def report_status(
-    context: ReconcilerContext, writes: Writes, ref: ObjectRef, uid: str, status: Mapping[str, Any]
-) -> None:
-    """Write the status that a run came to, unless the object is gone or another one."""
-    seen = context.inventory.get(ref)
-    if seen is not None and seen.uid == uid:
-        await writes.update_status(seen, status)
 
 
 class RefusedAction(NamedTuple):

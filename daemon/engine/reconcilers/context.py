@@ -1,6 +1,6 @@
 """What every reconciler works with: the engine's parts, and what is kept in memory about objects."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from sys import intern
 from typing import Any, Final, Protocol, TypeAlias
@@ -9,12 +9,13 @@ import msgspec
 from msgspec import Struct, field
 
 from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef
-from syncret.config.resources.kinds import role_of
+from syncret.config.resources.kinds import PUSH_SECRET, SECRET_STORE, role_of, store_ref
 from syncret.daemon.core.ownership import CREATED_BY, created_by
 from syncret.daemon.core.plan.actions import Action, LastError, Options
 from syncret.daemon.core.plan.stores import StoreSummary
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.reconciler import ANY
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.templates import Templates
 from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent, WatchEventType
@@ -79,6 +80,73 @@ class OwnedSecrets:
         """Secrets that may carry the label of this ExternalSecret: the caller reads them again."""
         namesake = ObjectRef(*SECRET, namespace, name)
         return (namesake, *self._refs.get(hash(created_by(namespace, name)), ()))
+
+
+class _StoreRef(msgspec.Struct, rename="camel"):
+    name: str = ""
+    kind: str = SECRET_STORE.kind
+    label_selector: dict[str, Any] | None = None
+
+
+class _PushSpec(msgspec.Struct, rename="camel"):
+    secret_store_refs: tuple[_StoreRef, ...] = ()
+    deletion_policy: str = ""
+
+
+class _PushStatus(msgspec.Struct, rename="camel"):
+    synced_push_secrets: NullIsEmpty[dict[str, msgspec.Raw]] = {}
+
+
+class _PushHead(msgspec.Struct):
+    spec: _PushSpec
+    status: NullIsEmpty[_PushStatus] = field(default_factory=_PushStatus)
+
+
+_NONE: Final[frozenset[ObjectRef]] = frozenset()
+
+
+class PushIndex:
+    """The PushSecrets that delete what they pushed, by the stores that they name, select or pushed to."""
+
+    def __init__(self) -> None:
+        self._stores: dict[ObjectRef, frozenset[ObjectRef]] = {}
+        self._pushes: dict[ObjectRef, set[ObjectRef]] = {}
+
+    def notice(self, event: WatchEvent) -> None:
+        """Index the new version of an object."""
+        if event.object is None or event.object.ref.group_kind != PUSH_SECRET.group_kind:
+            return
+        ref, is_gone = event.object.ref, event.type is WatchEventType.DELETED
+        former = self._stores.pop(ref, _NONE)
+        stores = _NONE if is_gone else frozenset(_stores_of(event.object))
+        if stores:
+            self._stores[ref] = stores
+        for store in former - stores:
+            self._pushes[store].discard(ref)
+            if not self._pushes[store]:
+                del self._pushes[store]
+        for store in stores - former:
+            self._pushes.setdefault(store, set()).add(ref)
+
+    def at(self, store: ObjectRef) -> set[ObjectRef]:
+        """The PushSecrets that may have something to delete at this store."""
+        any_name = store._replace(name=ANY)
+        return self._pushes.get(store, set()) | self._pushes.get(any_name, set())
+
+
+def _stores_of(push: StoredObject) -> Iterator[ObjectRef]:
+    try:
+        head = push.as_type(_PushHead)
+    except msgspec.ValidationError:
+        return  # its own run says what is wrong with it
+    if head.spec.deletion_policy != "Delete":
+        return
+    for named in head.spec.secret_store_refs:
+        name = named.name if named.label_selector is None else ANY
+        yield store_ref(named.kind, name, push.ref.namespace)
+    for key in head.status.synced_push_secrets:
+        kind, _, name = key.partition("/")
+        yield store_ref(kind, name, push.ref.namespace)
 
 
 class StoreSummaries:
@@ -197,6 +265,7 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     memory: ObjectMemory = field(default_factory=ObjectMemory)
     store_summaries: StoreSummaries = field(default_factory=StoreSummaries)
     owned_secrets: OwnedSecrets = field(default_factory=OwnedSecrets)
+    push_index: PushIndex = field(default_factory=PushIndex)
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""

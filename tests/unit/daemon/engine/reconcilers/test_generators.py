@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from itertools import count
 
 import pytest
@@ -13,7 +13,7 @@ from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.core.digest import text_hash
 from syncret.daemon.dry_run import dry_run_generator
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.homes.contract import StorageUnavailable
+from syncret.daemon.homes.contract import Conflict, StorageUnavailable, StoredObject
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import Denied, SyncError, Unavailable
 from tests.unit.daemon.engine.life import HOUR, PUSH, Life, X, manifest, secret, secret_ref, store, wanting
@@ -421,3 +421,35 @@ async def test_nothing_is_generated_for_a_store_that_does_not_exist(life: Life, 
     await life.apply(pushing_generated())
     assert (await life.ready(PUSH))[2].startswith('could not get SecretStore "s"')
     assert office.cleanups == []
+
+
+async def test_what_was_cleaned_up_is_not_cleaned_up_again_for_a_finalizer(
+    life: Life, office: Office
+) -> None:
+    await life.apply(drawing())
+    record, set_finalizers = await record_of(life, 1), life.target.set_finalizers
+    conflicts = [Conflict("modified")] * 3
+
+    async def conflicting(seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
+        if seen.ref == record and conflicts:
+            raise conflicts.pop()
+        return await set_finalizers(seen, finalizers)
+
+    life.target.set_finalizers = conflicting  # type: ignore[method-assign]
+    await life.delete(X)
+    assert await life.get(record) is None
+    assert office.cleanups == [("reader", 1)]
+
+
+async def test_the_last_error_of_a_record_goes_once_it_is_cleaned_up(life: Life, office: Office) -> None:
+    await life.apply(drawing())
+    record = await record_of(life, 1)
+    await life.patch(record, metadata={"finalizers": [FINALIZER, "example.com/hold"]})
+    office.errors = [Unavailable("away")]
+    await life.delete(X)
+    error = life.controllers.context.memory.failure(record)
+    assert error is not None
+    assert error.message == "could not cleanup generator state: away"
+    await life.wait(HOUR)
+    assert await life.finalizers(record) == ["example.com/hold"]
+    assert life.controllers.context.memory.failure(record) is None
