@@ -19,6 +19,7 @@ from syncret.config.meta import ObjectRef
 from syncret.config.resources.templates import Template
 from syncret.daemon.core.rendering import Rendering, sources_of
 from syncret.daemon.core.secret import secret_data
+from syncret.daemon.engine.sessions.tasks import within
 from syncret.daemon.homes.contract import ObjectReader
 from syncret.providers.contract import Render
 from syncret.providers.errors import Malformed
@@ -108,17 +109,12 @@ class Templates:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="template")
             limit = self._allowance.timeout
-            timer = asyncio.timeout(limit or None)
-            try:
-                async with timer:
-                    return await asyncio.get_running_loop().run_in_executor(self._threads, function)
-            except TimeoutError:
-                if not timer.expired():
-                    raise
-                raise Malformed(
-                    f"the template was not done within {limit:g} s",
-                    hint="make fewer keys in it, or raise templateTimeout",
-                ) from None
+            error = Malformed(
+                f"the template was not done within {limit:g} s",
+                hint="make fewer keys in it, or raise templateTimeout",
+            )
+            async with within(limit, error):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, function)
 
 
 class _TooCostlyInline(Exception):

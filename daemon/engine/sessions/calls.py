@@ -18,8 +18,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
 from syncret.daemon.engine.queue.current_run import waiting_for
 from syncret.daemon.engine.sessions.answers import KeptAnswers
-from syncret.daemon.engine.sessions.credentials import Issue, no_issuer
-from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner
+from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
 from syncret.providers.contract import Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
@@ -85,7 +84,6 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     clock: Clock
     tasks: TaskOwner
     render: Render
-    issue: Issue = no_issuer
     faults: Faults | None = None
     answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore
@@ -199,15 +197,10 @@ class CallPath(Struct, frozen=True, kw_only=True):
         if text is not None:
             raise SyncError(text)
         limit = self.around.settings.call_timeout
-        timer = asyncio.timeout(limit or None)
+        begin = request.no_answer or f"{operation}: the secret manager gave no answer"
         self.memory.in_flight += 1
         try:
-            async with timer:
+            async with within(limit, Unavailable(f"{begin} within {limit:g} s")):
                 return await function()
-        except TimeoutError:
-            if not timer.expired():
-                raise
-            begin = request.no_answer or f"{operation}: the secret manager gave no answer"
-            raise Unavailable(f"{begin} within {limit:g} s") from None
         finally:
             self.memory.in_flight -= 1

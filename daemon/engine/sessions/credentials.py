@@ -1,33 +1,15 @@
-"""Reads the Secrets and ConfigMaps that a store or generator refers to, and remembers in which version."""
+"""Reads the Secrets and ConfigMaps that a store or generator refers to, and remembers their versions."""
 
 from base64 import b64decode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import Metadata, ObjectRef
-from syncret.daemon.homes.contract import Home, HomeError
+from syncret.daemon.homes.contract import Home, HomeError, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import IssuedToken, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed, Unavailable
-
-ABSENT = ""
-"""Remembered as the version of what did not exist, so that its appearance is a change too."""
-
-
-Issue: TypeAlias = Callable[[ObjectRef, Sequence[str], int], Awaitable[IssuedToken]]
-"""Has a token issued to a ServiceAccount, for audiences and a number of seconds. Raises SyncError."""
-
-
-async def no_issuer(account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
-    """The answer of a home without an API server."""
-    told = f"for {', '.join(audiences)}" if audiences else "for its API server"
-    raise Malformed(
-        f'ServiceAccount "{account.name}" of namespace "{account.namespace}": nobody here can issue a token '
-        f"of {seconds} s {told}",
-        hint="this home has no API server: let the store refer to a Secret",
-    )
 
 
 class _Object(msgspec.Struct):
@@ -38,8 +20,8 @@ class _Object(msgspec.Struct):
 class StoreCredentials:
     """The `Credentials` of one store or generator, read from the home it lives in.
 
-    `versions` says what was read: once one of these objects has another version, what was opened with them is
-    stale.
+    It remembers which versions were read, without their content: what was opened with them is stale once
+    there is a newer one.
     """
 
     def __init__(
@@ -52,7 +34,17 @@ class StoreCredentials:
         self._home = home
         self._scope = scope
         self._on_read = on_read
-        self.versions: dict[ObjectRef, str] = {}
+        self._read: dict[ObjectRef, StoredObject | None] = {}
+
+    def is_outdated_by(self, event: WatchEvent) -> bool:
+        """Whether an object that was read has changed since. Events of older versions may come late."""
+        stored = event.object
+        if stored is None or stored.ref not in self._read:
+            return False
+        read = self._read[stored.ref]
+        if event.type is WatchEventType.DELETED:
+            return read is not None and not read.is_newer_than(stored)
+        return stored.is_newer_than(read)
 
     async def secret_key(self, name: str, key: str, namespace: str | None = None) -> SecretBytes:
         """One key of one Secret. Raises Malformed if there is none."""
@@ -71,7 +63,7 @@ class StoreCredentials:
     async def account_token(
         self, name: str, *, audiences: Sequence[str] = (), seconds: int = 600, namespace: str | None = None
     ) -> IssuedToken:
-        """A new token. The account itself is not read: whoever issues the token judges whether it exists."""
+        """A new token. The account itself is not read: the home that issues the token knows if it exists."""
         account = ObjectRef("", "ServiceAccount", self._namespace("ServiceAccount", name, namespace), name)
         if self._on_read is not None:
             self._on_read(account)
@@ -99,7 +91,7 @@ class StoreCredentials:
             stored = await self._home.get(ref)
         except HomeError as error:
             raise Unavailable(f"cannot read {ref}: {error.reason}") from None
-        self.versions[ref] = ABSENT if stored is None else stored.resource_version
+        self._read[ref] = None if stored is None else msgspec.structs.replace(stored, data=b"")
         if stored is None:
             raise Malformed(
                 f'cannot get {kind} "{name}" from namespace "{ref.namespace}": it does not exist',
@@ -117,7 +109,7 @@ class StoreCredentials:
         return namespace
 
     def __repr__(self) -> str:
-        return f"<HomeCredentials read={[str(ref) for ref in self.versions]}>"
+        return f"<StoreCredentials read={[str(ref) for ref in self._read]}>"
 
 
 def _decoded(name: str, key: str, text: str) -> SecretBytes:

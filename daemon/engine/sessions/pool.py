@@ -15,7 +15,7 @@ from syncret.daemon.engine.observer import Faults, NullObserver, Observer
 from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.engine.sessions.answers import KeptAnswers
 from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, StoreState
-from syncret.daemon.engine.sessions.credentials import ABSENT, StoreCredentials
+from syncret.daemon.engine.sessions.credentials import StoreCredentials
 from syncret.daemon.engine.sessions.generator_calls import GeneratorCalls
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.sessions.store_client import StoreClient
@@ -123,7 +123,7 @@ class SessionPool:
         self._generators.changed(ref)
         gone = change.type is WatchEventType.DELETED
         for channel in self._readers.get(ref, ()):
-            channel.on_credential_change(ref, ABSENT if gone else change.object.resource_version)
+            channel.on_credential_change(change)
         if gone and ref in self._plans:
             del self._plans[ref]
             self._memories.pop(ref, None)

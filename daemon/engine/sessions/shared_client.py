@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Final, TypeAlias
 
 from syncret.daemon.engine.sessions.calls import CallEnvironment
+from syncret.daemon.engine.sessions.tasks import within
 from syncret.providers.contract import Client
 from syncret.providers.errors import Unavailable
 
@@ -103,14 +104,9 @@ class SharedClient:
 
     async def _opened(self, stack: AsyncExitStack) -> Client:
         limit = self._around.settings.call_timeout
-        timer = asyncio.timeout(limit or None)
-        try:
-            async with timer:
-                return await stack.enter_async_context(self._open_client())
-        except TimeoutError:
-            if not timer.expired():
-                raise
-            raise Unavailable(f"the secret manager could not be connected to within {limit:g} s") from None
+        error = Unavailable(f"the secret manager could not be connected to within {limit:g} s")
+        async with within(limit, error):
+            return await stack.enter_async_context(self._open_client())
 
     async def _until_unused(self) -> None:
         idle = self._around.settings.idle_close

@@ -22,7 +22,7 @@ from syncret.daemon.engine.sessions.read_batching import Payloads, ReadBatcher
 from syncret.daemon.engine.sessions.shared_client import SharedClient
 from syncret.daemon.engine.sessions.store_config import SessionKey, StoreConfig
 from syncret.daemon.engine.sessions.tasks import join
-from syncret.daemon.homes.contract import Home
+from syncret.daemon.homes.contract import Home, WatchEvent
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -152,9 +152,9 @@ class StoreClient:
         """One writer at a time for each entry: two who change properties of one must not undo each other."""
         return self._memory.turns.hold(remote_key)
 
-    def on_credential_change(self, ref: ObjectRef, version: str) -> None:
-        """An object has this version now: a client that was opened with another one is stale."""
-        if self._line is not None and self._line.credentials.versions.get(ref, version) != version:
+    def on_credential_change(self, event: WatchEvent) -> None:
+        """Close the client if it was opened with an older version of an object than there is now."""
+        if self._line is not None and self._line.credentials.is_outdated_by(event):
             self.close_when_unused()
 
     def close_when_unused(self) -> None:

@@ -1,4 +1,7 @@
-"""Owns tasks whose outcome belongs to several waiters: one who gives up does not take it from the others."""
+"""Owns tasks whose result is for several waiters: one that is cancelled does not cancel it for the others.
+
+Time limits that end in an error of ours, and locks by name.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
@@ -6,7 +9,7 @@ from contextlib import asynccontextmanager
 from contextvars import Context
 from typing import Any, TypeVar
 
-from syncret.providers.errors import Unavailable
+from syncret.providers.errors import SyncError, Unavailable
 
 T = TypeVar("T")
 
@@ -43,10 +46,10 @@ class TaskOwner:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # what nobody waits for any more must not end in asyncio's log, text and all
+            task.exception()  # not for asyncio's log, text and all, when nothing waits for it any more
 
     def __repr__(self) -> str:
-        return f"<Tasks {sorted(task.get_name() for task in self._tasks)}>"
+        return f"<TaskOwner {sorted(task.get_name() for task in self._tasks)}>"
 
 
 async def join(task: asyncio.Task[T]) -> T:
@@ -58,8 +61,21 @@ async def join(task: asyncio.Task[T]) -> T:
     return task.result()
 
 
+@asynccontextmanager
+async def within(seconds: float, error: SyncError) -> AsyncGenerator[None, None]:
+    """Give the block so many seconds (0: no limit); raises the error when they are over."""
+    timer = asyncio.timeout(seconds or None)
+    try:
+        async with timer:
+            yield
+    except TimeoutError:
+        if not timer.expired():
+            raise  # the block's own
+        raise error from None
+
+
 class KeyedLocks:
-    """A lock for each name, which exists only while someone holds it or waits for it."""
+    """A lock for each name, which exists only while it is held or waited for."""
 
     def __init__(self) -> None:
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}

@@ -5,10 +5,11 @@ import pytest
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.sessions.credentials import ABSENT, StoreCredentials
+from syncret.daemon.engine.sessions.credentials import StoreCredentials
 from syncret.daemon.engine.templates import requests
-from syncret.daemon.homes.contract import HomeError, StoredObject
+from syncret.daemon.homes.contract import HomeError, StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.watch import event_of
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from tests.unit.daemon.engine.support import START, manifest
@@ -44,7 +45,7 @@ async def test_config_maps(home: MemoryCluster) -> None:
     assert await credentials.config_map_key("ca", "ca.crt") == "PEM"
 
 
-async def test_versions_are_remembered_and_absence_too(home: MemoryCluster) -> None:
+async def test_what_was_read_and_what_was_absent_is_outdated_by_newer_versions(home: MemoryCluster) -> None:
     credentials = StoreCredentials(home, Scope(cluster=False, namespace="own"))
     await credentials.secret_key("login", "token")
     with pytest.raises(Malformed):
@@ -52,10 +53,16 @@ async def test_versions_are_remembered_and_absence_too(home: MemoryCluster) -> N
     login = ObjectRef("", "Secret", "own", "login")
     stored = await home.get(login)
     assert stored is not None
-    assert credentials.versions == {
-        login: stored.resource_version,
-        ObjectRef("", "Secret", "own", "nothing"): ABSENT,
-    }
+    assert not credentials.is_outdated_by(event_of(WatchEventType.MODIFIED, stored))
+    assert not credentials.is_outdated_by(event_of(WatchEventType.DRIFTED, stored))
+    newer = await home.update({**stored.document, "data": {"token": "eA=="}})
+    assert credentials.is_outdated_by(event_of(WatchEventType.MODIFIED, newer))
+    assert credentials.is_outdated_by(event_of(WatchEventType.DELETED, newer))
+    created = await home.create({**stored.document, "metadata": {"name": "nothing", "namespace": "own"}})
+    assert credentials.is_outdated_by(event_of(WatchEventType.ADDED, created))
+    assert not credentials.is_outdated_by(event_of(WatchEventType.DELETED, created)), "it was absent before"
+    other = await home.create({**stored.document, "metadata": {"name": "other", "namespace": "own"}})
+    assert not credentials.is_outdated_by(event_of(WatchEventType.ADDED, other))
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,24 @@ async def test_a_changed_credential_makes_a_new_client(
     assert manager.closed == 1
 
 
+async def test_a_late_event_of_an_older_version_keeps_the_client(
+    make: Make, manager: Manager, home: MemoryCluster
+) -> None:
+    sessions = await make()
+    first = await home.create(manifest("Secret", "login", group="", data={"token": "b25l"}))
+    await home.delete(first)
+    second = await home.create(manifest("Secret", "login", group="", data={"token": "dHdv"}))
+    asking = store(spec={"token": {"name": "login", "key": "token"}})
+    await read_one(sessions.session(asking, "default"), "a")
+    for late in (WatchEventType.ADDED, WatchEventType.MODIFIED, WatchEventType.DELETED):
+        sessions.notice(event_of(late, first))
+        await read_one(sessions.session(asking, "default"), "a")
+    assert (manager.tokens, manager.closed) == ([b"two"], 0)
+    sessions.notice(event_of(WatchEventType.DELETED, second))
+    await read_one(sessions.session(asking, "default"), "a")
+    assert manager.closed == 1
+
+
 async def test_a_credential_that_appears_is_used_at_once(
     make: Make, manager: Manager, home: MemoryCluster
 ) -> None:
