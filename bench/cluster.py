@@ -11,10 +11,9 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, NullObserver, Run
-from syncret.daemon.homes.contract import Home, StoredObject
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import admission_by
-from syncret.daemon.recorded_writes import RecordingWriter
 from syncret.providers.contract import Provider
 from syncret.providers.registry import Registry
 
@@ -43,15 +42,14 @@ class Witness(NullObserver):
         self.calls.clear()
 
 
-class SlowWriter(RecordingWriter):
-    """Writes to a home that takes so many seconds for each new object."""
+class SlowCluster(MemoryCluster):
+    """A cluster that takes so many seconds for each new object that the engine writes."""
 
-    def __init__(self, home: Home, seconds: float) -> None:
-        super().__init__(home)
-        self._seconds = seconds
+    write_seconds = 0.0
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
-        await asyncio.sleep(self._seconds)
+        if self.write_seconds:
+            await asyncio.sleep(self.write_seconds)
         return await super().create(document, field_manager=field_manager)
 
 
@@ -75,11 +73,11 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     """An engine on a cluster, in the running loop's time; with a bucket that holds no call up."""
     clock, registry, witness = Clock(), Registry(), Witness()
-    cluster = MemoryCluster(now=clock.now, admission=admission_by(registry))
+    cluster = SlowCluster(now=clock.now, admission=admission_by(registry))
+    cluster.write_seconds = write_seconds
     for manifest in manifests:
         await cluster.apply(manifest)
-    writer = SlowWriter(cluster, write_seconds) if write_seconds else None
-    hooks = EngineOverrides(observer=witness, substitute=substitute, writer=writer)
+    hooks = EngineOverrides(observer=witness, substitute=substitute)
     settings = settings or Settings(spread=spread, requests_per_second=1e6, burst=1_000_000)
     async with run_engine(cluster, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
         yield Bench(cluster, running, witness)

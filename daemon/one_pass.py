@@ -1,9 +1,7 @@
 """One pass over the manifests, for `syncret sync` and `plan`: syncs what is due, collects the results."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.base import GROUP
@@ -11,13 +9,13 @@ from syncret.config.resources.kinds import NAMESPACE, is_shown, role_of
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.ownership import MANAGED, controller_of
+from syncret.daemon.core.plan.actions import Action, OutputChange, Verb, output_change
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.opening import host_home
-from syncret.daemon.recorded_writes import RecordedWrite, RecordingWriter
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.registry import Registry
 
@@ -30,7 +28,8 @@ class SyncResult:
     """Objects that reconcilers wrote, in this pass or an earlier one, as Kubernetes would store them."""
     resources: list[Document] = field(default_factory=list[Document])
     """Objects of the manifests, with their status."""
-    written: list[RecordedWrite] = field(default_factory=list[RecordedWrite])
+    written: list[OutputChange] = field(default_factory=list[OutputChange])
+    """Writes to outputs, in their order."""
     pushes: list[tuple[str, ObjectRef, RemoteTarget]] = field(
         default_factory=list[tuple[str, ObjectRef, RemoteTarget]]
     )
@@ -85,7 +84,12 @@ async def one_pass(
     clock = Clock()
     removed: dict[ObjectRef, Document] = {}
 
-    def on_write(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
+    def on_applied(_run: ObjectRef, action: Action) -> None:
+        change = output_change(action)
+        if change is not None:
+            result.written.append(change)
+
+    def on_push(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
         result.pushes.append((operation, store, target))
 
     home = host_home(
@@ -98,33 +102,33 @@ async def one_pass(
         once=True,
     )
     async with home:
-        writer = RecordingWriter(home)
         seen = _Progress(progress)
         hooks = EngineOverrides(
-            writer=writer,
             observer=seen,
-            substitute=dry_run_provider(on_write) if dry_run else None,
+            applied=on_applied,
+            substitute=dry_run_provider(on_push) if dry_run else None,
             generator=dry_run_generator if dry_run else None,
         )
         async with run_engine(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks
         ) as running:
             await running.engine.wait_idle()
-            result.written = [*writer.written, *_cascaded_deletions(removed, writer.written)]
+            result.written += _cascaded_deletions(removed, result.written)
             await _collect(home, running, seen.raised, result, include_all=include_all)
     return result
 
 
 def _cascaded_deletions(
-    removed: Mapping[ObjectRef, Document], written: Iterable[RecordedWrite]
-) -> Iterator[RecordedWrite]:
+    removed: Mapping[ObjectRef, Document], written: Iterable[OutputChange]
+) -> list[OutputChange]:
     """Outputs that no reconciler deleted: they went with their owner, or with their manifest."""
-    named = {each.ref for each in written if each.action == "delete"}
-    return (
-        RecordedWrite("delete", ref, msgspec.json.encode(before), None)
+    named = {each.ref for each in written if each.verb is Verb.DELETE}
+    deletions = (
+        Action(verb=Verb.DELETE, ref=ref, before=before)
         for ref, before in removed.items()
         if ref not in named
     )
+    return [change for change in map(output_change, deletions) if change is not None]
 
 
 def _replace_all(problems: list[HomeProblem], found: Sequence[HomeProblem]) -> None:

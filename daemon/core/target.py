@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from syncret.config.meta import Document, ObjectRef, member
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core import manifest, secret
 from syncret.daemon.core.ownership import Refusal
@@ -91,17 +91,3 @@ _MANIFEST_FORM: Final = TargetForm(
 def form_of(resource: ExternalSecret) -> TargetForm:
     """The form of this resource's target."""
     return _SECRET_FORM if resource.spec.target.manifest is None else _MANIFEST_FORM
-
-
-def changed_keys(before: Document | None, after: Document | None) -> tuple[list[str], list[str], list[str]]:
-    """The keys of an output's data that are added, changed and removed; never their values."""
-    old, new = _data(before), _data(after)
-    added = sorted(new.keys() - old.keys())
-    changed = sorted(key for key in new.keys() & old.keys() if new[key] != old[key])
-    return added, changed, sorted(old.keys() - new.keys())
-
-
-def _data(document: Document | None) -> Document:
-    if document is None:
-        return {}
-    return member(document, "data") or member(document, "spec", "data")

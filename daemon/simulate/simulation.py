@@ -10,6 +10,7 @@ from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.conditions import seconds, stamp
+from syncret.daemon.core.plan.actions import Action, output_change
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, NullObserver, Operation
 from syncret.daemon.engine.virtual_time import VirtualTimeLoop
@@ -17,7 +18,6 @@ from syncret.daemon.homes.contract import HomeError, Invalid
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.metadata import counted_uids
 from syncret.daemon.homes.memory.plugins import admission_by
-from syncret.daemon.recorded_writes import RecordedWrite, RecordingWriter
 from syncret.daemon.simulate.scenario import API_VERSION, Fault, Scenario, Step, store_ref
 from syncret.providers.contract import Provider, PushItem, RemoteTarget
 from syncret.providers.fake.manager import Seed
@@ -40,7 +40,7 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     start = seconds(scenario.spec.now) if scenario.spec.now else now
     clock = Clock(start)
     cluster = MemoryCluster(now=clock.now, new_uid=counted_uids(), admission=admission_by(registry))
-    recorder, writer = ProviderRecorder(), RecordingWriter(cluster)
+    recorder = StepRecorder()
     settings = Settings(
         spread=False,
         batch_window=0.0,
@@ -56,9 +56,11 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         return simulated(provider, stand_ins.get(store))
 
-    hooks = EngineOverrides(writer=writer, observer=recorder, faults=recorder.fault, substitute=substitute)
+    hooks = EngineOverrides(
+        observer=recorder, applied=recorder.applied, faults=recorder.fault, substitute=substitute
+    )
     async with run_engine(cluster, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
-        simulation = _Simulation(cluster, recorder, writer, clock, running)
+        simulation = _Simulation(cluster, recorder, clock, running)
         steps = [await simulation.step(step) for step in scenario.spec.steps]
     return {
         "apiVersion": API_VERSION,
@@ -68,8 +70,8 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     }
 
 
-class ProviderRecorder(NullObserver):
-    """Counts and records the provider calls of one step, and injects its faults."""
+class StepRecorder(NullObserver):
+    """Records the provider calls and the written outputs of one step, and injects its faults."""
 
     def __init__(self) -> None:
         self._faults: tuple[Fault, ...] = ()
@@ -81,6 +83,16 @@ class ProviderRecorder(NullObserver):
         self.reads = 0
         self.writes: list[Document] = []
         self.deletes: list[Document] = []
+        self.changes: list[Document] = []
+
+    def applied(self, run: ObjectRef, action: Action) -> None:
+        """Record a write to an output."""
+        del run
+        change = output_change(action)
+        if change is not None:
+            _, kind, namespace, name = change.ref
+            named = {"apiVersion": change.api_version, "kind": kind, "namespace": namespace, "name": name}
+            self.changes.append({"action": str(change.verb), **named})
 
     def fault(self, operation: Operation, store: ObjectRef) -> str | None:
         """The error text of a call of that kind, if it fails now."""
@@ -113,14 +125,12 @@ class _Simulation:
     def __init__(
         self,
         cluster: MemoryCluster,
-        recorder: ProviderRecorder,
-        writer: RecordingWriter,
+        recorder: StepRecorder,
         clock: Clock,
         running: RunningEngine,
     ) -> None:
         self._cluster = cluster
         self._recorder = recorder
-        self._writer = writer
         self._clock = clock
         self._running = running
         self._rejected: list[Document] = []
@@ -128,7 +138,7 @@ class _Simulation:
     async def step(self, step: Step) -> Document:
         """Make the changes of a step, run until idle, advance the clock, and report."""
         self._recorder.begin_step(step.faults)
-        self._writer.written, self._rejected = [], []
+        self._rejected = []
         for item in step.apply:
             await self._command(item, lambda item=item: self._cluster.apply(item))  # type: ignore[misc]  # a lambda with a default
         for patch in step.patch:
@@ -154,7 +164,7 @@ class _Simulation:
         return {
             "now": stamp(self._clock.now()),
             "objects": await self._objects(),
-            "changes": [_change(written) for written in self._writer.written],
+            "changes": self._recorder.changes,
             "writes": self._recorder.writes,
             "deletes": self._recorder.deletes,
             "reads": self._recorder.reads,
@@ -194,15 +204,4 @@ def _names(document: Document) -> Document:
         "kind": document.get("kind", ""),
         "namespace": metadata.get("namespace") or "",
         "name": metadata.get("name", ""),
-    }
-
-
-def _change(written: RecordedWrite) -> Document:
-    ref = written.ref
-    return {
-        "action": written.action,
-        "apiVersion": written.api_version,
-        "kind": ref.kind,
-        "namespace": ref.namespace,
-        "name": ref.name,
     }

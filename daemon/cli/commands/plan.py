@@ -3,29 +3,18 @@
 import asyncio
 import sys
 from argparse import Namespace
-from typing import Final, NamedTuple
+from typing import Final
 
 from syncret.config.meta import Document
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, report_problem
 from syncret.daemon.cli.settings import run_guarded, settings_of
-from syncret.daemon.core.target import changed_keys
+from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.one_pass import SyncResult, one_pass
-from syncret.daemon.recorded_writes import RecordedWrite
 from syncret.providers.registry import Registry
 
-SIGNS: Final = {"create": "+", "update": "~", "delete": "-"}
-
-
-class Change(NamedTuple):
-    """One output that would be written."""
-
-    action: str
-    object: str
-    added: list[str]
-    changed: list[str]
-    removed: list[str]
+SIGNS: Final = {Verb.CREATE: "+", Verb.UPDATE: "~", Verb.DELETE: "-"}
 
 
 def run(options: Namespace) -> int:
@@ -38,26 +27,29 @@ def _run(options: Namespace) -> int:
     result = asyncio.run(one_pass(settings, Registry(), dry_run=True, include_all=False))
     for each in result.problems:
         report_problem(each.source, each.problem)
-    changes = [_change(written) for written in result.written]
     if options.output == "json":
-        print_json(_as_document(changes, result), indent=2)
+        print_json(_as_document(result), indent=2)
     else:
-        _print_text(changes, result)
+        _print_text(result)
     if result.invalid:
         return INVALID
     return FAILED if result.failures else OK
 
 
-def _change(written: RecordedWrite) -> Change:
-    added, changed, removed = changed_keys(written.before, written.after)
-    return Change(written.action, str(written.ref), added, changed, removed)
-
-
-def _as_document(changes: list[Change], result: SyncResult) -> Document:
+def _as_document(result: SyncResult) -> Document:
     return {
         "apiVersion": "syncret.dev/v1alpha1",
         "kind": "Plan",
-        "changes": [change._asdict() for change in changes],
+        "changes": [
+            {
+                "action": change.verb,
+                "object": str(change.ref),
+                "added": change.added,
+                "changed": change.changed,
+                "removed": change.removed,
+            }
+            for change in result.written
+        ],
         "pushes": [
             {
                 "action": action,
@@ -73,10 +65,10 @@ def _as_document(changes: list[Change], result: SyncResult) -> Document:
     }
 
 
-def _print_text(changes: list[Change], result: SyncResult) -> None:
+def _print_text(result: SyncResult) -> None:
     out = sys.stdout
-    for change in changes:
-        out.write(f"{SIGNS[change.action]} {change.object}\n")
+    for change in result.written:
+        out.write(f"{SIGNS[change.verb]} {change.ref}\n")
         for sign, keys in (("+", change.added), ("~", change.changed), ("-", change.removed)):
             for key in keys:
                 out.write(f"    {sign} {printable(key)}\n")
@@ -85,5 +77,5 @@ def _print_text(changes: list[Change], result: SyncResult) -> None:
         out.write(f"{'-' if action == 'delete' else '>'} {printable(place)} in {store}\n")
     for ref, message in sorted(result.failures.items()):
         out.write(printable(f"! {ref}: {message}") + "\n")
-    if not (changes or result.pushes or result.failures):
+    if not (result.written or result.pushes or result.failures):
         out.write("nothing would change\n")

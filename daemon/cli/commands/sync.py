@@ -4,6 +4,7 @@ import asyncio
 import sys
 import time
 from argparse import Namespace
+from collections import Counter
 from pathlib import Path
 
 from syncret.config.meta import Document
@@ -12,6 +13,7 @@ from syncret.daemon.cli.printing import print_json, print_yaml, report_problem
 from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.cli.table import print_table, rows_of
 from syncret.daemon.cli.terminal import Progress
+from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.core.redact import redacted
 from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.daemon.process import raise_file_limit
@@ -54,11 +56,9 @@ def _as_list(result: SyncResult, *, show_values: bool) -> Document:
 
 
 def _summary(result: SyncResult, seconds: float) -> None:
-    counts = {"create": 0, "update": 0, "delete": 0}
-    for written in result.written:
-        counts[written.action] += 1
+    counts = Counter(change.verb for change in result.written)
     sys.stderr.write(
-        f"{counts['create']} created, {counts['update']} changed, {counts['delete']} deleted, "
+        f"{counts[Verb.CREATE]} created, {counts[Verb.UPDATE]} changed, {counts[Verb.DELETE]} deleted, "
         f"{len(result.failures)} failed, {sum(each.problem.fatal for each in result.problems)} invalid "
         f"in {seconds:.1f} s\n"
     )

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from syncret.config.meta import Document, ObjectRef, member
+from syncret.config.resources.kinds import role_of
 from syncret.daemon.core.ownership import Refusal
 
 
@@ -128,18 +129,40 @@ def is_carried_out(action: Action, found: Document | None) -> bool:
     ) and _fits(_content(found), _content(meant), _content(before))
 
 
-def changes_content(action: Action) -> bool:
-    """Whether the write changes more than what the API server or a controller keeps for itself."""
-    match action.verb:
-        case Verb.SET_FINALIZERS:
-            return False
-        case Verb.UPDATE:
-            return _without(action.before, _BOOKKEEPING) != _without(action.document, _BOOKKEEPING)
-        case _:
-            return True
+class OutputChange(NamedTuple):
+    """A write as `plan`, `sync` and `simulate` show it: the keys of its data, and no values."""
+
+    verb: Verb
+    api_version: str
+    ref: ObjectRef
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
 
 
-def _without(document: Document | None, fields: tuple[str, ...]) -> Document:
+def output_change(action: Action) -> OutputChange | None:
+    """What the write changes in an output; None for bookkeeping: finalizers, and records of generators."""
+    before, after = action.before or {}, action.document or {}
+    if role_of(action.ref.group_kind) == "record" or action.verb is Verb.SET_FINALIZERS:
+        return None
+    if _without(before, _BOOKKEEPING) == _without(after, _BOOKKEEPING):
+        return None
+    old, new = _data(before), _data(after)
+    return OutputChange(
+        verb=action.verb,
+        api_version=str((after or before).get("apiVersion", "")),
+        ref=action.ref,
+        added=sorted(new.keys() - old.keys()),
+        changed=sorted(key for key in new.keys() & old.keys() if new[key] != old[key]),
+        removed=sorted(old.keys() - new.keys()),
+    )
+
+
+def _data(document: Document) -> Document:
+    return member(document, "data") or member(document, "spec", "data")
+
+
+def _without(document: Document, fields: tuple[str, ...]) -> Document:
     if not document:
         return {}
     metadata = {key: value for key, value in document["metadata"].items() if key not in fields}

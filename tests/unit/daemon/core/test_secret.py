@@ -20,7 +20,6 @@ from syncret.daemon.core.secret import (
     secret_data,
     within_immutable,
 )
-from syncret.daemon.core.target import changed_keys
 
 
 def wanting(labels: dict[str, str] | None = None, **target: Json) -> ExternalSecret:
@@ -130,20 +129,3 @@ def test_of_other_managers_nothing_is_taken() -> None:
     assert managed_keys(there, "somebody", "data") == {"theirs"}
     assert managed_keys(there, "nobody", "data") == frozenset()
     assert managed_keys({}, "somebody", "data") == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "changes"),
-    [
-        pytest.param(None, {"data": {"a": "1"}}, "+a", id="made"),
-        pytest.param({"data": {"a": "1"}}, None, "-a", id="deleted"),
-        pytest.param(
-            {"data": {"a": "1", "b": "1"}}, {"data": {"b": "2", "c": "1"}}, "+c ~b -a", id="all three"
-        ),
-        pytest.param({"spec": {"data": {"a": "1"}}}, {"spec": {"data": {}}}, "-a", id="another kind"),
-        pytest.param(None, None, "", id="nothing"),
-    ],
-)
-def test_changed_keys(before: Document | None, after: Document | None, changes: str) -> None:
-    found = zip("+~-", changed_keys(before, after), strict=True)
-    assert " ".join(f"{sign}{key}" for sign, keys in found for key in keys) == changes

@@ -9,15 +9,15 @@ from typing import Any
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
+from syncret.daemon.core.plan.actions import Action, OutputChange, output_change
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
-from syncret.daemon.homes.contract import HomeError, StoredObject
+from syncret.daemon.homes.contract import Home, HomeError, StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.ops.control import explanation
 from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.ops.view import View
-from syncret.daemon.recorded_writes import RecordingWriter
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
 from syncret.providers.registry import Registry
@@ -46,11 +46,12 @@ class WithManager(Registry):
         return self._own.get(kind) or super().generator_type(kind)
 
 
-class Troubled(RecordingWriter):
-    """A target whose writes of a kind can be made to fail: each error once."""
+class Troubled:
+    """A home's `ObjectWriter` whose writes of a kind can be made to fail: each error once."""
 
-    def __init__(self, cluster: MemoryCluster) -> None:
-        super().__init__(cluster)
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self.written: list[OutputChange] = []
         self.troubles: dict[str, list[HomeError]] = {}
         self.marks = True
 
@@ -60,18 +61,30 @@ class Troubled(RecordingWriter):
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
-        return await super().create(document, field_manager=field_manager)
+        return await self._home.create(document, field_manager=field_manager)
 
     async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
-        return await super().update(document, field_manager=field_manager)
+        return await self._home.update(document, field_manager=field_manager)
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
         self._trouble(seen.ref.kind)
-        return await super().delete(seen)
+        return await self._home.delete(seen)
+
+    async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
+        return await self._home.set_finalizers(seen, finalizers)
+
+    async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
+        return await self._home.update_status(seen, status)
 
     def may_mark(self, ref: ObjectRef) -> bool:
-        return self.marks and super().may_mark(ref)
+        return self.marks and self._home.may_mark(ref)
+
+    def applied(self, run: ObjectRef, action: Action) -> None:
+        """Keep what was written, as `simulate` shows it."""
+        change = output_change(action)
+        if change is not None:
+            self.written.append(change)
 
 
 class Life:
@@ -99,6 +112,7 @@ class Life:
         self.target.marks = marks
         hooks = EngineOverrides(
             writer=self.target,
+            applied=self.target.applied,
             observer=self.seen,
             events=self,
             faults=self._fault,
@@ -192,7 +206,7 @@ class Life:
 
     def written(self, kind: str = SECRET) -> list[str]:
         """What controllers did to objects of a kind, in order."""
-        return [f"{each.action} {each.ref.name}" for each in self.target.written if each.ref.kind == kind]
+        return [f"{each.verb} {each.ref.name}" for each in self.target.written if each.ref.kind == kind]
 
     @property
     def bugs(self) -> list[tuple[ObjectRef, str, tuple[str, ...]]]:

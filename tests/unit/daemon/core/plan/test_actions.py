@@ -8,9 +8,9 @@ from syncret.daemon.core.plan.actions import (
     Action,
     LastError,
     Verb,
-    changes_content,
     is_carried_out,
     last_error,
+    output_change,
 )
 from syncret.providers.errors import Denied
 
@@ -76,13 +76,33 @@ def test_whether_a_write_without_an_answer_was_done(
     assert is_carried_out(action, found) is expected
 
 
+RESOURCE = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "x"}}
+STATE = REF._replace(group="generators.external-secrets.io", kind="GeneratorState")
+
+
 @pytest.mark.parametrize(
     ("action", "expected"),
     [
-        pytest.param(CREATE, True, id="create"),
-        pytest.param(UPDATE, True, id="a key less"),
-        pytest.param(UNLABEL, True, id="a label less"),
-        pytest.param(RELEASE, False, id="finalizers"),
+        pytest.param(CREATE, "create v1 +a", id="create"),
+        pytest.param(UPDATE, "update v1 -b", id="a key less"),
+        pytest.param(
+            Action(verb=Verb.UPDATE, ref=REF, before=OLD, document=secret({"b": "3", "c": "1"})),
+            "update v1 +c ~b -a",
+            id="all three",
+        ),
+        pytest.param(UNLABEL, "update v1", id="a label less"),
+        pytest.param(DELETE, "delete v1 -a -b", id="delete"),
+        pytest.param(
+            Action(
+                verb=Verb.UPDATE,
+                ref=REF,
+                before=RESOURCE | {"spec": {"data": {"a": "1"}}},
+                document=RESOURCE | {"spec": {"data": {}}},
+            ),
+            "update example.com/v1 -a",
+            id="another kind",
+        ),
+        pytest.param(RELEASE, None, id="finalizers"),
         pytest.param(
             Action(
                 verb=Verb.UPDATE,
@@ -90,14 +110,20 @@ def test_whether_a_write_without_an_answer_was_done(
                 before=OLD,
                 document=secret(OLD["data"], version="1", finalizers=["f"]),
             ),
-            False,
+            None,
             id="finalizers in an update",
         ),
-        pytest.param(DELETE, True, id="delete"),
+        pytest.param(Action(verb=Verb.DELETE, ref=STATE, before=OLD), None, id="the record of a generator"),
     ],
 )
-def test_whether_a_write_changes_content(action: Action, *, expected: bool) -> None:
-    assert changes_content(action) is expected
+def test_what_is_shown_of_a_write(action: Action, expected: str | None) -> None:
+    change = output_change(action)
+    if change is None:
+        assert expected is None
+    else:
+        signs = zip("+~-", (change.added, change.changed, change.removed), strict=True)
+        keys = [f"{sign}{key}" for sign, found in signs for key in found]
+        assert " ".join([change.verb, change.api_version, *keys]) == expected
 
 
 @pytest.mark.parametrize(
