@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
+from random import Random
 from typing import Any
 
 from syncret.config.fields import Json
@@ -14,6 +15,7 @@ from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject, WatchEvent
 from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.lagging import Lag, LaggingHome
 from tests.unit.daemon.engine import support
 from tests.unit.daemon.engine.support import GROUP, Recorder, manifest, settings
 
@@ -73,15 +75,20 @@ class Reconciling:
 class World:
     """An engine with one reconciler in a simulated cluster."""
 
+    usual_lag: Lag | None = None
+    """How far the engine's home lags behind the cluster."""
+
     def __init__(self, home: MemoryCluster, clock: Clock, **changes: Json) -> None:
         self.home = home
         self.inventory = Inventory()
         self.reconciling = Reconciling(self.inventory)
         self.recorder = Recorder()
         self.changes: list[WatchEvent] = []
+        chance = Random(1)  # noqa: S311  # a test
+        lagging = None if self.usual_lag is None else LaggingHome(home, lag=self.usual_lag, chance=chance)
         limits = settings(**changes)
         self.engine = Engine(
-            home,
+            lagging or home,
             [self.reconciling],
             inventory=self.inventory,
             queue=work_queue(clock, limits),

@@ -4,6 +4,7 @@ import asyncio
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any
 
 from syncret.config.fields import Json
@@ -14,6 +15,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
 from syncret.daemon.homes.contract import Home, HomeError, StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
+from syncret.daemon.homes.memory.lagging import Lag, LaggingHome
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.ops.control import explanation
 from syncret.daemon.ops.metrics import Metrics
@@ -88,10 +90,19 @@ class Troubled:
 
 
 class Life:
-    """The cluster, its secret manager, and what was told."""
+    """The cluster, its secret manager, and what was told. With `lag` the daemon's home lags behind it."""
+
+    usual_lag: Lag | None = None
+    """For the tests that do not say."""
 
     def __init__(
-        self, clock: Clock, *, admitting: bool = True, generators: Iterable[Generator[Any]] = ()
+        self,
+        clock: Clock,
+        *,
+        admitting: bool = True,
+        generators: Iterable[Generator[Any]] = (),
+        lag: Lag | None = None,
+        seed: int = 1,
     ) -> None:
         self.clock = clock
         self.manager = Manager({"k": "v"})
@@ -101,7 +112,10 @@ class Life:
             if admitting
             else MemoryCluster(now=clock.now)
         )
-        self.target = Troubled(self.cluster)
+        lag = lag or self.usual_lag
+        chance = Random(seed)  # noqa: S311  # a test
+        self.home: Home = self.cluster if lag is None else LaggingHome(self.cluster, lag=lag, chance=chance)
+        self.target = Troubled(self.home)
         self.seen = Recorder()
         self.faults: dict[Operation, str] = {}
         self.events: list[tuple[str, bool, str, str]] = []
@@ -118,7 +132,7 @@ class Life:
             faults=self._fault,
         )
         async with run_engine(
-            self.cluster, registry=self.registry, settings=settings(**changes), clock=self.clock, hooks=hooks
+            self.home, registry=self.registry, settings=settings(**changes), clock=self.clock, hooks=hooks
         ) as self.controllers:
             await self.settle()
             yield self

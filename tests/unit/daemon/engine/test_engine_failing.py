@@ -14,6 +14,8 @@ from syncret.providers.errors import Denied, SyncError, Throttled, Unavailable
 from tests.unit.daemon.engine.engines import Start
 from tests.unit.daemon.engine.support import START, ref
 
+pytestmark = pytest.mark.tells_at_once(reason="the moments of runs are counted from the change")
+
 
 @pytest.mark.parametrize(
     ("failure", "expected"),

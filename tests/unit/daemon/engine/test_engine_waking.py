@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import EXTERNAL_SECRET
 from syncret.daemon.engine.clock import Clock
@@ -26,6 +28,7 @@ async def test_nothing_runs_before_everything_is_known(home: MemoryCluster, star
         assert world.reconciling.known == [50] * 50
 
 
+@pytest.mark.tells_at_once(reason="turns of the loop are counted")
 async def test_a_long_list_and_a_herd_of_dependents_leave_the_loop_its_turns(
     home: MemoryCluster, start: Start
 ) -> None:
@@ -67,6 +70,7 @@ async def test_it_is_idle_only_once_every_event_is_taken_in(home: MemoryCluster,
         assert [name for name, _ in world.reconciling.runs] == ["last"]
 
 
+@pytest.mark.tells_at_once(reason="a home that lags lists new kinds anyway")
 async def test_a_kind_that_appears_while_others_are_listed_is_not_waited_for_in_vain(
     home: MemoryCluster, clock: Clock
 ) -> None:
@@ -89,6 +93,7 @@ async def test_an_empty_home_is_ready_at_once(start: Start) -> None:
         assert world.engine.first_pass.is_set()
 
 
+@pytest.mark.tells_at_once(reason="the moments of runs are counted from the change")
 async def test_a_store_that_hangs_delays_readiness_but_no_other_object(start: Start) -> None:
     async def slow(ref: ObjectRef, run: int) -> Outcome:
         await asyncio.sleep(30)
@@ -104,6 +109,7 @@ async def test_a_store_that_hangs_delays_readiness_but_no_other_object(start: St
         assert world.reconciling.times("b") == [1]
 
 
+@pytest.mark.tells_at_once(reason="the moments of runs are counted from the change")
 async def test_ten_thousand_changes_within_a_second_are_few_runs_and_the_newest_wins(start: Start) -> None:
     async def half_a_second(ref: ObjectRef, run: int) -> Outcome:
         await asyncio.sleep(0.5)
@@ -184,6 +190,7 @@ async def test_a_new_status_wakes_dependents_only(home: MemoryCluster, start: St
         assert world.inventory.get(created.ref) != created
 
 
+@pytest.mark.tells_at_once(reason="the moments of runs are counted from the change")
 async def test_it_runs_again_when_due_and_exactly_then(start: Start, clock: Clock) -> None:
     async def hourly(ref: ObjectRef, run: int) -> Outcome:
         return Outcome(next_due=clock.now() + 3600)
@@ -197,6 +204,7 @@ async def test_it_runs_again_when_due_and_exactly_then(start: Start, clock: Cloc
         assert world.engine.due(ref("a")) == START + 4 * 3600
 
 
+@pytest.mark.tells_at_once(reason="the moments of runs are counted from the change")
 async def test_as_many_run_at_once_as_are_allowed(start: Start) -> None:
     async def slow(ref: ObjectRef, run: int) -> Outcome:
         await asyncio.sleep(1)

@@ -111,6 +111,7 @@ def widget(**target: Json) -> Document:
     return wanting(target={"name": "w", "manifest": manifest_of, **target}, refreshInterval="1h")
 
 
+@pytest.mark.tells_at_once(reason="what a run came to is looked at before the next one")
 @pytest.mark.parametrize("policy", ["None", "Merge", "Owner"])
 async def test_a_template_is_rendered_even_where_nothing_is_written(clock: Clock, policy: str) -> None:
     async with Life(clock).running(allow_generic_targets=True) as life:

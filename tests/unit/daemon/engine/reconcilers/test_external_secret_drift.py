@@ -86,6 +86,7 @@ async def test_a_conflict_is_tried_again_at_once(life: Life) -> None:
     assert not [event for event in life.events if event[1]]
 
 
+@pytest.mark.tells_at_once(reason="what a run came to is looked at before the next one")
 async def test_a_home_that_cannot_be_written_is_told_and_tried_again(life: Life) -> None:
     life.target.troubles["Secret"] = [StorageUnavailable("the disk is full", hint="make room")]
     await life.apply(store(), wanting())

@@ -164,6 +164,7 @@ async def test_a_failed_sync_leaves_the_former_lease_alone(life: Life, office: O
     assert await life.data("x") == {"token": "token-1"}
 
 
+@pytest.mark.tells_at_once(reason="what a run came to is looked at before the next one")
 async def test_a_replaced_lease_lives_for_a_refresh_and_the_grace_period(life: Life, office: Office) -> None:
     await life.apply(drawing(refreshInterval="1h"))
     await life.wait(HOUR)
@@ -302,6 +303,7 @@ async def test_a_push_secret_records_what_it_draws(life: Life, office: Office) -
     assert office.live == []
 
 
+@pytest.mark.tells_at_once(reason="what a run came to is looked at before the next one")
 async def test_a_push_whose_template_fails_gives_back(life: Life, office: Office) -> None:
     await life.apply(
         store(),

@@ -22,6 +22,7 @@ async def test_a_source_that_comes_later_is_noticed(life: Life) -> None:
     assert await life.ready(PUSH) == SYNCED
 
 
+@pytest.mark.tells_at_once(reason="an ExternalSecret that is not announced yet is not known to make anything")
 async def test_a_source_that_is_about_to_be_made_is_waited_for_silently(life: Life) -> None:
     life.manager.delay = 5
     source = wanting("e", target={"name": "q"})

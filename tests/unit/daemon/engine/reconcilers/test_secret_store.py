@@ -178,6 +178,7 @@ async def test_it_is_held_while_something_pushed_still_stands_there(life: Life) 
     assert await life.finalizers(STORE) == []
 
 
+@pytest.mark.tells_at_once(reason="a store that goes after it was announced has been judged")
 async def test_an_object_that_wants_a_store_that_goes_unjudged_is_told(life: Life) -> None:
     life.manager.delay = 5
     await life.apply(store(), pushing())

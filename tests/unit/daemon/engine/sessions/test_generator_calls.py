@@ -106,6 +106,7 @@ async def test_calls_of_one_generator_are_paced(clock: Clock, server: Server) ->
         assert server.generated == pytest.approx([first, first + 1, first + 2])
 
 
+@pytest.mark.tells_at_once(reason="the time that calls take is measured")
 async def test_generators_have_buckets_of_their_own(clock: Clock, server: Server) -> None:
     async with server.life(clock, requests_per_second=1.0, burst=1.0) as life:
         await draw_together(life, remote("h"), drawing("a"), drawing("b", generator="h"))
@@ -208,6 +209,7 @@ async def test_throttling_closes_the_gate_for_all_who_draw(clock: Clock, server:
         assert server.generated[1] - server.generated[0] >= 100
 
 
+@pytest.mark.tells_at_once(reason="the time that calls take is measured")
 async def test_what_is_made_in_the_process_is_neither_paced_nor_counted(clock: Clock, server: Server) -> None:
     async with server.life(clock, local=True, requests_per_second=1.0, burst=1.0) as life:
         await draw_together(life, *(drawing(name) for name in "abc"))
