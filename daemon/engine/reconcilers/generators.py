@@ -2,6 +2,7 @@
 
 import secrets
 from contextlib import suppress
+from itertools import count
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
@@ -142,6 +143,8 @@ def _open_context(context: ReconcilerContext, resource: Document) -> OpenContext
     return context.sessions.context(ref, ref.namespace)
 
 
+MAX_DELETE_TRIES: Final = 5
+
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 """As an API server makes up names: no vowels, so that no word comes of it."""
 
@@ -168,9 +171,21 @@ class GeneratorTransaction:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for ref in () if self.in_use else self._recorded.values():
+            await self._give_back(ref)
+
+    async def _give_back(self, ref: ObjectRef) -> None:
+        """Delete a record, whatever its own run writes meanwhile: that run cleans up, as often as it takes."""
+        for tries in count(1):
             stored = await self._writes.get(ref)
-            if stored is not None:  # the record's own run cleans up, as often as it takes
+            if stored is None:
+                return
+            try:
                 await delete_if_there(self._writes, stored)
+            except Conflict:
+                if tries == MAX_DELETE_TRIES:
+                    raise
+            else:
+                return
 
     async def generate(self, place: str, generator: GeneratorRef) -> SecretMap:
         """New values for an entry of the resource. Raises SyncError."""

@@ -111,6 +111,7 @@ async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, 
     await running
 
 
+@pytest.mark.tells_at_once(reason="the moment of the end is counted from the change")
 async def test_runs_and_calls_share_one_deadline(clock: Clock) -> None:
     loop = asyncio.get_running_loop()
     async with Life(clock).running(drain_timeout=3.0, call_timeout=1000.0) as life:

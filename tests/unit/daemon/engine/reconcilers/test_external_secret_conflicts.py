@@ -60,6 +60,7 @@ async def test_a_conflict_is_decided_again_on_the_values_that_were_fetched(life:
     assert told(life) == ["Created"]
 
 
+@pytest.mark.tells_at_once(reason="the moments of runs are counted from the change")
 async def test_after_six_conflicts_in_a_row_it_waits(life: Life) -> None:
     await life.apply(store())
     life.target.troubles[SECRET] = [Conflict("modified") for _ in range(6)]
