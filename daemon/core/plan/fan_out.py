@@ -193,14 +193,17 @@ def decide(
 ) -> ChildPlan:
     """What is written, if anything. `namespace` is None where it is gone, or may not be marked.
 
-    A finalizer holds the namespace from before there is a child until it has been deleted.
+    A finalizer holds the namespace from before there is a child until it has been deleted; a namespace that
+    is being deleted is let go.
     """
+    is_leaving = bool(member(namespace or {}, "metadata").get("deletionTimestamp"))
     ref = ObjectRef(GROUP, fan.child, child.namespace, child.name)
     is_owned = observed is not None and _is_owned(fan, resource, observed)
     finalizer = fan.namespace_finalizer + resource["metadata"]["name"]
-    if not child.is_wanted:
+    if is_leaving or not child.is_wanted:
         gone = (Action(verb=Verb.DELETE, ref=ref, before=observed),) if is_owned else ()
-        return ChildPlan((*gone, *_hold(namespace, finalizer, held=False)) if child.releases else gone)
+        releases = _hold(namespace, finalizer, held=False) if is_leaving or child.releases else ()
+        return ChildPlan((*gone, *releases))
     if observed is not None and not is_owned:
         return ChildPlan(reason=fan.name_taken)
     desired = desired_child(fan, resource, child.namespace, observed)

@@ -174,7 +174,7 @@ class GeneratorTransaction:
             await self._give_back(ref)
 
     async def _give_back(self, ref: ObjectRef) -> None:
-        """Delete a record, whatever its own run writes meanwhile: that run cleans up, as often as it takes."""
+        """Delete a record, whatever its own run writes meanwhile: that one cleans up after it."""
         for tries in count(1):
             stored = await self._writes.get(ref)
             if stored is None:
