@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from sys import intern
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 import msgspec
 from msgspec import Struct, field
@@ -169,15 +169,12 @@ class StoreSummaries:
         self._known.pop(ref, None)
 
 
-Failure: TypeAlias = LastError
-
-
 class ObjectMemory:
     """What is known about objects beyond their status; a restart loses it, the next refresh restores it."""
 
     def __init__(self) -> None:
         self._origins: dict[ObjectRef, Mapping[str, str]] = {}
-        self._errors: dict[ObjectRef, Failure] = {}
+        self._errors: dict[ObjectRef, LastError] = {}
         self._requests: dict[ObjectRef, int] = {}
         self._had_first_run: set[ObjectRef] = set()
 
@@ -187,9 +184,9 @@ class ObjectMemory:
         if origins:
             self._origins[ref] = _held(tuple(origins.items()))
 
-    def failed(self, ref: ObjectRef, failure: Failure) -> None:
+    def failed(self, ref: ObjectRef, error: LastError) -> None:
         """Keep the error that the object has now."""
-        self._errors[ref] = failure
+        self._errors[ref] = error
 
     def forget(self, ref: ObjectRef) -> None:
         """Drop what is known about an object that is gone."""
@@ -202,7 +199,7 @@ class ObjectMemory:
         """The entry of the spec that each key came from, as far as this process has fetched it."""
         return self._origins.get(ref, {})
 
-    def failure(self, ref: ObjectRef) -> Failure | None:
+    def failure(self, ref: ObjectRef) -> LastError | None:
         """The error that the object has now, if any."""
         return self._errors.get(ref)
 

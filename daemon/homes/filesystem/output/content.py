@@ -45,8 +45,8 @@ class OutputContent:
 
     @property
     def swaps(self) -> bool:
-        """Whether the set of a Secret's files is replaced at once."""
-        return self._secrets is None or self._secrets.swaps
+        """Whether the set of a Secret's files is replaced at once, where anything is written at all."""
+        return not self._writes or self._secrets is None or self._secrets.swaps
 
     def __contains__(self, ref: ObjectRef) -> bool:
         return ref in self._refs

@@ -34,6 +34,7 @@ async def test_a_dry_home_sees_everything_and_writes_nothing(
             assert (await existing(dry, ES)) == (await existing(home, ES))
             assert (await existing(dry, STORE)) == (await existing(home, STORE))
             assert await data_of(dry, MADE) == encoded(a="1")
+            assert dry.problems() == ()  # how files would be replaced is nothing to it
             await dry.update(made(a="2"))
             assert await data_of(dry, MADE) == encoded(a="2")
             with pytest.raises(NotFound):
