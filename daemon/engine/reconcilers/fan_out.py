@@ -18,7 +18,7 @@ from syncret.daemon.core.plan.fan_out import (
     Provision,
 )
 from syncret.daemon.engine.reconciler import ANY, Dependency, Failure, On, Outcome
-from syncret.daemon.engine.reconcilers.apply import apply, drop_finalizer, ensure_finalizer, publish
+from syncret.daemon.engine.reconcilers.apply import carry_out, drop_finalizer, ensure_finalizer, publish
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Conflict, Forbidden, HomeError, StoredObject
@@ -118,6 +118,10 @@ class _Run:
                 await self._bring(child)
             except Conflict as conflict:
                 self._conflict = conflict
+            except Forbidden:
+                self._leaving.add(child.namespace)  # the namespace is being deleted, and with it all in it
+            except HomeError as error:
+                self._fail(child, error)
         if self._conflict is not None:
             raise self._conflict
 
@@ -131,17 +135,15 @@ class _Run:
         if plan.actions or plan.reason:
             found = await self._writes.get(ref)
             plan = self._decide(child, found, await self._writes.get(namespace) if marks else None)
-        refused = await apply(self._context, self._writes, self._stored.ref, plan.actions)
-        if refused is None:
-            if plan.reason:
-                self._failed[child.namespace] = plan.reason
-        elif isinstance(refused.error, Forbidden):
-            self._leaving.add(child.namespace)  # the namespace is being deleted, and with it all in it
-        else:
-            self._failed[child.namespace] = str(refused.error)
-            self._failure = self._failure or refused.error
-            if child.name != fan_out.child_name(self._fan, self._resource):
-                self._left = child.name
+        await carry_out(self._context, self._writes, self._stored.ref, plan.actions)
+        if plan.reason:
+            self._failed[child.namespace] = plan.reason
+
+    def _fail(self, child: Child, error: HomeError) -> None:
+        self._failed[child.namespace] = str(error)
+        self._failure = self._failure or error
+        if child.name != fan_out.child_name(self._fan, self._resource):
+            self._left = child.name
 
     def _decide(
         self, child: Child, observed: StoredObject | None, namespace: StoredObject | None

@@ -1,8 +1,7 @@
 """PushSecret: reads its sources, does at the stores what `core/plan/push_secret` decides, and reports it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
@@ -34,13 +33,18 @@ from syncret.daemon.engine.reconcilers.pushing import Pusher, read_sources
 from syncret.daemon.engine.reconcilers.stores import select_stores
 from syncret.daemon.engine.templates import rendering_for
 from syncret.daemon.engine.writes import Writes
-from syncret.daemon.homes.contract import Conflict, StoredObject
+from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import SyncError
 
 GENERATED: Final = "__pushsecret"
 """The place under which the operator records what a PushSecret generates."""
 
-MAX_ACCOUNT_TRIES: Final = 5
+
+class Unreported(NamedTuple):
+    """The account of a run that has not been written yet, and the uid of its PushSecret."""
+
+    uid: str
+    account: Mapping[str, Any]
 
 
 class PushSecretReconciler:
@@ -50,6 +54,7 @@ class PushSecretReconciler:
 
     def __init__(self, context: ReconcilerContext) -> None:
         self._context = context
+        self._unreported: dict[ObjectRef, Unreported] = {}
 
     def reads(self, kind: GroupKind) -> bool:
         """Stores, generators and their records, Secrets, ConfigMaps and namespaces."""
@@ -78,17 +83,37 @@ class PushSecretReconciler:
         stored = self._context.inventory.get(ref)
         if stored is None:
             self._context.memory.forget(ref)
+            self._unreported.pop(ref, None)
             return Outcome()
-        return await _Run(self._context, writes, stored).reconcile()
+        stored = await self._report_account(stored, writes)
+        return await _Run(self._context, writes, stored, self._unreported).reconcile()
+
+    async def _report_account(self, stored: StoredObject, writes: Writes) -> StoredObject:
+        """Report what stands at the stores, if an earlier run could not because the spec had been changed."""
+        unreported = self._unreported.get(stored.ref)
+        if unreported is None:
+            return stored
+        if unreported.uid == stored.uid:
+            status = {**member(stored.document, "status"), "syncedPushSecrets": unreported.account}
+            await writes.update_status(stored, status)
+        del self._unreported[stored.ref]
+        return self._context.inventory.get(stored.ref) or stored
 
 
 class _Run:
     """One run of one version of a PushSecret."""
 
-    def __init__(self, context: ReconcilerContext, writes: Writes, stored: StoredObject) -> None:
+    def __init__(
+        self,
+        context: ReconcilerContext,
+        writes: Writes,
+        stored: StoredObject,
+        unreported: dict[ObjectRef, Unreported],
+    ) -> None:
         self._context = context
         self._writes = writes
         self._stored = stored
+        self._unreported = unreported
         self._resource = stored.as_type(PushSecret)
         self._pusher = Pusher(context, writes, self._resource)
 
@@ -99,7 +124,7 @@ class _Run:
         match next_step(self._resource, self._context.clock.now(), refresh_requested=request > 0):
             case SetFinalizers(finalizers):
                 stored = await self._writes.set_finalizers(self._stored, finalizers)
-                return await _Run(self._context, self._writes, stored).reconcile()
+                return await _Run(self._context, self._writes, stored, self._unreported).reconcile()
             case Sleep(next_due):
                 memory.succeeded(ref)
                 return Outcome(next_due)
@@ -169,20 +194,10 @@ class _Run:
             self._context.memory.clear_refresh_request(self._stored.ref, request)
             if plan.releases:
                 await drop_finalizer(self._writes, self._stored, FINALIZER)
-        try:
+        if published.status is None:
             return await publish(self._context, self._writes, self._stored, published)
-        except Conflict:
-            if published.status is not None:
-                await self._save_account(published.status.get("syncedPushSecrets", {}))
-            raise
-
-    async def _save_account(self, account: Mapping[str, Any]) -> None:
-        """Report what stands at the stores; all else is void, since the spec was changed during the run."""
-        for _ in range(MAX_ACCOUNT_TRIES):
-            newest = await self._writes.get(self._stored.ref)
-            if newest is None or newest.has_same_generation(self._stored) or newest.uid != self._stored.uid:
-                return  # it is gone, or the whole status is owed
-            status = {**member(newest.document, "status"), "syncedPushSecrets": account}
-            with suppress(Conflict):
-                await self._writes.update_status(newest, status)
-                return
+        account = published.status.get("syncedPushSecrets", {})
+        self._unreported[self._stored.ref] = Unreported(self._stored.uid, account)
+        outcome = await publish(self._context, self._writes, self._stored, published)
+        del self._unreported[self._stored.ref]
+        return outcome

@@ -9,7 +9,7 @@ from syncret.daemon.core.plan.stores import StoreLookup, check_usable, not_found
 from syncret.daemon.core.push_entries import Store
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
-from syncret.daemon.homes.contract import StoredObject
+from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 
 
@@ -25,13 +25,16 @@ def require_watched(context: ReconcilerContext, kind: GroupKind) -> None:
 async def find(context: ReconcilerContext, writes: Writes, ref: ObjectRef) -> StoredObject | None:
     """An object of a kind that is watched; one that the inventory lacks is read live before it is absent.
 
-    Raises Unavailable where the kind cannot be watched now.
+    Raises Unavailable where the kind cannot be watched now, or the object not be read.
     """
     stored = context.inventory.get(ref)
     if stored is not None:
         return stored
     require_watched(context, ref.group_kind)
-    return await writes.get(ref)
+    try:
+        return await writes.get(ref)
+    except HomeError as error:
+        raise Unavailable(f'{ref.kind} "{ref.name}" cannot be read now: {error}') from error
 
 
 async def usable_store(

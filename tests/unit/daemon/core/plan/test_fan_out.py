@@ -159,6 +159,13 @@ def namespace(*finalizers: str) -> Document:
         pytest.param(UNWANTED, THEIRS, namespace(HOLD), ["Namespace: "], id="somebody else's: it stays"),
         pytest.param(UNWANTED, None, None, [], id="gone with its namespace"),
         pytest.param(FORMER, OURS, namespace(HOLD), ["delete c"], id="a former name: another one stays"),
+        pytest.param(
+            WANTED,
+            OURS,
+            {"metadata": {**namespace(HOLD)["metadata"], **GOING}},
+            ["delete c", "Namespace: "],
+            id="wanted in a namespace that is being deleted",
+        ),
     ],
 )
 def test_what_becomes_of_a_child(

@@ -299,7 +299,7 @@ class Refusing(Troubled):
 @pytest.fixture
 async def refusing(clock: Clock) -> AsyncIterator[tuple[Life, Refusing]]:
     life = Life(clock)
-    life.target = target = Refusing(life.cluster)
+    life.target = target = Refusing(life.home)
     async with life.running() as running:
         await running.apply(namespace("one", team="blue"), namespace("two", team="blue"))
         yield running, target

@@ -37,7 +37,7 @@ class Owing(Troubled):
 @pytest.fixture
 async def life(clock: Clock) -> AsyncIterator[Life]:
     life = Life(clock)
-    life.target = Owing(life.cluster)
+    life.target = Owing(life.home)
     async with life.running() as running:
         yield running
         assert not life.bugs
