@@ -16,6 +16,7 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.providers.errors import SyncError
 
 M = TypeVar("M", bound=Model)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,16 @@ class Keyed(Protocol):
         ...
 
 
+class Paced(Protocol):
+    """Sends one request of a search as a call of its own, with its result.
+
+    Like every other call it waits for the token bucket and has a time limit; it is counted, retried if there
+    is no answer, and refused while the store is in an outage.
+    """
+
+    async def __call__(self, request: Callable[[], Awaitable[T]], /) -> T: ...
+
+
 @runtime_checkable
 class Finder(Protocol):
     """Finds entries by name, path or tags."""
@@ -127,7 +138,7 @@ class Finder(Protocol):
     converts_keys: bool
     """Whether found keys are converted (`conversionStrategy`) before any rewrite."""
 
-    async def find(self, query: FindQuery) -> SecretMap | None:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
         """All entries that match, by key; None if the path itself does not exist."""
         ...
 

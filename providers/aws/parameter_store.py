@@ -7,6 +7,7 @@ property of a push is ignored.
 import json
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from syncret.providers.aws import push_specs, reading
@@ -22,7 +23,15 @@ from syncret.providers.aws.service import (
     tag_list,
     tag_map,
 )
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget, SecretBytes, SecretMap
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    PushItem,
+    RemoteKey,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
@@ -144,15 +153,15 @@ class ParameterStoreClient(BatchedService):
         found = {key: (tags if key.metadata else values).get(name) for key, name in names.items()}
         return {key: value for key, value in found.items() if value is not None}
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         check_query(query)
         if query.tags:
-            return await self._find_described(query)
+            return await self._find_described(query, paced)
         try:
-            return await self._find_by_path(query)
+            return await self._find_by_path(query, paced)
         except Forbidden:
             pass  # older policies allow only the other operation
-        return await self._find_described(query)
+        return await self._find_described(query, paced)
 
     def _name(self, key: RemoteKey) -> str:
         name = self._prefix + key.key
@@ -168,9 +177,10 @@ class ParameterStoreClient(BatchedService):
             free[key.key] = self._name(key)
         return [list(names.values()) for names in lists]
 
-    async def _read_batch(self, names: Sequence[str]) -> Answers:
+    async def _read_batch(self, names: Sequence[str], paced: Paced) -> Answers:
         """Read one batch. Only what AWS reports as absent is absent."""
-        answer = await self._api.call("get_parameters", Names=list(names), WithDecryption=True)
+        request = partial(self._api.call, "get_parameters", Names=list(names), WithDecryption=True)
+        answer = await paced(request)
         values: dict[str, SecretBytes | SyncError] = {}
         for parameter in answer.get("Parameters", ()):
             selector = parameter.get("Selector") or ""
@@ -192,11 +202,12 @@ class ParameterStoreClient(BatchedService):
         answer = await self._api.call("list_tags_for_resource", ResourceType="Parameter", ResourceId=name)
         return SecretBytes(gojson.marshal(tag_map(answer.get("TagList"))).encode())
 
-    async def _find_by_path(self, query: FindQuery) -> SecretMap:
+    async def _find_by_path(self, query: FindQuery, paced: Paced) -> SecretMap:
         wanted = regexp.compile(query.name or "").search
         found: dict[str, SecretBytes] = {}
         parameters = self._parameters(
             "get_parameters_by_path",
+            paced,
             Path=query.path or _ROOT,
             Recursive=True,
             WithDecryption=True,
@@ -207,18 +218,22 @@ class ParameterStoreClient(BatchedService):
                 found[parameter["Name"]] = SecretBytes(parameter.get("Value", "").encode())
         return found
 
-    async def _find_described(self, query: FindQuery) -> SecretMap:
+    async def _find_described(self, query: FindQuery, paced: Paced) -> SecretMap:
         wanted = regexp.compile(query.name or "").search
         filters = [
             {"Key": f"tag:{key}", "Option": "Equals", "Values": [value]} for key, value in query.tags or ()
         ]
         if query.path:
             filters.append({"Key": "Path", "Option": "Recursive", "Values": [query.path]})
-        parameters = self._parameters("describe_parameters", ParameterFilters=filters, MaxResults=_PAGE)
+        parameters = self._parameters(
+            "describe_parameters", paced, ParameterFilters=filters, MaxResults=_PAGE
+        )
         names = [parameter["Name"] async for parameter in parameters if wanted(parameter["Name"])]
-        return reading.all_or_error(await self._read_values(names))
+        return reading.all_or_error(await self._read_values(names, paced))
 
-    async def _parameters(self, operation: str, **parameters: object) -> AsyncIterator[dict[str, Any]]:
-        async for page in pages(self._api, operation, parameters):
+    async def _parameters(
+        self, operation: str, paced: Paced, **parameters: object
+    ) -> AsyncIterator[dict[str, Any]]:
+        async for page in pages(self._api, operation, parameters, paced):
             for parameter in page.get("Parameters", ()):
                 yield parameter

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, S
 from typing import ClassVar, TypeAlias
 
 from syncret.providers.aws.service import Absent, Api, Forbidden, Service
-from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap, Writer
+from syncret.providers.contract import Paced, RemoteRef, SecretBytes, SecretMap, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
-from syncret.providers.kit.batching import read_each
+from syncret.providers.kit.batching import read_each, unpaced
 
 
 def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
@@ -48,7 +48,9 @@ Answers: TypeAlias = dict[str, SecretBytes | SyncError]
 """Results by name; what does not exist is missing."""
 
 
-async def read_by_name(names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]]) -> Answers:
+async def read_by_name(
+    names: Iterable[str], one: Callable[[str], Awaitable[SecretBytes]], paced: Paced = unpaced
+) -> Answers:
     """One call for each name. Raises Unavailable and Throttled, which would be the same for all."""
 
     async def read_known(name: str) -> SecretBytes | None:
@@ -57,7 +59,7 @@ async def read_by_name(names: Iterable[str], one: Callable[[str], Awaitable[Secr
         except Absent:
             return None
 
-    return await read_each(names, read_known)
+    return await read_each(names, lambda name: paced(lambda: read_known(name)))
 
 
 def answers_of(
@@ -82,7 +84,7 @@ class BatchReader:
 
     def __init__(
         self,
-        many: Callable[[Sequence[str]], Awaitable[Mapping[str, SecretBytes | SyncError]]],
+        many: Callable[[Sequence[str], Paced], Awaitable[Mapping[str, SecretBytes | SyncError]]],
         one: Callable[[str], Awaitable[SecretBytes]],
         *,
         size: int,
@@ -93,27 +95,27 @@ class BatchReader:
         self._read_alone: set[str] = set()
         self._allowed = True
 
-    async def get(self, names: Sequence[str]) -> Answers:
+    async def get(self, names: Sequence[str], paced: Paced = unpaced) -> Answers:
         """The value of each name. Raises SyncError if a whole call failed."""
         together = [name for name in names if self._allowed and name not in self._read_alone]
-        answers = await self._read_each([name for name in names if name not in set(together)])
+        answers = await self._read_each([name for name in names if name not in set(together)], paced)
         for start in range(0, len(together), self._size):
-            answers |= await self._read_chunk(together[start : start + self._size])
+            answers |= await self._read_chunk(together[start : start + self._size], paced)
         return answers
 
-    async def _read_chunk(self, names: Sequence[str]) -> Answers:
+    async def _read_chunk(self, names: Sequence[str], paced: Paced) -> Answers:
         if len(names) == 1:
-            return await self._read_each(names)
+            return await self._read_each(names, paced)
         try:
-            return dict(await self._read_batch(names))
+            return dict(await self._read_batch(names, paced))
         except (Forbidden, Malformed):
-            answers = await self._read_each(names)
+            answers = await self._read_each(names, paced)
         if not self._read_alone.intersection(names):
             self._allowed = False  # each succeeded alone: it is the batch that is not allowed
         return answers
 
-    async def _read_each(self, names: Sequence[str]) -> Answers:
-        answers = await read_by_name(names, self._read_one)
+    async def _read_each(self, names: Sequence[str], paced: Paced) -> Answers:
+        answers = await read_by_name(names, self._read_one, paced)
         refused = {name for name in names if isinstance(answers.get(name), SyncError)}
         self._read_alone = (self._read_alone - set(names)) | refused
         return answers
@@ -137,11 +139,11 @@ class BatchedService(Service, ABC):
     def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap:
         return fields(payload, ref)
 
-    async def _read_values(self, names: Sequence[str]) -> Answers:
-        return await self._reader.get(names)
+    async def _read_values(self, names: Sequence[str], paced: Paced = unpaced) -> Answers:
+        return await self._reader.get(names, paced)
 
     @abstractmethod
-    async def _read_batch(self, names: Sequence[str]) -> Answers:
+    async def _read_batch(self, names: Sequence[str], paced: Paced) -> Answers:
         """Read up to `batch_size` names in one call; a name that is left out is absent."""
 
     @abstractmethod

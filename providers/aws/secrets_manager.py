@@ -17,6 +17,7 @@ from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import (
     Credentials,
     FindQuery,
+    Paced,
     PushItem,
     RemoteKey,
     RemoteTarget,
@@ -179,17 +180,18 @@ class SecretsManagerClient(BatchedService):
                     answers[key] = answer
         return answers
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         check_query(query)
-        names = [name async for name in self._find_names(query)]
-        found = await self._read_values(names)
+        names = [name async for name in self._find_names(query, paced)]
+        found = await self._read_values(names, paced)
         return reading.all_or_error(found)
 
-    async def _read_batch(self, names: Sequence[str]) -> Answers:
+    async def _read_batch(self, names: Sequence[str], paced: Paced) -> Answers:
         """Read one batch. Only what AWS reports as absent is absent."""
         values: dict[str, SecretBytes | SyncError] = {}
         absent: set[str] = set()
-        async for answer in pages(self._api, "batch_get_secret_value", {"SecretIdList": list(names)}):
+        parameters = {"SecretIdList": list(names)}
+        async for answer in pages(self._api, "batch_get_secret_value", parameters, paced):
             for entry in answer.get("SecretValues", ()):
                 arn = str(entry.get("ARN", ""))
                 value = _value(entry)
@@ -220,14 +222,15 @@ class SecretsManagerClient(BatchedService):
         answer = await self._api.call("describe_secret", SecretId=name)
         return SecretBytes(gojson.marshal(tag_map(answer.get("Tags"))).encode())
 
-    async def _find_names(self, query: FindQuery) -> AsyncIterator[str]:
+    async def _find_names(self, query: FindQuery, paced: Paced) -> AsyncIterator[str]:
         """The names of the secrets that match. AWS filters by prefix; equality is checked here."""
         wanted = regexp.compile(query.name or "").search
         tags = dict(query.tags or ())
         filters = [{"Key": "name", "Values": [query.path]}] if query.path else []
         for key, value in tags.items():
             filters += [{"Key": "tag-key", "Values": [key]}, {"Key": "tag-value", "Values": [value]}]
-        async for answer in pages(self._api, "list_secrets", {"Filters": filters, "MaxResults": _PAGE}):
+        parameters = {"Filters": filters, "MaxResults": _PAGE}
+        async for answer in pages(self._api, "list_secrets", parameters, paced):
             for entry in answer.get("SecretList", ()):
                 if wanted(entry["Name"]) and tags.items() <= tag_map(entry.get("Tags")).items():
                     yield entry["Name"]

@@ -5,10 +5,12 @@ Only `syncret.providers.aws.sdk` imports the SDK, and only when a store is opene
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
-from syncret.providers.contract import FindQuery, PushItem, Readiness, RemoteTarget, Writer
+from syncret.providers.contract import FindQuery, Paced, PushItem, Readiness, RemoteTarget, Writer
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.batching import unpaced
 
 
 class Absent(Malformed):
@@ -55,12 +57,17 @@ def check_query(query: FindQuery) -> None:
 
 
 async def pages(
-    api: Api, operation: str, parameters: Mapping[str, object], *, token: str = "NextToken"
+    api: Api,
+    operation: str,
+    parameters: Mapping[str, object],
+    paced: Paced = unpaced,
+    *,
+    token: str = "NextToken",
 ) -> AsyncIterator[dict[str, Any]]:
     """Every page of a list; `token` is the member that leads to the next one. Raises SyncError."""
     wanted = dict(parameters)
     while True:
-        page = await api.call(operation, **wanted)
+        page = await paced(partial(api.call, operation, **wanted))
         yield page
         if not page.get(token):
             return

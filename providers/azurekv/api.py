@@ -2,13 +2,14 @@
 
 from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
 from syncret.providers.azurekv.errors import EXPECTED, error_of
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, SECRET, Dates, Found, Kind, Place
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import Paced, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
 from syncret.providers.kit.http import Answer, Http, json_body, segments
@@ -97,12 +98,14 @@ class Api:
         answer = await self._call("GET", path, place.kind, doing=f"reading {place}")
         return None if answer is None else _found(answer, place)
 
-    async def list(self) -> AsyncIterator[Item]:
+    async def list(self, paced: Paced) -> AsyncIterator[Item]:
         """All secrets, disabled ones too."""
         url: str | None = "/secrets"
         params: Mapping[str, str] = {**VERSION, "maxresults": _PAGE}
         while url:
-            answer = await self._call("GET", url, SECRET, doing="listing secrets", params=params)
+            answer = await paced(
+                partial(self._call, "GET", url, SECRET, doing="listing secrets", params=params)
+            )
             page = _Page() if answer is None else answer.decode(_Page)
             for item in page.value or []:
                 yield item

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
 from syncret.providers.azurekv.payloads import fields_of, value_of
 from syncret.providers.azurekv.push import Pusher
-from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
@@ -41,17 +49,17 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
     def fields(self, payload: Found, ref: RemoteRef) -> SecretMap | None:
         return fields_of(payload, ref)
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         """Enabled secrets that match name and tags. A path is ignored, as by the operator."""
         if query.path is not None and query.name is None and not query.tags:
             raise Malformed("Key Vault has no folders", hint="write find.name.regexp or find.tags")
         matches = regexp.compile(query.name or "").search
         names = [
             item.name
-            async for item in self._api.list()
+            async for item in self._api.list(paced)
             if item.enabled and _has(item, query.tags or ()) and matches(item.name)
         ]
-        found = await map_concurrently(self._read, names, doing="azurekv find")
+        found = await map_concurrently(self._read, names, paced, doing="azurekv find")
         return {name: value for name, value in found if value is not None}
 
     async def probe(self) -> Readiness:

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.crd.spec import WhitelistRule
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import extract
@@ -105,16 +113,16 @@ class CrdClient(SingleReads[bytes]):
             members = {"value": found}
         return {key: SecretBytes(member) for key, member in members.items()}
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         """Objects whose names match; in a ClusterSecretStore the names are `namespace/name`."""
         if query.tags is not None or query.path is not None:
             raise Malformed("unsupported find operator", hint="objects are found by name.regexp only")
         matches = regexp.compile(query.name).search if query.name else None
         namespace = self._scope.namespace if self._served.namespaced and not self._scope.cluster else ""
-        await check_access(self._kube, self._served, "list", namespace)
+        await paced(lambda: check_access(self._kube, self._served, "list", namespace))
         found: dict[str, SecretBytes] = {}
         doing = f"listing {self._served.kind}"
-        async for document in self._kube.list(self._path(ObjectName(namespace, "")), doing=doing):
+        async for document in self._kube.list(self._path(ObjectName(namespace, "")), paced, doing=doing):
             target = ObjectName(document["metadata"].get("namespace", ""), document["metadata"]["name"])
             key = f"{target.namespace}/{target.name}" if self._full_names else target.name
             if (matches is None or matches(key)) and self._whitelist.allows_property(

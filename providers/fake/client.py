@@ -5,6 +5,7 @@ from typing import Final
 
 from syncret.providers.contract import (
     FindQuery,
+    Paced,
     PushItem,
     Readiness,
     RemoteKey,
@@ -47,7 +48,10 @@ class FakeClient:
         value = self.value(payload, ref)
         return None if value is None else extract.members(value.raw, "unable to unmarshal secret")
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+        return await paced(lambda: self._find(query))
+
+    async def _find(self, query: FindQuery) -> SecretMap:
         if query.name is None:
             raise Malformed("unsupported find operator", hint="this provider finds by name.regexp only")
         found = self._manager.find(regexp.compile(query.name).search)

@@ -4,13 +4,15 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import Paced, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.google.errors import EXPECTED, error_of
 from syncret.providers.kit.google.tokens import Access
 from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments
@@ -87,12 +89,12 @@ class Api:
                     return page.versions[0].id
         return None
 
-    async def list(self, wanted: str) -> AsyncIterator[Secret]:
+    async def list(self, wanted: str, paced: Paced) -> AsyncIterator[Secret]:
         """The secrets that match a filter expression; all for an empty one."""
         params = {"pageSize": _PAGE}
         if wanted:
             params["filter"] = wanted
-        async for page in self._pages(self._parent, params, "listing secrets"):
+        async for page in self._pages(self._parent, params, "listing secrets", paced):
             for secret in page.secrets:
                 yield secret
 
@@ -128,9 +130,11 @@ class Api:
         params = {"etag": secret.etag} if secret.etag else None
         await self._call("DELETE", self._path(secret.id), doing=f"deleting {secret.id}", params=params)
 
-    async def _pages(self, path: str, params: dict[str, str], doing: str) -> AsyncGenerator[_Page, None]:
+    async def _pages(
+        self, path: str, params: dict[str, str], doing: str, paced: Paced = unpaced
+    ) -> AsyncGenerator[_Page, None]:
         while True:
-            answer = await self._call("GET", path, doing=doing, params=params)
+            answer = await paced(partial(self._call, "GET", path, doing=doing, params=params))
             page = _Page() if answer is None else answer.decode(_Page)
             yield page
             if not page.next_page_token:

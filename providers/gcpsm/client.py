@@ -7,7 +7,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.payloads import Payload, SecretMetadata, value_of
 from syncret.providers.gcpsm.push import Pusher
@@ -61,19 +69,19 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
     def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
         return extract.members(value_of(payload, ref).raw, "unable to unmarshal secret from JSON")
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         path = query.path or ""
         if query.name is not None:
             matches = regexp.compile(query.name).search
-            listed = [secret async for secret in self._api.list(filter_text(path, ()))]
+            listed = [secret async for secret in self._api.list(filter_text(path, ()), paced)]
             names = [secret.id for secret in listed if matches(secret.id)]
         elif query.tags:
-            listed = [secret async for secret in self._api.list(filter_text(path, query.tags))]
+            listed = [secret async for secret in self._api.list(filter_text(path, query.tags), paced)]
             names = [secret.id for secret in listed if _has(secret, query.tags)]
         else:
             raise Malformed("unexpected find operator", hint="write find.name.regexp or find.tags")
         within = [name for name in names if name.startswith(path)]
-        found = await map_concurrently(self._latest, within, doing="gcpsm find")
+        found = await map_concurrently(self._latest, within, paced, doing="gcpsm find")
         return {name: payload for name, payload in found if isinstance(payload, SecretBytes)}
 
     async def probe(self) -> Readiness:

@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, Generic, TypeVar
 
-from syncret.providers.contract import RemoteKey
+from syncret.providers.contract import Paced, RemoteKey
 from syncret.providers.errors import Denied, Malformed, SyncError
 
 K = TypeVar("K")
@@ -45,8 +46,13 @@ _CONCURRENT_CALLS: Final = 8
 """Calls at once; more would be a burst that managers throttle."""
 
 
+async def unpaced(request: Callable[[], Awaitable[T]], /) -> T:
+    """Send a request of a call that is paced as a whole."""
+    return await request()
+
+
 async def map_concurrently(
-    function: Callable[[str], Awaitable[T]], keys: Iterable[str], *, doing: str
+    function: Callable[[str], Awaitable[T]], keys: Iterable[str], paced: Paced, *, doing: str
 ) -> list[tuple[str, T]]:
     """The results for all keys, in order, each key once. The first failure cancels the rest.
 
@@ -60,7 +66,7 @@ async def map_concurrently(
 
     async def work() -> None:
         for key in rest:
-            results[key] = await function(key)
+            results[key] = await paced(partial(function, key))
 
     failure: SyncError | None = None
     try:

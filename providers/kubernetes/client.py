@@ -6,6 +6,7 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import is_list
 from syncret.providers.contract import (
     FindQuery,
+    Paced,
     PushItem,
     Readiness,
     RemoteKey,
@@ -50,7 +51,7 @@ class KubernetesClient(SingleReads[Secret]):
     def fields(self, payload: Secret, ref: RemoteRef) -> SecretMap | None:
         return fields(payload, ref)
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         """By labels, or by name; each value is the whole Secret as JSON."""
         if query.tags is None and query.name is None:
             raise Malformed("unexpected find operator", hint="Secrets are found by name.regexp or by tags")
@@ -58,7 +59,7 @@ class KubernetesClient(SingleReads[Secret]):
         matches = regexp.compile(query.name).search if query.tags is None and query.name else None
         found: dict[str, SecretBytes] = {}
         doing = f'listing Secrets of namespace "{self._namespace}"'
-        async for document in self._kube.list(self._path(), doing=doing, labels=labels):
+        async for document in self._kube.list(self._path(), paced, doing=doing, labels=labels):
             name = str(document["metadata"]["name"])
             if matches is None or matches(name):
                 found[name] = SecretBytes(whole(data_of(document)))

@@ -2,7 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
@@ -31,15 +39,15 @@ class OpenBaoClient(SingleReads[Payload]):
     def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
         return payloads.fields(payloads.value(payload, ref.property, paths=False))
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         if query.tags is not None or query.name is None:
             problem = "tag based search is not implemented" if query.tags else "a search without a name"
             raise Malformed(problem, hint="this provider finds by name.regexp, within one folder")
         wanted = regexp.compile(query.name).search
         folder = f"{query.path.strip('/')}/" if query.path else ""
-        keys = await self._entries.list_below(folder, recursive=False) or []
+        keys = await self._entries.list_below(folder, paced, recursive=False) or []
         names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]
-        found = await map_concurrently(self._payload, names, doing="openbao search")
+        found = await map_concurrently(self._payload, names, paced, doing="openbao search")
         return {
             key.removeprefix(folder): SecretBytes(payload.document())
             for key, payload in found

@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syncret.providers.contract import FindQuery, Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
@@ -40,7 +48,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
     def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
         return payloads.fields(payloads.value(payload, ref.property))
 
-    async def find(self, query: FindQuery) -> SecretMap | None:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
         if query.tags is not None and not self._entries.engine.versioned:
             raise Malformed(
                 "cannot perform find by tag operations with kv version v1",
@@ -49,14 +57,16 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
         if not query.path and not self._entries.engine.mount:
             raise Malformed("there is no path to search", hint="set path in the store, or find.path")
         wanted = regexp.compile(query.name).search if query.name is not None else None
-        keys = await self._entries.list_below(f"{query.path}/" if query.path else "")
+        keys = await self._entries.list_below(f"{query.path}/" if query.path else "", paced)
         if keys is None:
             return None
         if wanted is not None:
             keys = [key for key in keys if wanted(key)]
         elif query.tags:
-            keys = await self._tagged(keys, query.tags)
-        found = await map_concurrently(lambda key: self.fetch_one(RemoteKey(key)), keys, doing="vault search")
+            keys = await self._tagged(keys, query.tags, paced)
+        found = await map_concurrently(
+            lambda key: self.fetch_one(RemoteKey(key)), keys, paced, doing="vault search"
+        )
         return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
 
     async def probe(self) -> Readiness:
@@ -78,8 +88,8 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
         known = await self._entries.metadata(key)
         return None if known is None else Payload(known)
 
-    async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]]) -> list[str]:
-        known = await map_concurrently(self._entries.metadata, keys, doing="vault search")
+    async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]], paced: Paced) -> list[str]:
+        known = await map_concurrently(self._entries.metadata, keys, paced, doing="vault search")
         return [
             key
             for key, metadata in known

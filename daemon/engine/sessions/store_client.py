@@ -4,8 +4,9 @@ The calls under way on one client, which others may join: reads of a key, and eq
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from typing import TypeVar
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
@@ -36,6 +37,8 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.retry import Doubling
+
+T = TypeVar("T")
 
 
 class Connection:
@@ -73,7 +76,7 @@ class Connection:
         return self._reader
 
     async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
-        """All entries that match; one call for all who search for the same at the same time."""
+        """All entries that match; one search for all runs that ask for the same at the same time."""
         task = self._searches.get(query)
         if task is None:
             work = self._search(client, query, namespace)
@@ -83,10 +86,14 @@ class Connection:
         return await join(task)
 
     async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
+        request = CallRequest("find", query, namespace)
+
+        async def paced(send: Callable[[], Awaitable[T]], /) -> T:
+            return await self._calls.call(request, send)
+
         try:
             async with self.client:
-                request = CallRequest("find", query, namespace)
-                return await self._calls.call(request, lambda: client.find(query))
+                return await client.find(query, paced)
         finally:
             del self._searches[query]
 

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final, Protocol
 
 import msgspec
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken, Paced, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
 
@@ -74,11 +75,13 @@ class Kube:
             return None
         return answer.decode(Document)
 
-    async def list(self, path: str, *, doing: str, labels: str = "") -> AsyncIterator[Document]:
+    async def list(self, path: str, paced: Paced, *, doing: str, labels: str = "") -> AsyncIterator[Document]:
         """All objects of a collection that match a label selector, page by page."""
         params = {"limit": str(PAGE), **({"labelSelector": labels} if labels else {})}
         while True:
-            answer = await self._request("GET", path, doing=doing, params=params, accept=(_GONE,))
+            answer = await paced(
+                partial(self._request, "GET", path, doing=doing, params=params, accept=(_GONE,))
+            )
             if answer.status == _GONE:
                 raise Unavailable(f"{doing}: the list changed too much while it was read")
             page = answer.decode(Document)

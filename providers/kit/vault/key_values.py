@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object, member
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import map_concurrently
 from syncret.providers.kit.vault.entries import Engine, Version, joined
@@ -62,7 +63,7 @@ class KeyValues:
         known = {name: _text(data[name]) for name in system if data.get(name) is not None}
         return known | {name: _text(each) for name, each in member(data, "custom_metadata").items()}
 
-    async def list_below(self, path: str, *, recursive: bool = True) -> list[str] | None:
+    async def list_below(self, path: str, paced: Paced, *, recursive: bool = True) -> list[str] | None:
         """The keys below a path, which is empty or ends with a slash, as those of folders do.
 
         None if there is no such path: Vault has no empty folders.
@@ -70,7 +71,7 @@ class KeyValues:
         keys: list[str] = []
         folders = [path]
         for _ in range(_MAX_DEPTH):
-            listed = await map_concurrently(self._list_folder, folders, doing="vault search")
+            listed = await map_concurrently(self._list_folder, folders, paced, doing="vault search")
             if listed == [(path, None)]:
                 return None
             folders.clear()

@@ -7,6 +7,7 @@ from typing import Final
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import FindQuery, OpenContext, RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.vault import open_vault
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.client import VaultClient
@@ -44,7 +45,7 @@ class Mount:
 
 async def found(client: VaultClient, query: FindQuery) -> SecretMap:
     """What a search of a path that exists gives. Raises its SyncError."""
-    answer = await client.find(query)
+    answer = await client.find(query, unpaced)
     assert answer is not None
     return answer
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import FindQuery, PushItem, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.spec import VaultCheckAndSet, VaultSpec
@@ -68,7 +69,7 @@ async def test_version_1_has_no_metadata() -> None:
         with pytest.raises(Malformed, match="with kv version v1"):
             await read(client, "db", metadata=True)
         with pytest.raises(Malformed, match="by tag operations with kv version v1"):
-            await client.find(FindQuery(name="a", tags=(("a", "b"),)))
+            await client.find(FindQuery(name="a", tags=(("a", "b"),)), unpaced)
 
 
 async def test_a_deleted_entry_is_absent_and_can_be_pushed_again(client: VaultClient, mount: str) -> None:
@@ -87,7 +88,7 @@ async def test_finds_in_folders_by_the_whole_key(client: VaultClient, mount: str
         put(mount, key, at=key)
     everything = await found(client, FindQuery(name=""))
     below = await found(client, FindQuery(name="web/", path="team"))
-    nothing = await client.find(FindQuery(name="", path="nowhere"))
+    nothing = await client.find(FindQuery(name="", path="nowhere"), unpaced)
 
     assert sorted(everything) == ["a", "other/a", "team/a", "team/web/a", "team/web/b c"]
     assert {key: value.raw for key, value in below.items()} == {
@@ -102,7 +103,7 @@ async def test_finds_without_a_mount_in_the_store(mount: str) -> None:
     async with opened(store(), context(GIVEN)) as client:
         keys = list(await found(client, FindQuery(name="a$", path=f"{mount}/data/team")))
         with pytest.raises(Malformed, match="no path to search"):
-            await client.find(FindQuery(name="a"))
+            await client.find(FindQuery(name="a"), unpaced)
         assert await read(client, f"{mount}/team/a", "at") == b"a"
 
     assert keys == [f"{mount}/data/team/a"]
@@ -115,7 +116,7 @@ async def test_one_folder_that_is_forbidden_fails_the_search(mount: str) -> None
     given = Given(secrets={"t": {"t": vault().token(vault().policy(**rights)).encode()}})
     async with opened(store(mount), context(given)) as client:
         with pytest.raises(Denied, match="listing closed/: permission denied"):
-            await client.find(FindQuery(name="a"))
+            await client.find(FindQuery(name="a"), unpaced)
 
         assert list(await found(client, FindQuery(name="a", path="open"))) == ["open/a"]
 

@@ -7,6 +7,7 @@ import pytest
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef, Writer
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.openbao import open_openbao
 from syncret.providers.openbao.client import OpenBaoClient
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec, OpenBaoUserPass
@@ -71,11 +72,11 @@ async def test_a_key_never_repeats_the_mount(mount: str) -> None:
 
 async def test_finds_by_name_within_one_folder(mount: str) -> None:
     async with open_openbao(store(mount), context(GIVEN)) as client:
-        assert list(await client.find(FindQuery(name=""))) == ["db"]
-        assert sorted(await client.find(FindQuery(name="", path="team"))) == ["db", "web"]
+        assert list(await client.find(FindQuery(name=""), unpaced)) == ["db"]
+        assert sorted(await client.find(FindQuery(name="", path="team"), unpaced)) == ["db", "web"]
         for query in (FindQuery(name="a", tags=(("a", "b"),)), FindQuery(path="team")):
             with pytest.raises(Malformed):
-                await client.find(query)
+                await client.find(query, unpaced)
 
 
 async def test_it_cannot_write(mount: str) -> None:

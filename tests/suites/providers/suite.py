@@ -8,9 +8,12 @@ class TestFake(ProviderSuite):
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar
+from typing import TypeVar
 
 import pytest
 
+from syncret.providers.aws.sdk import ServiceApi
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -21,6 +24,8 @@ from syncret.providers.contract import (
     Writer,
 )
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.kit.batching import unpaced
+from syncret.providers.kit.http import Http
 from tests.suites.providers.client_calls import (
     chain,
     failing,
@@ -34,6 +39,7 @@ from tests.suites.providers.client_calls import (
 )
 from tests.suites.providers.harness import Ability, Entry, Fault, Harness
 
+T = TypeVar("T")
 CANARY = "canary-9b1f4c"
 USER = b'{"user":"ada","port":5432,"nested":{"a.b":"deep"},"none":null}'
 STEPS = 12
@@ -46,6 +52,37 @@ def needs(harness: Harness, *abilities: Ability) -> None:
         if ability in harness.lacks:
             assert harness.lacks[ability], f"{ability} is lacking without a reason"
             pytest.skip(f"lacks {ability}: {harness.lacks[ability]}")
+
+
+class Pacing:
+    """Counts the calls of a search, and the requests that are sent outside of one."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls = 0
+        self.requests_outside = 0
+        self._inside = ContextVar("inside", default=False)
+        for sender, method in ((Http, "request"), (ServiceApi, "call")):
+            monkeypatch.setattr(sender, method, self._watched(getattr(sender, method)))
+
+    async def paced(self, request: Callable[[], Awaitable[T]], /) -> T:
+        self.calls += 1
+        token = self._inside.set(True)
+        try:
+            return await request()
+        finally:
+            self._inside.reset(token)
+
+    def _watched(self, send: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def watched(*args: object, **kwargs: object) -> object:
+            self.requests_outside += not self._inside.get()
+            return await send(*args, **kwargs)
+
+        return watched
+
+
+async def refused(_: Callable[[], Awaitable[T]], /) -> T:
+    """No call may be made now."""
+    raise Throttled("not now")
 
 
 class ProviderSuite:
@@ -156,7 +193,7 @@ class ProviderSuite:
         needs(harness, Ability.FIND_NAME)
         names = ("db-a", "db-b", "web")
         await harness.seed(*(Entry(harness.key(name), harness.whole(name)) for name in names))
-        found = await finder(client).find(FindQuery(name="db-[ab]$"))
+        found = await finder(client).find(FindQuery(name="db-[ab]$"), unpaced)
 
         assert found is not None
         assert sorted(value.raw for value in found.values()) == [harness.whole(name) for name in names[:2]]
@@ -164,12 +201,12 @@ class ProviderSuite:
     async def test_finding_nothing_is_an_answer(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
         await harness.seed(Entry(harness.key("web"), harness.whole("web")))
-        assert await finder(client).find(FindQuery(name="^nothing-is-named-so$")) == {}
+        assert await finder(client).find(FindQuery(name="^nothing-is-named-so$"), unpaced) == {}
 
     async def test_a_broken_expression_is_reported(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
         with pytest.raises(Malformed):
-            await finder(client).find(FindQuery(name="("))
+            await finder(client).find(FindQuery(name="("), unpaced)
 
     async def test_finds_by_path(self, harness: Harness, client: Client) -> None:
         if Ability.FIND_PATH in harness.lacks:
@@ -177,7 +214,7 @@ class ProviderSuite:
         needs(harness, Ability.FIND_PATH)
         one, two = harness.whole("one"), harness.whole("two")
         await harness.seed(Entry(harness.key("db/a"), one), Entry(harness.key("web/a"), two))
-        found = await finder(client).find(FindQuery(path=harness.key("db")))
+        found = await finder(client).find(FindQuery(path=harness.key("db")), unpaced)
 
         assert found is not None
         assert [value.raw for value in found.values()] == [one]
@@ -191,15 +228,47 @@ class ProviderSuite:
             Entry(harness.key("a"), one, tags={"team": "a", "env": "x"}),
             Entry(harness.key("b"), two, tags={"team": "b"}),
         )
-        found = await finder(client).find(FindQuery(tags=(("team", "a"),)))
+        found = await finder(client).find(FindQuery(tags=(("team", "a"),)), unpaced)
 
         assert found is not None
         assert [value.raw for value in found.values()] == [one]
 
+    @pytest.mark.parametrize(
+        ("ability", "query"),
+        [
+            pytest.param(Ability.FIND_NAME, FindQuery(name="a$"), id="by name"),
+            pytest.param(Ability.FIND_PATH, FindQuery(path="db"), id="by path"),
+            pytest.param(Ability.FIND_TAGS, FindQuery(tags=(("team", "a"),)), id="by tags"),
+        ],
+    )
+    async def test_each_request_of_a_search_is_a_call_of_its_own(
+        self,
+        harness: Harness,
+        client: Client,
+        monkeypatch: pytest.MonkeyPatch,
+        ability: Ability,
+        query: FindQuery,
+    ) -> None:
+        """Or a search would pass the token bucket, the time limit and the metrics by."""
+        needs(harness, ability)
+        names = ("db/a", "db/b") if ability is Ability.FIND_PATH else ("a", "b")
+        entries = [Entry(harness.key(name), harness.whole(name), tags={"team": "a"}) for name in names]
+        await harness.seed(*entries)
+        if query.path:
+            query = query._replace(path=harness.key(query.path))
+        pacing = Pacing(monkeypatch)
+        found = await finder(client).find(query, pacing.paced)
+
+        assert found
+        assert pacing.requests_outside == 0
+        assert pacing.calls >= 1
+        with pytest.raises(Throttled):
+            await finder(client).find(query, refused)
+
     async def _refused_aloud(self, client: Client, query: FindQuery) -> None:
         if isinstance(client, Finder):
             with pytest.raises(Malformed):
-                await client.find(query)
+                await client.find(query, unpaced)
 
     # -- pushing
     async def test_pushes_a_new_value_and_changes_it(self, harness: Harness, client: Client) -> None:

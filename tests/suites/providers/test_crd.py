@@ -15,6 +15,7 @@ from syncret.providers.crd import open_crd
 from syncret.providers.crd.client import CrdClient
 from syncret.providers.crd.spec import CrdSpec, Resource, Whitelist, WhitelistRule
 from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.kube.spec import BearerToken, KubernetesAuth, KubernetesServer
 from tests.support.opened import Given, context
 from tests.support.servers.kube.running import KubeApi, kube_api
@@ -128,13 +129,13 @@ async def test_whole_objects_and_maps(cluster: Cluster) -> None:
 
 async def test_finding(cluster: Cluster) -> None:
     async with cluster.opened() as client:
-        assert sorted(await client.find(FindQuery(name="db-[a]$"))) == ["db-a"]
-        assert sorted(await client.find(FindQuery())) == ["db-a", "db-b"]
+        assert sorted(await client.find(FindQuery(name="db-[a]$"), unpaced)) == ["db-a"]
+        assert sorted(await client.find(FindQuery(), unpaced)) == ["db-a", "db-b"]
         for query in (FindQuery(tags=(("a", "b"),)), FindQuery(path="a")):
             with pytest.raises(Malformed, match="find operator"):
-                await client.find(query)
+                await client.find(query, unpaced)
     async with cluster.opened(cluster=True) as client:
-        found = await client.find(FindQuery(name=f"^{cluster.namespace}/db-"))
+        found = await client.find(FindQuery(name=f"^{cluster.namespace}/db-"), unpaced)
         assert sorted(found) == [f"{cluster.namespace}/db-a", f"{cluster.namespace}/db-b"]
         assert json.loads(found[f"{cluster.namespace}/db-a"].raw)["kind"] == KIND
 
@@ -182,7 +183,7 @@ async def test_the_whitelist(
         for each in refused:
             with pytest.raises(Denied, match="denied by whitelist"):
                 await read(client, *each.split(" "))
-        assert sorted(await client.find(FindQuery())) == found
+        assert sorted(await client.find(FindQuery(), unpaced)) == found
 
 
 async def test_opening_reports_what_is_missing(cluster: Cluster) -> None:
@@ -196,4 +197,4 @@ async def test_opening_reports_what_is_missing(cluster: Cluster) -> None:
     async with cluster.opened(may=only_get) as client:
         assert await client.probe() == "ready"
         with pytest.raises(Denied, match='not allowed to "list"'):
-            await client.find(FindQuery())
+            await client.find(FindQuery(), unpaced)

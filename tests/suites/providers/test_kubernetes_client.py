@@ -26,6 +26,7 @@ from syncret.providers.contract import (
     SecretBytes,
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.kube import client as kube_client
 from syncret.providers.kit.kube.spec import BearerToken, ClientCertificate, KubernetesAuth, KubernetesServer
 from syncret.providers.kubernetes import open_kubernetes
@@ -159,7 +160,7 @@ async def test_lists_come_page_by_page(api: KubeApi, monkeypatch: pytest.MonkeyP
     for number in range(8):
         api.create(f"/api/v1/namespaces/{namespace}/secrets", {"metadata": {"name": f"s-{number}"}})
     async with opened(api, namespace) as client:
-        assert len(await client.find(FindQuery(name="^s-"))) == 8
+        assert len(await client.find(FindQuery(name="^s-"), unpaced)) == 8
 
 
 SOURCE: dict[str, Json] = {

@@ -15,6 +15,7 @@ from syncret.providers.contract import (
     FindQuery,
     Keyed,
     OpenContext,
+    Paced,
     Prober,
     Provider,
     PushItem,
@@ -56,7 +57,7 @@ class FindingClient:
 
     converts_keys = True
 
-    async def find(self, query: FindQuery) -> SecretMap | None:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
         return {}
 
     async def probe(self) -> Readiness:

@@ -17,6 +17,7 @@ from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import (
     FindQuery,
     OpenContext,
+    Paced,
     Provider,
     PushItem,
     Readiness,
@@ -45,7 +46,10 @@ class ManagerSpec(Model):
 
 
 class Manager:
-    """A secret manager. `delay` is how long a call takes, `gate` holds calls back while it is clear."""
+    """A secret manager. `delay` is how long a call takes, `gate` holds calls back while it is clear.
+
+    A search takes `pages` calls.
+    """
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         self.values: dict[str, str] = dict(values or {})
@@ -58,6 +62,7 @@ class Manager:
         self.key_errors: dict[str, SyncError] = {}
         self.fetches: list[tuple[str, ...]] = []
         self.finds = 0
+        self.pages = 1
         self.opened: list[OpenContext] = []
         self.tokens: list[bytes] = []
         self.closed = 0
@@ -130,9 +135,10 @@ class ManagerClient:
     def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
         return {key: SecretBytes(value.encode()) for key, value in json.loads(payload).items()}
 
-    async def find(self, query: FindQuery) -> SecretMap | None:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
         self._manager.finds += 1
-        await self._manager.call()
+        for _ in range(self._manager.pages):
+            await paced(self._manager.call)
         if query.path == NOWHERE:
             return None
         return {key: SecretBytes(value.encode()) for key, value in self._manager.values.items()}

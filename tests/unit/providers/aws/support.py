@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 
 from syncret.providers.aws import AwsClient
 from syncret.providers.contract import Finder, FindQuery, PushItem, RemoteKey, SecretBytes, SecretMap
+from syncret.providers.kit.batching import unpaced
 from tests.support.servers.aws import Gateway
 
 Open = Callable[..., AbstractAsyncContextManager[AwsClient]]
@@ -21,7 +22,7 @@ def keys(*names: str) -> list[RemoteKey]:
 
 async def found_by(client: AwsClient, query: FindQuery) -> SecretMap:
     assert isinstance(client, Finder)
-    return await client.find(query)
+    return await client.find(query, unpaced)
 
 
 def push(name: str, value: bytes, **spec: object) -> PushItem:

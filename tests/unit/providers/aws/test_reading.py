@@ -6,7 +6,7 @@ import pytest
 
 from syncret.providers.aws.reading import Answers, BatchReader
 from syncret.providers.aws.service import Absent, Forbidden
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import Paced, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 
 
@@ -18,7 +18,7 @@ class Manager:
         self.batches = True
         self.refused: dict[str, SyncError] = {}
 
-    async def many(self, names: Sequence[str]) -> Answers:
+    async def many(self, names: Sequence[str], _: Paced) -> Answers:
         self.calls.append(tuple(names))
         if not self.batches or self.refused.keys() & set(names):
             raise Forbidden("no")

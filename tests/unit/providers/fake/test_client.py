@@ -9,6 +9,7 @@ from syncret.providers.fake import PROVIDER
 from syncret.providers.fake.client import FakeClient
 from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeData, FakeSpec, check
+from syncret.providers.kit.batching import unpaced
 
 CLIENT = FakeClient(SecretManager([Seed("a", "x")]))
 
@@ -45,7 +46,7 @@ def test_fields_need_an_object() -> None:
 @pytest.mark.parametrize("query", [FindQuery(), FindQuery(path="a"), FindQuery(tags=(("a", "b"),))])
 async def test_it_finds_by_name_alone(query: FindQuery) -> None:
     with pytest.raises(Malformed, match="unsupported find operator"):
-        await CLIENT.find(query)
+        await CLIENT.find(query, unpaced)
 
 
 async def test_probing_yields_what_the_spec_says() -> None:

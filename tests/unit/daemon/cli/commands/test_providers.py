@@ -9,7 +9,7 @@ import pytest
 from syncret.daemon.cli.commands.providers import capabilities, generator_rows, provider_rows
 from syncret.daemon.cli.main import main
 from syncret.providers import builtin
-from syncret.providers.contract import FindQuery, SecretMap
+from syncret.providers.contract import FindQuery, Paced, SecretMap
 from syncret.providers.registry import Registry
 
 
@@ -18,7 +18,7 @@ class FindOnly:
 
     converts_keys = False
 
-    async def find(self, query: FindQuery) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         return {}
 
 

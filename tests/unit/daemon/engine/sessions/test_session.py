@@ -7,6 +7,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
+from syncret.daemon.engine.sessions.calls import THRESHOLD
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import FindQuery, RemoteTarget, SecretBytes
@@ -52,10 +53,53 @@ async def test_a_path_that_does_not_exist_is_not_an_empty_one(make: Make) -> Non
     assert await session.find(FindQuery(path=NOWHERE)) is None
 
 
-async def test_equal_searches_are_one_call(make: Make, manager: Manager) -> None:
+async def test_equal_searches_are_one(make: Make, manager: Manager) -> None:
     session = (await make()).session(store(), "default")
     await asyncio.gather(*(session.find(FindQuery(name="x")) for _ in range(10)))
     assert manager.finds == 1
+
+
+async def test_each_page_of_a_search_is_a_call(make: Make, manager: Manager, recorder: Recorder) -> None:
+    manager.pages = 5
+    manager.delay = 20
+    sessions = await make(requests_per_second=0.1, burst=1, call_timeout=30.0)
+    session = sessions.session(store(), "team")
+    query = FindQuery(name="x")
+    assert await session.find(query)
+    assert [(call.operation, call.item, call.namespace, call.seconds) for call in recorder.calls] == [
+        ("find", query, "team", 20)
+    ] * 5, "none of them takes longer than a call may, although the search does"
+    [(_, limits)] = sessions.limits()
+    assert limits.calls == 5
+    assert limits.waited == 0, "twenty seconds are time enough for the bucket"
+
+
+async def test_a_page_waits_for_the_bucket(make: Make, manager: Manager) -> None:
+    manager.pages = 5
+    session = (await make(requests_per_second=0.1, burst=1)).session(store(), "default")
+    assert await session.find(FindQuery(name="x"))
+    assert asyncio.get_running_loop().time() == 40
+
+
+async def test_a_page_without_an_answer_is_asked_for_again(
+    make: Make, manager: Manager, recorder: Recorder
+) -> None:
+    manager.pages = 3
+    manager.errors = [Unavailable("lost")]
+    session = (await make(call_attempts=2)).session(store(), "default")
+    assert await session.find(FindQuery(name="x"))
+    assert (manager.finds, recorder.retries, len(recorder.calls)) == (1, 1, 4)
+
+
+async def test_an_outage_ends_a_search_before_its_next_page(make: Make, manager: Manager) -> None:
+    manager.pages = 100
+    session = (await make()).session(store(), "default")
+    manager.errors = [Unavailable("lost")] * THRESHOLD
+    for _ in range(THRESHOLD):
+        with pytest.raises(Unavailable, match="lost"):
+            await session.find(FindQuery(name="x"))
+    with pytest.raises(Unavailable, match="not answered"):
+        await session.find(FindQuery(name="x"))
 
 
 async def test_a_fault_stands_in_for_the_call(make: Make, manager: Manager, recorder: Recorder) -> None:
