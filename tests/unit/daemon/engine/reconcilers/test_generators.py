@@ -13,7 +13,7 @@ from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.core.digest import text_hash
 from syncret.daemon.dry_run import dry_run_generator
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.homes.contract import Conflict, StorageUnavailable, StoredObject
+from syncret.daemon.homes.contract import Conflict, OutcomeUnknown, StorageUnavailable, StoredObject
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import Denied, SyncError, Unavailable
 from tests.unit.daemon.engine.life import HOUR, PUSH, Life, X, manifest, secret, secret_ref, store, wanting
@@ -250,6 +250,52 @@ async def test_what_cannot_be_recorded_is_cleaned_up_at_once(life: Life, office:
     await life.wait(10)
     assert office.live == [2]
     assert await life.data("x") == {"token": "token-2"}
+
+
+@pytest.mark.parametrize("is_done", [True, False], ids=["was created", "was not created"])
+async def test_a_record_whose_creation_got_no_answer_is_looked_up(
+    life: Life, office: Office, *, is_done: bool
+) -> None:
+    create, left = life.target.create, [OutcomeUnknown("no answer")]
+
+    async def create_silently(document: Document, *, field_manager: str = "") -> StoredObject:
+        if document["kind"] != KIND.kind or not left:
+            return await create(document, field_manager=field_manager)
+        if is_done:
+            await create(document, field_manager=field_manager)
+        raise left.pop()
+
+    life.target.create = create_silently  # type: ignore[method-assign]
+    await life.apply(drawing(refreshInterval="1h"))
+    await life.wait(10)
+    number = 1 if is_done else 2
+    assert office.live == [number]
+    assert await records(life) == {number: ""}
+    assert await life.data("x") == {"token": f"token-{number}"}
+
+
+async def test_what_may_be_in_use_is_not_given_back(clock: Clock, office: Office) -> None:
+    """The process ends while the Secret is on its way: nobody knows whether it arrives."""
+    life = Life(clock, generators=[office.generator()])
+    create = life.target.create
+
+    async def create_and_hang(document: Document, *, field_manager: str = "") -> StoredObject:
+        stored = await create(document, field_manager=field_manager)
+        if document["kind"] == "Secret":
+            await asyncio.get_running_loop().create_future()
+        return stored
+
+    life.target.create = create_and_hang  # type: ignore[method-assign]
+    async with life.running(drain_timeout=0.001):
+        await life.cluster.apply(lease())
+        await life.cluster.apply(drawing(refreshPolicy="CreatedOnce"))
+        await asyncio.sleep(5)
+    life.target.create = create  # type: ignore[method-assign]
+    async with life.running():
+        await life.wait(HOUR)
+        assert (await life.ready(X))[0] == "True"
+        assert await life.data("x") == {"token": "token-1"}
+        assert office.live == [1]
 
 
 async def test_a_crash_between_record_and_use_leaves_nothing_for_ever(clock: Clock, office: Office) -> None:
