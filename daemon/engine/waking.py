@@ -85,9 +85,13 @@ class Waker:
         self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref), since=since)
 
     def wake_all(self) -> None:
-        """Queue every object."""
-        for ref in self._lanes:
-            self.wake(ref, urgent=False)
+        """Queue every object, a part in each turn of the loop."""
+        self._later(self._wake_each(tuple(self._lanes), self._loop.time()))
+
+    def _wake_each(self, refs: Iterable[ObjectRef], since: float) -> Iterator[None]:
+        for ref in refs:
+            self.wake(ref, urgent=False, since=since)
+            yield
 
     # ------------------------------------------------------------------------------------------------ runs
     def run_begins(self, ref: ObjectRef) -> float | None:
@@ -242,9 +246,7 @@ class Waker:
                 else:
                     alone.append(ref)
             yield
-        for ref in alone:
-            self.wake(ref, urgent=False, since=since)
-            yield
+        yield from self._wake_each(alone, since)
         if complete:
             self._observer.listed(len(self._first))
             self.synced.set()
