@@ -34,7 +34,11 @@ class On(IntFlag):
     """What it carries: the data of a Secret, what a PushSecret says to have pushed."""
 
 
-EVERYTHING: Final = On.EXISTENCE | On.SPEC | On.READINESS | On.DATA
+# A flag of an enum is slow to make: these are the sums that reconcilers name.
+OBJECT: Final = On.EXISTENCE | On.SPEC
+USABLE: Final = OBJECT | On.READINESS
+VALUES: Final = OBJECT | On.DATA
+EVERYTHING: Final = OBJECT | On.READINESS | On.DATA
 
 
 class Dependency(NamedTuple):

@@ -4,14 +4,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.inventory import Change, Inventory
 from syncret.daemon.engine.observer import Observer
 from syncret.daemon.engine.queue.fair_queue import Lanes
 from syncret.daemon.engine.queue.workqueue import WorkQueue
-from syncret.daemon.engine.reconciler import On, Reconciler, lanes_of
+from syncret.daemon.engine.reconciler import OBJECT, Reconciler, lanes_of
 from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent
 
 MAX_URGENT_DEPENDENTS: Final = 100
@@ -19,6 +19,24 @@ MAX_URGENT_DEPENDENTS: Final = 100
 
 EVENTS_AT_ONCE: Final = 100
 """Events, or objects that one of them wakes, that are dealt with before the loop may turn."""
+
+
+ITSELF: Final = int(OBJECT)
+"""A change of that is a reason to run the object itself."""
+
+
+class _Version(NamedTuple):
+    """A version of an object that concerns another, or (then with the change) the object itself."""
+
+    ref: ObjectRef
+    version: str
+    since: float
+    """When it became known, in the loop's time."""
+    change: Change | None = None
+
+    def wakes(self) -> bool:
+        """Whether it is a reason to run. A change of the object itself is not decoded before it must be."""
+        return self.change is None or bool(int(self.change.on) & ITSELF)
 
 
 class Waker:
@@ -54,10 +72,8 @@ class Waker:
         self._listed: set[GroupKind] = set()
         self._started: set[GroupKind] = set()
         """Kinds whose objects are run: all that their runs look up is known."""
-        self._events_during_run: dict[ObjectRef, list[tuple[ObjectRef, str, float]]] = {}
-        """For each object that is being run, the versions that would wake it, and when: they may be its own
-        writes.
-        """
+        self._events_during_run: dict[ObjectRef, list[_Version]] = {}
+        """For each object that is being run, the versions that may wake it: they may be its own writes."""
         self._requested_at: dict[ObjectRef, float] = {}
         """When a run was last asked for by an event, until it begins."""
         self._lanes: dict[ObjectRef, Lanes] = {}
@@ -104,9 +120,9 @@ class Waker:
 
     def run_ends(self, ref: ObjectRef) -> None:
         """What came during the run and was none of its own writes wakes the object again."""
-        during = self._events_during_run.pop(ref)
-        if during:
-            self.wake(ref, urgent=True, since=max(since for _, _, since in during))
+        since = [version.since for version in self._events_during_run.pop(ref) if version.wakes()]
+        if since:
+            self.wake(ref, urgent=True, since=max(since))
 
     def is_decided(self, ref: ObjectRef) -> None:
         """The object has been run to a decision: it counts for the first pass."""
@@ -139,7 +155,8 @@ class Waker:
         """The event of a write may come before its answer: it is no reason to run the writer again."""
         during = None if writer is None else self._events_during_run.get(writer)
         if during:
-            during[:] = [each for each in during if each[:2] != (stored.ref, stored.resource_version)]
+            made = (stored.ref, stored.resource_version)
+            during[:] = [each for each in during if each[:2] != made]
 
     # -------------------------------------------------------------------------------------------- changes
     def on_event(self, event: WatchEvent) -> None:
@@ -165,15 +182,16 @@ class Waker:
         if not self._started:
             return
         runs_itself = reconciler is not None and (ref != writer or after is None)
-        if not runs_itself and not self._inventory.has_dependents(ref):
-            return
-        on, version = change.on, change.version
-        if runs_itself and on & (On.EXISTENCE | On.SPEC):
-            self._notify(ref, ref, version, urgent=True)
-        dependents = self._inventory.dependents(ref, on)
+        if runs_itself:
+            self._notify(ref, _Version(ref, change.version, self._loop.time(), change), urgent=True)
+        if self._inventory.has_dependents(ref):
+            self._notify_dependents(change, (ref, writer))
+
+    def _notify_dependents(self, change: Change, but: Container[ObjectRef | None]) -> None:
+        dependents = self._inventory.dependents(change.ref, change.on)
         is_herd = len(dependents) > MAX_URGENT_DEPENDENTS
-        now = self._loop.time()
-        steps = self._notify_each(dependents, (ref, writer), ref, version, urgent=not is_herd, since=now)
+        version = _Version(change.ref, change.version, self._loop.time())
+        steps = self._notify_each(dependents, but, version, urgent=not is_herd)
         if is_herd:
             self._later(steps)
         else:
@@ -183,15 +201,13 @@ class Waker:
         self,
         listeners: Iterable[ObjectRef],
         but: Container[ObjectRef | None],
-        ref: ObjectRef,
-        version: str,
+        version: "_Version",
         *,
         urgent: bool,
-        since: float,
     ) -> Iterator[None]:
         for listener in listeners:
             if listener not in but:
-                self._notify(listener, ref, version, urgent=urgent, since=since)
+                self._notify(listener, version, urgent=urgent)
             yield
 
     def _later(self, steps: Iterator[None]) -> None:
@@ -252,20 +268,18 @@ class Waker:
             self.synced.set()
             self._complete_first_pass()
 
-    def _notify(
-        self, listener: ObjectRef, ref: ObjectRef, version: str, *, urgent: bool, since: float | None = None
-    ) -> None:
-        """Run the listener for a version of `ref`; if it is running now, once that has ended.
+    def _notify(self, listener: ObjectRef, version: "_Version", *, urgent: bool) -> None:
+        """Run the listener for a version of an object; if it is running now, once that has ended.
 
         An event during a run may be the echo of the run's own write, whose answer is still on the way.
         """
         if listener.group_kind not in self._started:
             return  # its first run is still to come
         during = self._events_during_run.get(listener)
-        if during is None:
-            self.wake(listener, urgent=urgent, since=since)
-        else:
-            during.append((ref, version, self._loop.time() if since is None else since))
+        if during is not None:
+            during.append(version)
+        elif version.wakes():
+            self.wake(listener, urgent=urgent, since=version.since)
 
     def _complete_first_pass(self) -> None:
         if self.synced.is_set() and not self._first:

@@ -85,7 +85,10 @@ class WriteGate:
     async def call(self, write: Callable[[], Awaitable[T]], *, urgent: bool) -> T:
         """One write, as often as the home refuses it for now: that is no failure of an object."""
         while True:
-            await self._enter(urgent=urgent)
+            if self._closed_until or self._under_way >= self._limit:
+                await self._enter(urgent=urgent)
+            else:
+                self._under_way += 1
             try:
                 result = await write()
             except TooManyRequests as error:
@@ -101,6 +104,7 @@ class WriteGate:
         if (pause := self._closed_until - loop.time()) > 0:
             await asyncio.sleep(pause)
             return await self._enter(urgent=urgent)  # it may have been closed for longer meanwhile
+        self._closed_until = 0.0
         if self._under_way < self._limit:
             self._under_way += 1
             return None
@@ -262,7 +266,7 @@ class _Head(msgspec.Struct):
 
 def is_released(stored: StoredObject) -> bool:
     """Whether the version is the last one: it was deleted, and no finalizer holds it any more."""
-    if stored.ref.group_kind == NAMESPACE.group_kind or b"deletionTimestamp" not in stored.data:
+    if b"deletionTimestamp" not in stored.data or stored.ref.group_kind == NAMESPACE.group_kind:
         return False  # a namespace waits for its contents, too
     metadata = stored.as_type(_Head).metadata
     return bool(metadata.deletion_timestamp) and not metadata.finalizers

@@ -28,7 +28,7 @@ from syncret.daemon.core.plan.external_secret.next_step import (
 from syncret.daemon.core.plan.external_secret.report import report
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import form_of
-from syncret.daemon.engine.reconciler import Dependency, On, Outcome
+from syncret.daemon.engine.reconciler import OBJECT, USABLE, VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import (
     RefusedAction,
     apply,
@@ -67,16 +67,16 @@ class ExternalSecretReconciler:
         resource = stored.as_type(ExternalSecret)
         namespace = resource.metadata.namespace
         named = needs.stores(resource.spec)
-        yield Dependency(form_of(resource).ref(resource), On.EXISTENCE | On.SPEC | On.DATA)
+        yield Dependency(form_of(resource).ref(resource), VALUES)
         stores = [store_ref(*name, namespace) for name in named]
         for store in stores:
-            yield Dependency(store, On.EXISTENCE | On.SPEC | On.READINESS)
+            yield Dependency(store, USABLE)
         for source in sources_of(resource.spec.target.template, namespace):
-            yield Dependency(source, On.EXISTENCE | On.SPEC | On.DATA)
+            yield Dependency(source, VALUES)
         for generator in needs.generators(resource.spec):
-            yield Dependency(generator_ref(generator.kind, generator.name, namespace), On.EXISTENCE | On.SPEC)
+            yield Dependency(generator_ref(generator.kind, generator.name, namespace), OBJECT)
         if not all(store.namespace for store in stores):
-            yield Dependency(NAMESPACE.ref("", namespace), On.EXISTENCE | On.SPEC)
+            yield Dependency(NAMESPACE.ref("", namespace), OBJECT)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Bring the target and the status in line with the spec, if it is due."""

@@ -25,7 +25,7 @@ from syncret.daemon.core.plan.push_secret import (
 from syncret.daemon.core.plan.stores import PendingDependency
 from syncret.daemon.core.push_entries import Source, generated_source
 from syncret.daemon.core.rendering import sources_of
-from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
+from syncret.daemon.engine.reconciler import ANY, OBJECT, USABLE, VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, publish
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
@@ -66,17 +66,17 @@ class PushSecretReconciler:
         for ref in spec.secret_store_refs:
             name = ANY if ref.label_selector is not None else ref.name
             store = store_ref(ref.kind, name, namespace)
-            yield Dependency(store, On.EXISTENCE | On.SPEC | On.READINESS)
+            yield Dependency(store, USABLE)
             if not store.namespace:
-                yield Dependency(NAMESPACE.ref("", namespace), On.EXISTENCE | On.SPEC)
+                yield Dependency(NAMESPACE.ref("", namespace), OBJECT)
         if spec.selector.secret is not None:
             source = SECRET.ref(namespace, spec.selector.secret.name or ANY)
-            yield Dependency(source, On.EXISTENCE | On.SPEC | On.DATA)
+            yield Dependency(source, VALUES)
         for each in sources_of(spec.template, namespace):
-            yield Dependency(each, On.EXISTENCE | On.SPEC | On.DATA)
+            yield Dependency(each, VALUES)
         if spec.selector.generator_ref is not None:
             generator = spec.selector.generator_ref
-            yield Dependency(generator_ref(generator.kind, generator.name, namespace), On.EXISTENCE | On.SPEC)
+            yield Dependency(generator_ref(generator.kind, generator.name, namespace), OBJECT)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Push what is due, delete what is no longer wanted, report what stands where."""

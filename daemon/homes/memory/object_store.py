@@ -44,8 +44,9 @@ class OwnerGraph:
 
     def set_owners(self, ref: ObjectRef, uids: Sequence[str]) -> None:
         """Record whom the object names as its owners now; none strikes it off."""
-        old = self._owners(ref)
-        new = tuple(dict.fromkeys(uids))
+        if not uids and ref not in self._uids:
+            return
+        old, new = self._owners(ref), tuple(dict.fromkeys(uids))
         if new == old:
             return
         for uid in old:
@@ -78,7 +79,7 @@ class OwnerGraph:
 
     def has_deleted_owner(self, ref: ObjectRef) -> bool:
         """Whether the object names an owner that is gone."""
-        return not self._gone.keys().isdisjoint(self._owners(ref))
+        return bool(self._gone) and not self._gone.keys().isdisjoint(self._owners(ref))
 
     def has_live_owner(self, ref: ObjectRef, going: Collection[str]) -> bool:
         """Whether the object has an owner that is neither gone nor going."""

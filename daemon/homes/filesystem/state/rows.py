@@ -19,6 +19,7 @@ from syncret.daemon.homes.filesystem.output.drift import Fingerprint
 
 _FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
+_NAMESPACE: Final = NAMESPACE.group_kind
 
 
 class AppliedManifest(msgspec.Struct, frozen=True, gc=False):
@@ -66,7 +67,7 @@ class _Face(msgspec.Struct):
 
 def is_ours(kind: GroupKind) -> bool:
     """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
-    return kind.group in OUR_GROUPS or kind == NAMESPACE.group_kind
+    return kind.group in OUR_GROUPS or kind == _NAMESPACE
 
 
 def holds_no_value(kind: GroupKind) -> bool:
