@@ -30,7 +30,7 @@ from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
 from syncret.daemon.engine.sessions.pool import SessionPool, Substitute
 from syncret.daemon.engine.templates import TemplateLimits, Templates
-from syncret.daemon.homes.contract import Home, ObjectWriter
+from syncret.daemon.homes.contract import Home
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
@@ -44,9 +44,8 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
 
 
 class EngineOverrides(Struct, frozen=True, kw_only=True):
-    """Parts that the caller replaces: a target that records writes, observers, fault injection, providers."""
+    """What the caller replaces or is told: observers, events, applied actions, fault injection, providers."""
 
-    writer: ObjectWriter | None = None
     observer: Observer | None = None
     events: EventRecorder = field(default_factory=NullEventRecorder)
     applied: Callable[[ObjectRef, Action], object] = ignore_action
@@ -119,7 +118,6 @@ async def run_engine(
             inventory=inventory,
             queue=queue,
             settings=settings,
-            writer=hooks.writer,
             observer=hooks.observer,
             listeners=(sessions.notice, context.owned_secrets.notice, context.push_index.notice),
         )

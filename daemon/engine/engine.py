@@ -24,7 +24,7 @@ from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of
 from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
-from syncret.daemon.homes.contract import Conflict, Home, HomeError, ObjectWriter, WatchEvent
+from syncret.daemon.homes.contract import Conflict, Home, HomeError, WatchEvent
 from syncret.providers.errors import SyncError
 
 
@@ -47,14 +47,12 @@ class Engine:
         inventory: Inventory,
         queue: WorkQueue,
         settings: Settings,
-        writer: ObjectWriter | None = None,
         observer: Observer | None = None,
         listeners: Iterable[Callable[[WatchEvent], None]] = (),
     ) -> None:
-        """`writer` writes in the place of the home; `listeners` are given every version that is new here."""
+        """`listeners` are given every version that is new here."""
         self.queue = queue
         self._home = home
-        self._writer = writer or home
         self._reconcilers = {reconciler.group_kind: reconciler for reconciler in reconcilers}
         self._inventory = inventory
         self._clock = queue.clock
@@ -184,8 +182,7 @@ class Engine:
         """What the run came to; None where it is to be run again at once."""
         writes = Writes(
             ref,
-            reader=self._home,
-            writer=self._writer,
+            home=self._home,
             inventory=self._inventory,
             recorder=self._waker,
             gate=self._gate,

@@ -13,9 +13,8 @@ from syncret.config.resources.kinds import NAMESPACE
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.homes.contract import (
     Conflict,
+    Home,
     NotFound,
-    ObjectReader,
-    ObjectWriter,
     OutcomeUnknown,
     StoredObject,
     TooManyRequests,
@@ -159,8 +158,7 @@ class Writes:
         self,
         run: ObjectRef,
         *,
-        reader: ObjectReader,
-        writer: ObjectWriter,
+        home: Home,
         inventory: Inventory,
         recorder: Recorder,
         gate: WriteGate,
@@ -168,8 +166,7 @@ class Writes:
         urgent: bool,
     ) -> None:
         self._run = run
-        self._reader = reader
-        self._writer = writer
+        self._home = home
         self._inventory = inventory
         self._recorder = recorder
         self._gate = gate
@@ -179,7 +176,7 @@ class Writes:
     async def get(self, ref: ObjectRef) -> StoredObject | None:
         """The object as it is now, whole. What the inventory lacks of it is recorded."""
         before = self._inventory.get(ref)
-        stored = await self._reader.get(ref)
+        stored = await self._home.get(ref)
         if stored is None:
             if before is not None and self._inventory.get(ref) is before:
                 self._recorder.record_deleted(before, None)
@@ -189,23 +186,19 @@ class Writes:
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As the home's own. A name that is taken is a Conflict: read the object and decide again."""
-        return self._made(
-            await self._call(lambda: self._writer.create(document, field_manager=field_manager))
-        )
+        return self._made(await self._call(lambda: self._home.create(document, field_manager=field_manager)))
 
     async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As the home's own."""
-        return self._made(
-            await self._call(lambda: self._writer.update(document, field_manager=field_manager))
-        )
+        return self._made(await self._call(lambda: self._home.update(document, field_manager=field_manager)))
 
     async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """As the home's own; an object that waited only for this is gone from the inventory, too."""
-        return self._made(await self._call(lambda: self._writer.set_finalizers(seen, finalizers)))
+        return self._made(await self._call(lambda: self._home.set_finalizers(seen, finalizers)))
 
     async def delete(self, seen: StoredObject) -> None:
         """As the home's own; nothing revives what is gone."""
-        held = await self._call(lambda: self._writer.delete(seen))
+        held = await self._call(lambda: self._home.delete(seen))
         if held is None:
             self._recorder.record_deleted(seen, self._run)
         else:
@@ -213,7 +206,7 @@ class Writes:
 
     def may_mark(self, ref: ObjectRef) -> bool:
         """As the home's own."""
-        return self._writer.may_mark(ref)
+        return self._home.may_mark(ref)
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> None:
         """Write the status that the run came to for `seen`, on the newest version of that generation.
@@ -237,7 +230,7 @@ class Writes:
                 del self._owed[ref]
                 raise Conflict(f"{ref}: the spec was changed during the run")
             try:
-                stored = await self._call(partial(self._writer.update_status, newest, owed.status))
+                stored = await self._call(partial(self._home.update_status, newest, owed.status))
             except (Conflict, OutcomeUnknown):
                 if await self.get(ref) is None:
                     del self._owed[ref]

@@ -5,7 +5,7 @@ from base64 import b64decode
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, member
@@ -49,13 +49,16 @@ class WithManager(Registry):
 
 
 class Troubled:
-    """A home's `ObjectWriter` whose writes of a kind can be made to fail: each error once."""
+    """A home whose writes of a kind can be made to fail: each error once."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self.written: list[OutputChange] = []
         self.troubles: dict[str, list[HomeError]] = {}
         self.marks = True
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever else a home has
+        return getattr(self._home, name)
 
     def _trouble(self, kind: str) -> None:
         if self.troubles.get(kind):
@@ -125,14 +128,14 @@ class Life:
         """The controllers at work, until the block is left: one life of a daemon."""
         self.target.marks = marks
         hooks = EngineOverrides(
-            writer=self.target,
             applied=self.target.applied,
             observer=self.seen,
             events=self,
             faults=self._fault,
         )
+        home = cast("Home", self.target)
         async with run_engine(
-            self.home, registry=self.registry, settings=settings(**changes), clock=self.clock, hooks=hooks
+            home, registry=self.registry, settings=settings(**changes), clock=self.clock, hooks=hooks
         ) as self.controllers:
             await self.settle()
             yield self
