@@ -21,7 +21,7 @@ DependenciesOf: TypeAlias = Callable[[StoredObject], Iterable[Dependency]]
 NAMESPACE: Final = table.NAMESPACE.group_kind
 
 MOST_TOMBSTONES: Final = 4096
-"""Deletions remembered until the watch has passed them; by then it has announced thousands of later ones."""
+"""Deletions that are remembered: what is late by more than thousands of others does not come any more."""
 
 
 class Change(NamedTuple):
@@ -42,7 +42,9 @@ class Change(NamedTuple):
 
     @property
     def version(self) -> str:
-        """The version that made the change, or the last one of what is gone."""
+        """The version that made the change, or the last one of what is gone; none for a drift."""
+        if self.touched:
+            return ""  # it is no write, so it must not pass for one of that version
         stored = self.after or self.before
         return "" if stored is None else stored.resource_version
 
@@ -125,10 +127,7 @@ class Inventory:
         held = self.get(seen.ref)
         if held is not None and held.uid != seen.uid and held.is_newer_than(seen):
             return None  # there is another object of that name already
-        self._tombstones.pop(seen.ref, None)
-        self._tombstones[seen.ref] = seen
-        if len(self._tombstones) > MOST_TOMBSTONES:
-            del self._tombstones[next(iter(self._tombstones))]
+        self._bury(seen)
         if held is None:
             return None
         self._remove(seen.ref)
@@ -136,14 +135,23 @@ class Inventory:
 
     def _deleted(self, last: StoredObject) -> Change | None:
         ref = last.ref
-        tombstone = self._tombstones.get(ref)
-        if tombstone is not None and tombstone.uid == last.uid:
-            del self._tombstones[ref]
         held = self.get(ref)
-        if held is None or held.is_newer_than(last):
+        if held is not None and held.is_newer_than(last):
             return None  # another object of that name, or what a list lacked is newer than the list
+        self._bury(last)
+        if held is None:
+            return None
         self._remove(ref)
         return Change(ref, held, None)
+
+    def _bury(self, last: StoredObject) -> None:
+        """Remember that an object is gone, and no more of it: answers of earlier writes may come."""
+        former = self._tombstones.pop(last.ref, None)
+        if former is None or last.is_newer_than(former):
+            former = msgspec.structs.replace(last, data=b"")
+        self._tombstones[last.ref] = former
+        if len(self._tombstones) > MOST_TOMBSTONES:
+            del self._tombstones[next(iter(self._tombstones))]
 
     # ----------------------------------------------------------------------------------------------- reading
     def get(self, ref: ObjectRef) -> StoredObject | None:

@@ -68,7 +68,9 @@ class WriteGate:
         self._under_way = 0
         self._good = 0
         self._refusals = 0
+        self._bursts = 0
         self._closed_until = 0.0
+        self._opening: asyncio.TimerHandle | None = None
         self._waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = (deque(), deque())
 
     @property
@@ -88,10 +90,11 @@ class WriteGate:
                 await self._enter(urgent=urgent)
             else:
                 self._under_way += 1
+            burst = self._bursts
             try:
                 result = await write()
             except TooManyRequests as error:
-                self._refused(error.retry_after)
+                self._refused(error.retry_after, burst)
             else:
                 self._accepted()
                 return result
@@ -99,17 +102,10 @@ class WriteGate:
                 self._leave()
 
     async def _enter(self, *, urgent: bool) -> None:
-        loop = asyncio.get_running_loop()
-        if (pause := self._closed_until - loop.time()) > 0:
-            await asyncio.sleep(pause)
-            return await self._enter(urgent=urgent)  # it may have been closed for longer meanwhile
-        self._closed_until = 0.0
-        if self._under_way < self._limit:
-            self._under_way += 1
-            return None
-        turn = loop.create_future()
+        turn = asyncio.get_running_loop().create_future()
         line = self._waiting[0 if urgent else 1]
         line.append(turn)
+        self._hand_out()
         try:
             await turn
         except asyncio.CancelledError:
@@ -120,22 +116,38 @@ class WriteGate:
             raise
 
     def _leave(self) -> None:
-        """Give the place to the next that waits, unless there are too many."""
-        if self._under_way <= self._limit:
-            for line in self._waiting:
-                while line:
-                    turn = line.popleft()
-                    if not turn.done():
-                        turn.set_result(None)
-                        return
         self._under_way -= 1
+        self._hand_out()
 
-    def _refused(self, retry_after: float | None) -> None:
-        self._refusals += 1
+    def _hand_out(self) -> None:
+        """Give the free places to those that wait, urgent ones first; while it is closed, once it opens."""
+        if self._closed_until:
+            loop = asyncio.get_running_loop()
+            if self._closed_until > loop.time():
+                if self._opening is None or self._opening.when() < self._closed_until:
+                    self._opening = loop.call_at(self._closed_until, self._open)
+                return
+            self._closed_until = 0.0
+        for line in self._waiting:
+            while line and self._under_way < self._limit:
+                turn = line.popleft()
+                if not turn.done():
+                    self._under_way += 1
+                    turn.set_result(None)
+
+    def _open(self) -> None:
+        self._opening = None
+        self._hand_out()
+
+    def _refused(self, retry_after: float | None, burst: int) -> None:
+        """Close. Refusals of writes that were under way together count once."""
+        if burst == self._bursts:
+            self._bursts += 1
+            self._refusals += 1
+            self._limit = max(FEWEST, min(self._limit, self._under_way) // 2)
+            self._good = 0
         pause = retry_after if retry_after is not None else PAUSES.pause(self._refusals)
         self._closed_until = max(self._closed_until, asyncio.get_running_loop().time() + pause)
-        self._limit = max(FEWEST, min(self._limit, self._under_way) // 2)
-        self._good = 0
 
     def _accepted(self) -> None:
         self._refusals = 0
