@@ -112,7 +112,7 @@ class Inventory:
         """Take in a version that was written or read. None where a newer one is known, or its deletion."""
         ref = stored.ref
         held = self.get(ref)
-        if held is not None and not stored.is_newer_than(held):
+        if held is not None and (held is stored or not stored.is_newer_than(held)):
             return None
         tombstone = self._tombstones.get(ref)
         if tombstone is not None:
