@@ -48,7 +48,18 @@ class Drawing:
         return Generator(SpecType("Grafana", NoSpec), self.generate, None)
 
 
-def passwords() -> list[Document]:
+ONCE: Document = {"refreshPolicy": "CreatedOnce"}
+DAILY: Document = {"refreshInterval": "24h"}
+"""That it was made today is known by its status alone: it is not adopted by what stands in the Secret."""
+
+CASES = [
+    pytest.param(Lag(), ONCE, id="once, late events"),
+    pytest.param(Lag(), DAILY, id="daily, late events"),
+    pytest.param(FAULTS, ONCE, id="once, faults"),
+]
+
+
+def passwords(policy: Document) -> list[Document]:
     generator: Document = {
         "apiVersion": "generators.external-secrets.io/v1alpha1",
         "kind": "Grafana",
@@ -56,11 +67,11 @@ def passwords() -> list[Document]:
         "spec": {},
     }
     source = {"sourceRef": {"generatorRef": {"kind": "Grafana", "name": "g"}}}
-    spec = {"dataFrom": [source], "refreshPolicy": "CreatedOnce"}
+    spec = {"dataFrom": [source], **policy}
     return [generator, *(manifest("ExternalSecret", f"x{number}", spec) for number in range(OBJECTS))]
 
 
-async def redrawn(seed: int, lag: Lag) -> int:
+async def redrawn(seed: int, lag: Lag, policy: Document) -> int:
     """How many passwords were replaced that had stood in a Secret once."""
     life = Life(Clock(START), generators=[Drawing().generator()], lag=lag, seed=seed)
     stood: defaultdict[str, set[str]] = defaultdict(set)
@@ -73,7 +84,7 @@ async def redrawn(seed: int, lag: Lag) -> int:
 
     watching = asyncio.create_task(watch())
     async with life.running():
-        for each in passwords():
+        for each in passwords(policy):
             await life.cluster.apply(each)
         await life.wait(2 * HOUR)
         assert not life.bugs
@@ -82,20 +93,20 @@ async def redrawn(seed: int, lag: Lag) -> int:
     return sum(len(values) - 1 for values in stood.values())
 
 
-@pytest.mark.parametrize("lag", [pytest.param(Lag(), id="late"), pytest.param(FAULTS, id="faults")])
+@pytest.mark.parametrize(("lag", "policy"), CASES)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_i3_no_password_that_is_generated_once_is_replaced(seed: int, lag: Lag) -> None:
+def test_i3_no_password_that_is_generated_once_is_replaced(seed: int, lag: Lag, policy: Document) -> None:
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        assert runner.run(redrawn(seed, lag)) == 0
+        assert runner.run(redrawn(seed, lag, policy)) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lag", [pytest.param(Lag(), id="late"), pytest.param(FAULTS, id="faults")])
-def test_i3_none_of_fifty_seeds(lag: Lag) -> None:
+@pytest.mark.parametrize(("lag", "policy"), CASES)
+def test_i3_none_of_fifty_seeds(lag: Lag, policy: Document) -> None:
     found: dict[int, int] = {}
     for seed in range(50):
         with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-            found[seed] = runner.run(redrawn(seed, lag))
+            found[seed] = runner.run(redrawn(seed, lag, policy))
     assert {seed: number for seed, number in found.items() if number} == {}
 
 
