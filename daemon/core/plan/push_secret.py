@@ -76,11 +76,6 @@ class PushPlan(Struct, frozen=True, kw_only=True):
     releases: bool = False
     """The PushSecret is being deleted, and may go once all is done."""
 
-    @property
-    def pushes(self) -> bool:
-        """Whether anything is pushed anywhere."""
-        return any(push.item is not None for each in self.operations or () for push in each.pushes)
-
 
 class SetFinalizers(Struct, frozen=True):
     """The finalizers that the object must have before anything else is done."""

@@ -29,7 +29,10 @@ async def ensure_finalizer(writes: Writes, stored: StoredObject, finalizer: str)
     finalizers = stored.as_type(_Head).metadata.finalizers
     if finalizer in finalizers:
         return stored
-    return await writes.set_finalizers(stored, [*finalizers, finalizer])
+    held = await writes.set_finalizers(stored, [*finalizers, finalizer])
+    if finalizer not in held.as_type(_Head).metadata.finalizers:
+        raise Conflict(f"{stored.ref}: its finalizers are not as they were written")
+    return held
 
 
 async def drop_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -> StoredObject:

@@ -11,11 +11,13 @@ from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.core.plan.push_operations import Done, may_stand, was_pushed
 from syncret.daemon.core.plan.push_secret import (
     FINALIZER,
+    Fetch,
     PushNeeds,
     PushObserved,
     PushPlan,
     SetFinalizers,
     Sleep,
+    Step,
     decide,
     needs,
     next_step,
@@ -33,7 +35,7 @@ from syncret.daemon.engine.reconcilers.pushing import Pusher, read_sources
 from syncret.daemon.engine.reconcilers.stores import select_stores
 from syncret.daemon.engine.templates import rendering_for
 from syncret.daemon.engine.writes import Writes
-from syncret.daemon.homes.contract import StoredObject
+from syncret.daemon.homes.contract import Conflict, StoredObject
 from syncret.providers.errors import SyncError
 
 GENERATED: Final = "__pushsecret"
@@ -86,7 +88,13 @@ class PushSecretReconciler:
             self._unreported.pop(ref, None)
             return Outcome()
         stored = await self._report_account(stored, writes)
-        return await _Run(self._context, writes, stored, self._unreported).reconcile()
+        run = _Run(self._context, writes, stored, self._unreported)
+        step = run.next_step()
+        if isinstance(step, SetFinalizers):
+            stored = await writes.set_finalizers(stored, step.finalizers)
+            run = _Run(self._context, writes, stored, self._unreported)
+            step = run.next_step()
+        return await run.do(step)
 
     async def _report_account(self, stored: StoredObject, writes: Writes) -> StoredObject:
         """Report what stands at the stores, if an earlier run could not because the spec had been changed."""
@@ -115,28 +123,30 @@ class _Run:
         self._stored = stored
         self._unreported = unreported
         self._resource = stored.as_type(PushSecret)
+        self._request = context.memory.refresh_request(stored.ref)
         self._pusher = Pusher(context, writes, self._resource)
 
-    async def reconcile(self) -> Outcome:
+    def next_step(self) -> Step:
+        """What the object alone decides."""
+        return next_step(self._resource, self._context.clock.now(), refresh_requested=self._request > 0)
+
+    async def do(self, step: Step) -> Outcome:
         """Bring the stores and the status in line with the spec, if it is due."""
-        memory, ref = self._context.memory, self._stored.ref
-        request = memory.refresh_request(ref)
-        match next_step(self._resource, self._context.clock.now(), refresh_requested=request > 0):
-            case SetFinalizers(finalizers):
-                stored = await self._writes.set_finalizers(self._stored, finalizers)
-                return await _Run(self._context, self._writes, stored, self._unreported).reconcile()
+        match step:
+            case SetFinalizers():
+                raise Conflict(f"{self._stored.ref}: its finalizers are not as they were written")
             case Sleep(next_due):
-                memory.succeeded(ref)
+                self._context.memory.succeeded(self._stored.ref)
                 return Outcome(next_due)
             case PushPlan() as plan:
-                return await self._publish(plan, await self._pusher.carry_out(plan.operations or ()), request)
-            case _:
+                return await self._publish(plan, await self._pusher.carry_out(plan.operations or ()))
+            case Fetch():
                 try:
-                    return await self._sync(request)
+                    return await self._sync()
                 except PendingDependency:
                     return Outcome(pending=True)  # the Secret wakes this object when it comes
 
-    async def _sync(self, request: int) -> Outcome:
+    async def _sync(self) -> Outcome:
         """Push and delete. What was generated is given back, unless it may stand at a store by now."""
         async with GeneratorTransaction(self._context, self._writes, self._resource) as generated:
             observed = await self._observe(generated)
@@ -145,7 +155,7 @@ class _Run:
             operations, generated.in_use = plan.operations or (), True
             done = await self._pusher.carry_out(operations)
             generated.in_use = may_stand(operations, done)
-            outcome = await self._publish(plan, done, request)
+            outcome = await self._publish(plan, done)
             if was_pushed(operations, done):
                 await generated.commit()
             return outcome
@@ -187,11 +197,11 @@ class _Run:
         except SyncError as error:
             return PushNeeds(unrendered=error)
 
-    async def _publish(self, plan: PushPlan, done: Sequence[Done], request: int) -> Outcome:
+    async def _publish(self, plan: PushPlan, done: Sequence[Done]) -> Outcome:
         """Publish the result; once a PushSecret that is being deleted has left nothing, let it go."""
         published = report(self._resource, plan, done, self._context.clock.now())
         if published.failure is None:
-            self._context.memory.clear_refresh_request(self._stored.ref, request)
+            self._context.memory.clear_refresh_request(self._stored.ref, self._request)
             if plan.releases:
                 await drop_finalizer(self._writes, self._stored, FINALIZER)
         if published.status is None:

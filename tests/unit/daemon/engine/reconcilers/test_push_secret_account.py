@@ -6,13 +6,25 @@ from typing import Any
 
 import pytest
 
+from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import Conflict, StorageUnavailable, StoredObject
 from syncret.providers.errors import Denied
-from tests.unit.daemon.engine.life import HOUR, PUSH, Life, Troubled, secret, secret_ref, store
+from tests.unit.daemon.engine.life import (
+    HOUR,
+    PUSH,
+    STORE,
+    Life,
+    Troubled,
+    manifest,
+    secret,
+    secret_ref,
+    store,
+)
 from tests.unit.daemon.engine.reconcilers.push_secrets import SOURCE, SYNCED, account, entry, pushing
+from tests.unit.daemon.engine.support import ref
 
-HOLD = "example.com/hold"
+CES = ref("c", kind="ClusterExternalSecret", namespace="")
 
 
 class Owing(Troubled):
@@ -20,6 +32,8 @@ class Owing(Troubled):
 
     statuses: Sequence[Exception] = ()
     finalizers: Sequence[Exception] = ()
+    strips = False
+    """Whether something removes each finalizer in the moment in which it is set."""
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
         if seen.ref == PUSH and self.statuses:
@@ -31,6 +45,8 @@ class Owing(Troubled):
         if seen.ref == PUSH and self.finalizers:
             error, *self.finalizers = self.finalizers
             raise error
+        if self.strips:
+            finalizers = seen.document["metadata"].get("finalizers", [])
         return await super().set_finalizers(seen, finalizers)
 
 
@@ -121,6 +137,23 @@ async def test_what_was_deleted_is_not_deleted_again_for_a_finalizer(life: Life)
     await life.delete(PUSH)
     assert await life.get(PUSH) is None
     assert life.calls("delete") == 1
+
+
+@pytest.mark.parametrize(
+    ("ref", "wanted"),
+    [
+        pytest.param(PUSH, pushing(entry("r"), deletionPolicy="Delete"), id="of a PushSecret"),
+        pytest.param(STORE, store(), id="of its store"),
+        pytest.param(CES, manifest("ClusterExternalSecret", "c", namespace=""), id="cluster-wide"),
+    ],
+)
+async def test_a_finalizer_that_does_not_stay_is_set_a_few_times_and_then_rarely(
+    life: Life, ref: ObjectRef, wanted: Document
+) -> None:
+    owing(life).strips = True
+    await life.apply(SOURCE, pushing(entry("r"), deletionPolicy="Delete"), wanted)
+    assert 1 <= life.controllers.engine.failures(ref) <= 2
+    assert life.calls("push") == 0
 
 
 TEAM = {"team": "a"}
