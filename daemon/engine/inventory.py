@@ -200,7 +200,7 @@ class Inventory:
 
     def has_dependents(self, ref: ObjectRef) -> bool:
         """Whether anything may depend on this object."""
-        return ref[:2] in self._selected or any(ref in table for table in self._dependents.values())
+        return ref[:2] in self._selected or any([ref in each for each in self._dependents.values()])  # noqa: C419  # asked for each version
 
     def dependencies(self, ref: ObjectRef) -> Sequence[ObjectRef]:
         """The objects that this one depends on, in the order in which it names them."""

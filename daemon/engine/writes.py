@@ -16,6 +16,7 @@ from syncret.daemon.homes.contract import (
     Home,
     NotFound,
     OutcomeUnknown,
+    StorageUnavailable,
     StoredObject,
     TooManyRequests,
 )
@@ -24,6 +25,9 @@ from syncret.providers.kit.retry import Doubling
 T = TypeVar("T")
 
 MAX_STATUS_TRIES: Final = 5
+
+MAX_READ_TRIES: Final = 5
+_READ_PAUSES: Final = Doubling(1.0, 8.0)
 FEWEST: Final = 4
 """Writes at once that are left however often the home asks for fewer."""
 
@@ -184,6 +188,16 @@ class Writes:
         self._gate = gate
         self._owed = owed
         self._urgent = urgent
+
+    async def get_after_write(self, ref: ObjectRef) -> StoredObject | None:
+        """As `get`, for a run that has to know how its write ended: the home is asked more than once."""
+        for failures in range(1, MAX_READ_TRIES):
+            try:
+                return await self.get(ref)
+            except (StorageUnavailable, TooManyRequests) as error:
+                asked = error.retry_after if isinstance(error, TooManyRequests) else None
+                await asyncio.sleep(_READ_PAUSES.pause(failures) if asked is None else asked)
+        return await self.get(ref)
 
     async def get(self, ref: ObjectRef) -> StoredObject | None:
         """The object as it is now, whole. What the inventory lacks of it is recorded."""

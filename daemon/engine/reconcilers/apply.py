@@ -76,7 +76,7 @@ async def apply(
         try:
             done = await _write(writes, action)
         except OutcomeUnknown:
-            found = await writes.get(action.ref)
+            found = await writes.get_after_write(action.ref)
             if not is_carried_out(action, None if found is None else found.document):
                 raise
             done = True

@@ -166,7 +166,7 @@ class _Run:
 
     async def _read_target(self, observed: Observed) -> Observed:
         """The target, and what carries the label of this owner, as they are now."""
-        found = await self._writes.get(self.target)
+        found = await self._writes.get_after_write(self.target)
         inventory, owned = self._context.inventory, self._context.owned_secrets
         others = [
             await self._writes.get(ref)
@@ -216,7 +216,7 @@ class _Run:
 
     async def _check_unchanged(self) -> None:
         """Raise Conflict if the ExternalSecret itself is another one by now: it is to be run anew."""
-        newest = await self._writes.get(self._stored.ref)
+        newest = await self._writes.get_after_write(self._stored.ref)
         if newest is None or not newest.has_same_generation(self._stored):
             raise Conflict(f"{self._stored.ref}: changed during the run")
         if newest.as_type(ExternalSecret).metadata.deletion_timestamp:

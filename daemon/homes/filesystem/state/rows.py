@@ -5,6 +5,7 @@ all others it is their metadata alone: their content is in the manifest or in th
 back from there.
 """
 
+from functools import lru_cache
 from sys import intern
 from typing import Any, Final, TypeGuard
 
@@ -70,6 +71,7 @@ def is_ours(kind: GroupKind) -> bool:
     return kind.group in OUR_GROUPS or kind == _NAMESPACE
 
 
+@lru_cache
 def holds_no_value(kind: GroupKind) -> bool:
     """Whether it is one of our kinds that only refer to values: all of an object may be remembered.
 

@@ -56,6 +56,7 @@ CASES = [
     pytest.param(Lag(), ONCE, id="once, late events"),
     pytest.param(Lag(), DAILY, id="daily, late events"),
     pytest.param(FAULTS, ONCE, id="once, faults"),
+    pytest.param(FAULTS, DAILY, id="daily, faults"),
 ]
 
 
