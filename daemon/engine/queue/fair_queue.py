@@ -6,6 +6,7 @@ start. What they had started before no longer counts: no number of them keeps a 
 runs.
 """
 
+from collections import OrderedDict
 from math import inf
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -35,19 +36,22 @@ class _Lane:
     def __init__(self, name: str, answering: Answering) -> None:
         self.name = name
         self.answering: Answering = "yes" if name == NO_STORE else answering
-        self.ready: tuple[dict[ObjectRef, float], dict[ObjectRef, float]] = ({}, {})
+        # A plain dict takes the longer to find its first entry, the more of them were taken before.
+        self.ready: tuple[OrderedDict[ObjectRef, float], ...] = (OrderedDict(), OrderedDict())
         self.running: dict[ObjectRef, float] = {}
         self.used = 0
 
     @property
-    def oldest_ready(self) -> float:
+    def oldest(self) -> float:
         """Since when the first of its items is ready."""
         return min((next(iter(ready.values())) for ready in self.ready if ready), default=inf)
 
-    @property
-    def oldest(self) -> float:
-        """Since when the first of its items is ready, or was ready before it was started."""
-        return min(self.oldest_ready, min(self.running.values(), default=inf))
+    def has_before(self, moment: float) -> bool:
+        """Whether an item has been ready since before this moment, or was before it was started."""
+        for ready in self.ready:
+            if ready and next(iter(ready.values())) < moment:
+                return True
+        return any(since < moment for since in self.running.values())
 
 
 class _Place(NamedTuple):
@@ -95,29 +99,30 @@ class FairQueue:
     @property
     def oldest(self) -> float:
         """Since when the longest waiting item is ready; infinity if there is none."""
-        return min((lane.oldest_ready for lane in self._lanes.values()), default=inf)
+        return min((lane.oldest for lane in self._lanes.values()), default=inf)
 
-    def oldest_of(self, name: str) -> float:
-        """Since when the oldest item of this lane, ready or running, is ready; infinity if there is none."""
+    def has_before(self, name: str, moment: float) -> bool:
+        """Whether an item of this lane, ready or running, has been ready since before this moment."""
         lane = self._lanes.get(name)
-        return inf if lane is None else lane.oldest
+        return lane is not None and lane.has_before(moment)
 
-    def lanes_of(self, ref: ObjectRef) -> Lanes:
-        """The lanes of a ready item; none if it is not ready."""
-        known = self._where.get(ref)
-        return () if known is None else known.lanes
+    def add(self, ref: ObjectRef, since: float, *, urgent: bool, lanes: Lanes) -> Lanes:
+        """Make ready. An item that is ready keeps its place, unless it becomes urgent or changes lanes.
 
-    def add(self, ref: ObjectRef, since: float, *, urgent: bool, lanes: Lanes) -> None:
-        """Make ready. An item that is ready keeps its place, unless it becomes urgent or changes lanes."""
+        Returns the lanes that it leaves.
+        """
         level = 0 if urgent else 1
         known = self._where.get(ref)
+        left: Lanes = ()
         if known is not None:
             level = min(level, known.level)
             if known.lanes == lanes and known.level == level:
-                return
+                return ()
             since = min(since, known.lane.ready[known.level][ref])
             self.discard(ref)
+            left = () if known.lanes == lanes else known.lanes
         self._put(ref, since, _Place(self._lane(lanes[0]), level, lanes))
+        return left
 
     def discard(self, ref: ObjectRef) -> None:
         """Make unready."""
@@ -197,10 +202,11 @@ class FairQueue:
         while lane.ready[level]:
             ref, since = next(iter(lane.ready[level].items()))
             lanes = self._where[ref].lanes
-            full = next((each for each in map(self._lane, lanes) if not self._has_room(each)), None)
-            if full is not None:
-                self._move(ref, since, full)
-                continue
+            if len(lanes) > 1:
+                full = next((each for each in map(self._lane, lanes) if not self._has_room(each)), None)
+                if full is not None:
+                    self._move(ref, since, full)
+                    continue
             for each in lanes:
                 self._lanes[each].running[ref] = since
                 self.use(each)

@@ -184,16 +184,15 @@ class WorkQueue:
         """The store answered a call, whatever it said."""
         self._stores.answered(store)
 
-    def oldest_request(self, store: str) -> float:
-        """Since when the oldest item of this store that is due or runs is due, in the loop's time.
+    def has_request_before(self, store: str, moment: float) -> bool:
+        """Whether an item of this store that runs, or is to be run, was due before this moment of the loop.
 
-        Infinity if there is none. Of an item of several stores only that is known which it queues for now.
+        An item of several stores counts, until it runs, at that which it queues for.
         """
-        oldest = self._ready.oldest_of(store)
-        return min(oldest, self._timers.earliest) if self._more_due else oldest
+        return self._ready.has_before(store, moment) or (self._more_due and self._timers.earliest < moment)
 
     def on_progress(self, listener: Callable[[Lanes | None], None]) -> None:
-        """Call this when the oldest request of these lanes (None: of any) may be another."""
+        """Call this when items of these lanes (None: of any) are done, or have left them."""
         self._on_progress.append(listener)
 
     def close(self) -> None:
@@ -243,10 +242,9 @@ class WorkQueue:
     def _make_ready(self, ref: ObjectRef, since: float, *, urgent: bool, lanes: Lanes) -> None:
         run = self._running.get(ref)
         if run is None:
-            before = self._ready.lanes_of(ref)
-            self._ready.add(ref, since, urgent=urgent, lanes=lanes)
-            if before not in {(), lanes}:
-                self._report_progress(before)
+            left = self._ready.add(ref, since, urgent=urgent, lanes=lanes)
+            if left:
+                self._report_progress(left)
             self._wake()
         else:
             run.urgent = run.urgent or urgent if run.dirty else urgent

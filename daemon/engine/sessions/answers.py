@@ -41,11 +41,11 @@ class KeptAnswers:
     """Answers by store, oldest first.
 
     Args:
-        oldest_request: since when the oldest object of a store that is due, or runs, is due.
+        is_awaited: whether an object of a store that was due before a moment runs, or is to be run.
     """
 
-    def __init__(self, oldest_request: Callable[[str], float], *, limit: int = LIMIT) -> None:
-        self._oldest_request = oldest_request
+    def __init__(self, is_awaited: Callable[[str, float], bool], *, limit: int = LIMIT) -> None:
+        self._is_awaited = is_awaited
         self.limit = limit
         self._stores: dict[str, dict[_Key, Answer]] = {}
         self._clients = count()
@@ -68,7 +68,7 @@ class KeptAnswers:
         self, store: str, client: int, begin: float, payloads: Mapping[RemoteKey, object | None]
     ) -> None:
         """Keep what a call gave that began then, if an object waits that was due before."""
-        if begin <= self._oldest_request(store):
+        if not self._is_awaited(store, begin):
             return
         kept = self._stores.setdefault(store, {})
         for key, payload in payloads.items():
@@ -88,8 +88,7 @@ class KeptAnswers:
             kept = self._stores.get(store)
             if not kept:
                 continue
-            oldest = self._oldest_request(store)
-            while kept and next(iter(kept.values())).begin <= oldest:
+            while kept and not self._is_awaited(store, next(iter(kept.values())).begin):
                 self._drop(kept, next(iter(kept)))
             if not kept:
                 del self._stores[store]

@@ -57,7 +57,7 @@ class SessionPool:
         self._settings = settings
         self._substitute = substitute
         self._tasks = TaskOwner()
-        self.answers = KeptAnswers(_no_request if queue is None else queue.oldest_request)
+        self.answers = KeptAnswers(_no_request if queue is None else queue.has_request_before)
         if queue is not None:
             queue.on_progress(self.answers.trim)
         self._around = CallEnvironment(
@@ -201,7 +201,7 @@ class SessionPool:
         return f"<Sessions stores={len(self._plans)} channels={len(self._channels)} open={open_}>"
 
 
-def _no_request(store: str) -> float:
+def _no_request(store: str, moment: float) -> bool:
     """Without a queue no object waits."""
-    del store
-    return inf
+    del store, moment
+    return False

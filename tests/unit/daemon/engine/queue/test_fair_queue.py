@@ -1,6 +1,7 @@
 """How many runs one store may have, and all of them, when some of them do not answer."""
 
 from collections import Counter
+from math import inf
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.queue.fair_queue import FairQueue, Lanes
@@ -173,14 +174,18 @@ def test_the_oldest_item_of_a_lane_is_known_while_it_is_ready_and_while_it_runs(
     queue = FairQueue(10, 80)
     for since, name in ((3.0, "a"), (5.0, "b")):
         queue.add(ref(name), since, urgent=False, lanes=("s", "t"))
-    assert queue.oldest_of("s") == 3.0
+    assert (queue.has_before("s", 3.0), queue.has_before("s", 3.1)) == (False, True)
+    assert queue.oldest == 3.0
     queue.pop()
-    assert (queue.oldest, queue.oldest_of("s"), queue.oldest_of("t")) == (5.0, 3.0, 3.0)
+    assert queue.oldest == 5.0
+    assert queue.has_before("s", 3.1)
+    assert queue.has_before("t", 3.1)
     end(queue, "a", "s", "t")
-    assert queue.oldest_of("s") == 5.0
+    assert (queue.has_before("s", 5.0), queue.has_before("s", 5.1)) == (False, True)
     queue.pop()
     end(queue, "b", "s", "t")
-    assert queue.oldest_of("s") == queue.oldest == float("inf")
+    assert not queue.has_before("s", inf)
+    assert queue.oldest == inf
 
 
 def test_nothing_is_left_of_lanes_that_are_over() -> None:

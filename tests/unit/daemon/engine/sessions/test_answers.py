@@ -19,8 +19,8 @@ assert SIZE is not None
 class Waiting(dict[str, float]):
     """Since when the oldest object of each store waits."""
 
-    def __call__(self, store: str) -> float:
-        return self.get(store, inf)
+    def __call__(self, store: str, moment: float) -> bool:
+        return self.get(store, inf) < moment
 
 
 @pytest.fixture
