@@ -14,7 +14,7 @@ _INSTANT: Final = 1e-6
 
 
 class _Store:
-    """How many runs wait for it, and since when nothing was heard."""
+    """How many runs wait for a store, and since when without an answer."""
 
     __slots__ = ("answering", "since", "waiting")
 
@@ -25,7 +25,7 @@ class _Store:
 
 
 class StoreWatch:
-    """What is known of the stores that somebody waits for, or waited for within the last second."""
+    """What is known of the stores that runs wait for, or have waited for within the last second."""
 
     def __init__(self, on_change: Callable[[str, Answering], None]) -> None:
         self._on_change = on_change

@@ -123,7 +123,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
     outage: CircuitBreaker
 
     async def call(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
-        """The function's result. Raises SyncError, and while the store is silent at once."""
+        """The function's result. Raises SyncError; at once while the store is in an outage."""
 
         async def attempt() -> T:
             return await self._attempt(request, function)
@@ -154,7 +154,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
         loop = asyncio.get_running_loop()
         begin = loop.time()
 
-        def tell(failure: SyncError | None) -> None:
+        def report(failure: SyncError | None) -> None:
             self.around.observer.called(
                 Call(
                     store=self.store,
@@ -170,21 +170,21 @@ class CallPath(Struct, frozen=True, kw_only=True):
         try:
             result = await self._within_limits(request, function)
         except Unavailable as error:
-            tell(error)
+            report(error)
             raise
         except Throttled as error:
-            tell(error)
+            report(error)
             self._answered()
             delay = self.memory.limiter.throttled(error.retry_after)
             self.around.observer.throttled(self.store, delay)
             raise Throttled(error.message, retry_after=delay, hint=error.hint) from None
         except SyncError as error:
-            tell(error)
+            report(error)
             self._answered()
             raise
         self._answered()
         self.memory.limiter.succeeded()
-        tell(None)
+        report(None)
         return result
 
     def _answered(self) -> None:

@@ -132,7 +132,7 @@ class ReadBatcher:
     async def _wait_for_batch(self, batch: _Batch) -> None:
         """Wait for the window; where other calls are under way, until one window after their answers.
 
-        Whoever waited for those may ask for more keys then: a thousand objects that cannot all run at once
+        Runs that waited for those may ask for more keys then: a thousand objects that cannot all run at once
         would otherwise send many batches half full.
         """
         loop = asyncio.get_running_loop()

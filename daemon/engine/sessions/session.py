@@ -26,7 +26,7 @@ from syncret.providers.errors import Malformed, SyncError
 T = TypeVar("T")
 
 Capabilities: TypeAlias = Literal["", "ReadOnly", "WriteOnly", "ReadWrite"]
-"""In the words of a store's status; empty where it cannot be told."""
+"""As a store's status has it; empty if it is not known."""
 
 
 class Session:

@@ -1,4 +1,4 @@
-"""Keeps one client open: opened for the first caller, lent to many, closed by the task that opened it."""
+"""Keeps one client open: opened for the first caller, shared by all, closed by the task that opened it."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,17 +12,17 @@ from syncret.providers.contract import Client
 from syncret.providers.errors import Unavailable
 
 CLOSE_WITHIN: Final = 5.0
-"""Seconds for the good-bye: revoking a token must not hold up a stop."""
+"""Seconds for closing a client: revoking a token must not hold up a stop."""
 
 Open: TypeAlias = Callable[[], AbstractAsyncContextManager[Client]]
 
 
 class SharedClient:
-    """One client with the count of those who use it.
+    """One client, and how many callers use it.
 
-    It is closed when it is retired and the last user has left, or when nobody used it for long. Opening and
-    closing happen in one task of its own: a context manager may hold what belongs to a task, and a caller who
-    gives up while the client is being opened does not spoil it for the others.
+    It is closed when it is retired and its last user has left, or when it was unused for long. Opening and
+    closing happen in one task of its own: a context manager may hold what belongs to a task, and a caller
+    that is cancelled while the client is being opened does not cancel the opening for the others.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SharedClient:
         self._users += 1
         try:
             return await self._client()
-        except BaseException:  # nobody uses it then, and raised again
+        except BaseException:  # the caller does not use it then; raised again
             self._leave()
             raise
 
@@ -81,7 +81,7 @@ class SharedClient:
             self._stir.set()
 
     def close_when_unused(self) -> None:
-        """Lend it no more; it closes when the last user has left."""
+        """Take no more callers; the client is closed when the last one has left."""
         self.retired = True
         self._stir.set()
 
@@ -96,7 +96,7 @@ class SharedClient:
             if not self._ready.done():
                 self._fail(Unavailable("the daemon is stopping"))
             raise
-        except Exception as error:  # noqa: BLE001  # handed to whoever waits for the client, whatever it is
+        except Exception as error:  # noqa: BLE001  # raised again at each caller that waits for the client
             self._fail(error)
         finally:
             self.retired = True
@@ -126,7 +126,7 @@ class SharedClient:
         try:
             async with asyncio.timeout(CLOSE_WITHIN):
                 await stack.aclose()
-        except Exception as error:  # noqa: BLE001  # a failed good-bye is told, and is no reason to stop
+        except Exception as error:  # noqa: BLE001  # a client that does not close is reported, and no reason to stop
             failed = type(error).__name__
         if self.opened:
             self._on_close(failed)

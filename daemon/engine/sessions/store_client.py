@@ -45,9 +45,9 @@ class Connection:
     """A client, what it was opened with, and what is under way on it."""
 
     def __init__(
-        self, lent: SharedClient, credentials: StoreCredentials, calls: CallPath, *, batch_size: int
+        self, client: SharedClient, credentials: StoreCredentials, calls: CallPath, *, batch_size: int
     ) -> None:
-        self.client = lent
+        self.client = client
         self.credentials = credentials
         self._calls = calls
         self._tasks = calls.around.tasks
@@ -66,7 +66,7 @@ class Connection:
         )
 
     def reader(self, client: Client) -> Reader:
-        """The client as one that reads; looked at once, since every read asks. Raises Malformed."""
+        """The client as a Reader; checked once, because every read asks. Raises Malformed if it is none."""
         if self._reader is None:
             if not isinstance(client, Reader):
                 raise Malformed(f"provider {self._calls.provider} cannot read")
@@ -143,7 +143,7 @@ class StoreClient:
         self._retry_at = 0.0
 
     def connection(self) -> Connection:
-        """The line to call on; `lent` of it is the client. Raises SyncError while none can be opened."""
+        """The connection for new calls, opened if need be. Raises SyncError while it cannot be opened."""
         self._raise_recent_failure()
         line = self._line
         if line is None or line.client.retired:
@@ -156,7 +156,7 @@ class StoreClient:
         return self._line is not None and self._line.client.opened
 
     def write_lock(self, remote_key: str) -> AbstractAsyncContextManager[None]:
-        """One writer at a time for each entry: two who change properties of one must not undo each other."""
+        """One writer at a time for each entry: two that set properties of one must not undo each other's."""
         return self._memory.turns.hold(remote_key)
 
     def on_credential_change(self, event: WatchEvent) -> None:
@@ -186,14 +186,14 @@ class StoreClient:
             render=self._around.render,
             store_memory=self._memory.keep,
         )
-        lent = SharedClient(
+        client = SharedClient(
             lambda: self._open(context),
             self._around,
             name=str(store),
             on_open=self._opened,
             on_close=lambda error: self._around.observer.closed(store, error),
         )
-        return Connection(lent, credentials, self.calls, batch_size=self.plan.provider.batch_size)
+        return Connection(client, credentials, self.calls, batch_size=self.plan.provider.batch_size)
 
     def _open(self, context: OpenContext) -> AbstractAsyncContextManager[Client]:
         provider = self.plan.provider

@@ -1,4 +1,4 @@
-"""Reads a store's manifest as far as a session needs it: its provider, and what tells two sessions apart."""
+"""Reads as much of a store's manifest as a session needs: its provider, and what identifies the session."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
