@@ -15,7 +15,6 @@ from syncret.daemon.homes.contract import (
     Conflict,
     Home,
     NotFound,
-    OutcomeUnknown,
     StorageUnavailable,
     StoredObject,
     TooManyRequests,
@@ -257,7 +256,7 @@ class Writes:
                 raise Conflict(f"{ref}: the spec was changed during the run")
             try:
                 stored = await self._call(partial(self._home.update_status, newest, owed.status))
-            except (Conflict, OutcomeUnknown):
+            except Conflict:
                 if await self.get(ref) is None:
                     del self._owed[ref]
                     return

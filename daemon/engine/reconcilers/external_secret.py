@@ -164,9 +164,10 @@ class _Run:
             refresh_requested=self._request > 0,
         )
 
-    async def _read_target(self, observed: Observed) -> Observed:
+    async def _read_target(self, observed: Observed, *, after_write: bool = False) -> Observed:
         """The target, and what carries the label of this owner, as they are now."""
-        found = await self._writes.get_after_write(self.target)
+        get = self._writes.get_after_write if after_write else self._writes.get
+        found = await get(self.target)
         inventory, owned = self._context.inventory, self._context.owned_secrets
         others = [
             await self._writes.get(ref)
@@ -209,7 +210,7 @@ class _Run:
                 if decisions == MOST_DECISIONS:
                     raise Unavailable(f"{conflict}; others change it before every write") from conflict
                 await self._check_unchanged()
-                observed = await self._read_target(observed)
+                observed = await self._read_target(observed, after_write=True)
             else:
                 generated.in_use = plan.verdict.ok and refused is None
                 return plan, refused

@@ -1,9 +1,11 @@
 """ExternalSecret: what others change is repaired, what fails is told and tried again."""
 
+import asyncio
+
 import pytest
 
-from syncret.config.meta import Document
-from syncret.daemon.homes.contract import Conflict, StorageUnavailable
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.homes.contract import Conflict, StorageUnavailable, StoredObject
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from tests.unit.daemon.engine.life import HOUR, Life, X, secret_ref, store, wanting
 from tests.unit.daemon.engine.reconcilers.external_secrets import NO_DATA, SYNCED
@@ -97,6 +99,27 @@ async def test_a_home_that_cannot_be_written_is_told_and_tried_again(life: Life)
     await life.wait(HOUR)
     assert await life.ready(X) == SYNCED
     assert life.controllers.context.memory.failure(X) is None
+
+
+@pytest.mark.tells_at_once(reason="the moments of runs are counted from the change")
+async def test_a_target_that_cannot_be_read_ends_the_run_at_once(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await life.apply(store())
+
+    async def fail(ref: ObjectRef) -> StoredObject | None:
+        if ref.kind == "Secret":
+            raise StorageUnavailable("the folder cannot be read", hint="mount it")
+        return await life.cluster.get(ref)
+
+    monkeypatch.setattr(life.target, "get", fail, raising=False)
+    begin = asyncio.get_running_loop().time()
+    await life.apply(wanting())
+    assert asyncio.get_running_loop().time() - begin < 1, (
+        "nothing was written: there is no outcome to wait for"
+    )
+    assert life.controllers.engine.failures(X) == 1
+    assert life.reads == 0
 
 
 async def test_absence_is_no_failure_of_the_call_and_not_a_deletion(life: Life) -> None:
