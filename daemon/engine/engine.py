@@ -18,7 +18,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Run
-from syncret.daemon.engine.queue.current_run import CurrentRun, current_run
+from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of

@@ -1,15 +1,12 @@
 """What the engine asks of a reconciler: what an object depends on, and one run of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import IntFlag
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.kinds import role_of
-from syncret.daemon.engine.queue.fair_queue import Lanes
 from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.providers.errors import SyncError
 
@@ -86,19 +83,3 @@ class Reconciler(Protocol):
         May raise SyncError or HomeError, which count as a failure; Conflict is run again at once.
         """
         ...
-
-
-_CALLED: Final = ("store", "generator")
-
-
-def lanes_of(ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> Lanes:
-    """The stores and generators whose calls a run of the object waits for: it shares their turns and caps."""
-    if role_of(ref.group_kind) == "store":
-        return _shared((str(ref),))
-    return _shared(tuple(str(each) for each in dependencies if role_of(each.group_kind) in _CALLED))
-
-
-@lru_cache(maxsize=1024)
-def _shared(lanes: Lanes) -> Lanes:
-    """The same lanes; those of thousands of objects on one store are one tuple."""
-    return lanes

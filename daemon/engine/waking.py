@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.inventory import Change, Inventory
 from syncret.daemon.engine.observer import Observer
-from syncret.daemon.engine.queue.fair_queue import Lanes
+from syncret.daemon.engine.queue.fair_queue import Lanes, lanes_of
 from syncret.daemon.engine.queue.workqueue import WorkQueue
-from syncret.daemon.engine.reconciler import OBJECT, Reconciler, lanes_of
+from syncret.daemon.engine.reconciler import OBJECT, Reconciler
 from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent
 
 MAX_URGENT_DEPENDENTS: Final = 100

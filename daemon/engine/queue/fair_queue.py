@@ -7,10 +7,13 @@ runs.
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache
 from math import inf
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import role_of
 
 PERIODIC_SHARE: Final = 16
 """Where both wait, every sixteenth turn belongs to the periodic ones: slower, but never stopped."""
@@ -258,3 +261,19 @@ class FairQueue:
         if not (lane.used or lane.running or lane.ready[0] or lane.ready[1]):
             self._lanes.pop(lane.name, None)
             self._held.pop(lane.name, None)
+
+
+_CALLED: Final = ("store", "generator")
+
+
+def lanes_of(ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> Lanes:
+    """The stores and generators whose calls a run of the object waits for: it shares their turns and caps."""
+    if role_of(ref.group_kind) == "store":
+        return _shared((str(ref),))
+    return _shared(tuple(str(each) for each in dependencies if role_of(each.group_kind) in _CALLED))
+
+
+@lru_cache(maxsize=1024)
+def _shared(lanes: Lanes) -> Lanes:
+    """The same lanes; those of thousands of objects on one store are one tuple."""
+    return lanes

@@ -19,8 +19,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.queue.delay_queue import DelayQueue
 from syncret.daemon.engine.queue.fair_queue import NO_STORE, Answering, FairQueue, Lanes
-from syncret.daemon.engine.queue.store_watch import StoreWatch
-from syncret.daemon.engine.queue.workers import Workers
+from syncret.daemon.engine.queue.waiting import StoreWatch, Workers
 
 _NO_STORE: Final = (NO_STORE,)
 
@@ -63,7 +62,7 @@ class QueueStats(NamedTuple):
 class _Run:
     """What is known of a name that is being run: what it waits for, and what was asked meanwhile."""
 
-    __workers__ = ("begin", "dirty", "has_worker", "lanes", "urgent", "uses", "waits")
+    __slots__ = ("begin", "dirty", "has_worker", "lanes", "urgent", "uses", "waits")
 
     def __init__(self, lanes: Lanes, begin: float) -> None:
         self.lanes = self.uses = lanes

@@ -1,4 +1,4 @@
-"""The one path of every provider call: token bucket, injected fault, time limit, retry, report.
+"""The one path of every call of a provider or generator: token bucket, fault, time limit, retry, report.
 
 Notices when a whole store stops answering, and lets one call at a time find out when it answers again.
 
@@ -7,7 +7,7 @@ fails among others that succeed is no outage: a success in between starts the co
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct, field
@@ -16,8 +16,9 @@ from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
-from syncret.daemon.engine.queue.current_run import waiting_for
-from syncret.daemon.engine.sessions.answers import KeptAnswers
+from syncret.daemon.engine.queue.waiting import waiting_for
+from syncret.daemon.engine.retry import call_policy
+from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
 from syncret.providers.contract import Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
@@ -204,3 +205,47 @@ class CallPath(Struct, frozen=True, kw_only=True):
                 return await function()
         finally:
             self.memory.in_flight -= 1
+
+
+MOST_GENERATORS: Final = 1024
+"""Paths that are kept. Records outlive their generators, so no event says when the last call was made."""
+
+
+class GeneratorCalls:
+    """The path of each generator object, the one that was used last at the end."""
+
+    def __init__(self, around: CallEnvironment) -> None:
+        self._around = around
+        self._calls: dict[ObjectRef, CallPath] = {}
+
+    def of(self, generator: ObjectRef, kind: str) -> CallPath:
+        """The path of a generator; `kind` is what a ClusterGenerator holds, otherwise its own."""
+        calls = self._calls.pop(generator, None)
+        if calls is None or calls.provider != kind:
+            calls = self._new(generator, kind)
+        self._calls[generator] = calls
+        if len(self._calls) > MOST_GENERATORS:
+            del self._calls[next(iter(self._calls))]
+        return calls
+
+    def changed(self, generator: ObjectRef) -> None:
+        """Its server or its login may be another now: an outage so far says nothing about it."""
+        calls = self._calls.get(generator)
+        if calls is not None:
+            calls.outage.succeeded()
+
+    def memories(self) -> Iterator[tuple[ObjectRef, StoreState]]:
+        """The bucket of each."""
+        for ref, calls in self._calls.items():
+            yield ref, calls.memory
+
+    def _new(self, generator: ObjectRef, kind: str) -> CallPath:
+        settings = self._around.settings
+        return CallPath(
+            store=generator,
+            provider=kind,
+            retry=call_policy(settings),
+            memory=StoreState(Limiter(settings.requests_per_second, settings.burst), {}),
+            around=self._around,
+            outage=CircuitBreaker(Doubling(settings.retry_min, settings.retry_max)),
+        )

@@ -13,10 +13,9 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults, NullObserver, Observer
 from syncret.daemon.engine.queue.workqueue import WorkQueue
-from syncret.daemon.engine.sessions.answers import KeptAnswers
-from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, StoreState
+from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, GeneratorCalls, StoreState
 from syncret.daemon.engine.sessions.credentials import StoreCredentials
-from syncret.daemon.engine.sessions.generator_calls import GeneratorCalls
+from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.sessions.store_client import StoreClient
 from syncret.daemon.engine.sessions.store_config import (

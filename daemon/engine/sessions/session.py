@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias, TypeVar
 
 from syncret.daemon.core import conversion
-from syncret.daemon.engine.queue.current_run import waiting_for
+from syncret.daemon.engine.queue.waiting import waiting_for
 from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.sessions.store_client import StoreClient
 from syncret.providers.contract import (

@@ -19,7 +19,7 @@ from syncret.daemon.engine.sessions.calls import (
     StoreState,
 )
 from syncret.daemon.engine.sessions.credentials import StoreCredentials
-from syncret.daemon.engine.sessions.read_batching import Payloads, ReadBatcher
+from syncret.daemon.engine.sessions.reads import Payloads, ReadBatcher
 from syncret.daemon.engine.sessions.shared_client import SharedClient
 from syncret.daemon.engine.sessions.store_config import SessionKey, StoreConfig
 from syncret.daemon.engine.sessions.tasks import join

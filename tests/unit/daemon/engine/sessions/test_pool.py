@@ -12,7 +12,7 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine, work_queue
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.queue.current_run import current_run
+from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.writes import Writes

@@ -1,4 +1,4 @@
-"""A run that waits for a store has no worker, and takes one again before it goes on."""
+"""A run that waits for a store has no worker meanwhile; a store that does not answer is noticed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.queue.current_run import CurrentRun, current_run, waiting_for
+from syncret.daemon.engine.queue.waiting import (
+    SILENT_AFTER,
+    CurrentRun,
+    StoreWatch,
+    Workers,
+    current_run,
+    waiting_for,
+)
 from syncret.daemon.engine.queue.workqueue import WorkQueue
 from tests.unit.daemon.engine.support import ref
 
@@ -174,3 +181,117 @@ async def test_a_cancelled_run_ends_at_once_and_leaves_its_worker(clock: Clock, 
 async def test_without_a_run_it_does_nothing() -> None:
     async with waiting_for("s"):
         await asyncio.sleep(1)
+
+
+async def test_a_run_that_comes_back_takes_a_free_worker_at_once() -> None:
+    workers = Workers(1)
+    await workers.regain()
+    assert not workers.has_free
+
+
+async def test_runs_that_come_back_go_before_runs_to_be_started_in_the_order_of_their_coming() -> None:
+    workers = Workers(1)
+    workers.take()
+    order: list[str] = []
+
+    async def come_back(name: str) -> None:
+        await workers.regain()
+        order.append(name)
+
+    tasks = [asyncio.create_task(come_back(name)) for name in "ab"]
+    await asyncio.sleep(0)
+    workers.give_back()
+    assert not workers.has_free, "it is for the first that comes back"
+    await asyncio.sleep(0)
+    assert order == ["a"]
+    workers.give_back()
+    await asyncio.wait(tasks)
+    assert order == ["a", "b"]
+    workers.give_back()
+    assert workers.has_free
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["still waiting", "given a worker already"])
+async def test_a_run_that_is_cancelled_on_its_way_back_loses_no_worker(*, given: bool) -> None:
+    workers = Workers(1)
+    workers.take()
+    task = asyncio.create_task(workers.regain())
+    await asyncio.sleep(0)
+    if given:
+        workers.give_back()
+    task.cancel()
+    await asyncio.wait([task])
+    if not given:
+        workers.give_back()
+    assert task.cancelled()
+    assert workers.has_free
+
+
+Changes = list[tuple[float, str, str]]
+
+
+@pytest.fixture
+async def changes() -> Changes:
+    return []
+
+
+@pytest.fixture
+async def watch(changes: Changes) -> StoreWatch:
+    loop = asyncio.get_running_loop()
+    return StoreWatch(lambda name, answering: changes.append((loop.time(), name, answering)))
+
+
+async def test_a_store_is_silent_once_a_run_has_waited_a_second(watch: StoreWatch, changes: Changes) -> None:
+    watch.wait_begins("s")
+    await asyncio.sleep(0.5)
+    watch.wait_begins("s")
+    await asyncio.sleep(10)
+    assert changes == [(SILENT_AFTER, "s", "no")]
+    assert repr(watch) == "<StoreWatch silent=['s']>"
+
+
+async def test_an_answer_makes_it_answering_at_once(watch: StoreWatch, changes: Changes) -> None:
+    watch.wait_begins("s")
+    await asyncio.sleep(5)
+    watch.answered("s")
+    assert changes[1:] == [(5, "s", "yes")]
+    await asyncio.sleep(0.7)
+    watch.answered("s")
+    await asyncio.sleep(5)
+    assert changes[2:] == [(5.7 + SILENT_AFTER, "s", "no")], "a second after the last answer, one still waits"
+
+
+async def test_nothing_is_known_of_a_store_that_nothing_waits_for(
+    watch: StoreWatch, changes: Changes
+) -> None:
+    watch.answered("s")
+    watch.wait_begins("s")
+    watch.answered("s")
+    watch.wait_ends("s")
+    await asyncio.sleep(0.9)
+    assert changes == [(0, "s", "yes")], "it is known for a second, so that the next need not learn it again"
+    await asyncio.sleep(5)
+    assert changes == [(0, "s", "yes"), (1, "s", "unknown")]
+
+
+async def test_a_silent_store_is_unknown_once_the_last_has_given_up(
+    watch: StoreWatch, changes: Changes
+) -> None:
+    watch.wait_begins("s")
+    watch.wait_begins("s")
+    await asyncio.sleep(30)
+    watch.wait_ends("s")
+    assert len(changes) == 1
+    watch.wait_ends("s")
+    assert changes[1:] == [(30, "s", "unknown")]
+
+
+async def test_a_wait_that_begins_late_has_its_full_second(watch: StoreWatch, changes: Changes) -> None:
+    watch.wait_begins("s")
+    watch.wait_ends("s")
+    await asyncio.sleep(0.9)
+    watch.wait_begins("s")
+    await asyncio.sleep(0.5)
+    assert changes == []
+    await asyncio.sleep(1)
+    assert changes == [(1.9, "s", "no")]
