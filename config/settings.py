@@ -1,26 +1,26 @@
-"""The daemon's settings, each with its documentation (`syncret.config.settings_layers` reads them)."""
+"""The daemon's settings, each with its documentation.
 
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
+`syncret.config.settings_table` lists them, `syncret.config.settings_layers` reads them.
+"""
+
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
-
-from syncret.config.durations import format_duration
-from syncret.config.fields import Json
-
-PREFIX: Final = "SYNCRET_"
-
-TypeForm: TypeAlias = Any
-"""An annotated type, as msgspec accepts it."""
 
 Seconds = Annotated[float, Meta(ge=0, extra={"form": "duration"})]
 Count = Annotated[int, Meta(ge=1)]
 Mode = Annotated[int, Meta(ge=0, le=0o777, extra={"form": "mode"})]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """Settings that are written together: `webhook: {port: 443}`, `SYNCRET_WEBHOOK_PORT`, `webhook.port`.
+
+    A field whose type is a Group is a nested group; its default is an instance of it.
+    """
+
+
+class Settings(Group, frozen=True):
     """All settings: defaults < settings file < environment < command line.
 
     A duration is written as in Go (`1h30m`) or as a number of seconds; a file mode in octal and in quotes,
@@ -28,7 +28,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """
 
     manifests: Annotated[
-        tuple[str, ...], Meta(description="Files and folders that contain the manifests.")
+        tuple[str, ...],
+        Meta(description="Files and folders that contain the manifests.", extra={"form": "paths"}),
     ] = ()
     output_dir: Annotated[
         str,
@@ -153,68 +154,3 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     allow_generic_targets: Annotated[
         bool, Meta(description="Let ExternalSecrets write kinds other than Secret (target.manifest).")
     ] = False
-
-
-class Setting(NamedTuple):
-    """The documentation of one setting: `default` is written as in YAML, `syntax` is what may be written."""
-
-    name: str
-    attribute: str
-    variable: str
-    syntax: str
-    default: str
-    meaning: str
-
-
-def describe() -> Iterator[Setting]:
-    """Every setting, in the order of the class."""
-    for field in msgspec.structs.fields(Settings):
-        hint = type_of(field.name)
-        yield Setting(
-            name=field.encode_name,
-            attribute=field.name,
-            variable=PREFIX + field.name.upper(),
-            syntax=syntax_of(hint),
-            default=_written(hint, field.default),
-            meaning=" ".join(meta.description for meta in _metas(hint) if meta.description),
-        )
-
-
-def type_of(attribute: str) -> TypeForm:
-    """The annotated type of a setting."""
-    return _types()[attribute]
-
-
-def syntax_of(hint: TypeForm) -> str:
-    """The syntax of a type: duration, mode, paths, text, number, true or false, or the choices."""
-    for meta in _metas(hint):
-        if meta.extra and "form" in meta.extra:
-            return str(meta.extra["form"])
-    bare = get_args(hint)[0]
-    if get_origin(bare) is Literal:
-        return ", ".join(get_args(bare))
-    return {bool: "true or false", int: "whole number", float: "number", str: "text"}.get(bare, "paths")
-
-
-@lru_cache(maxsize=1)
-def _types() -> dict[str, TypeForm]:
-    return get_type_hints(Settings, include_extras=True)
-
-
-def _metas(hint: TypeForm) -> Iterator[Meta]:
-    for part in get_args(hint)[1:]:
-        if isinstance(part, Meta):
-            yield part
-
-
-def _written(hint: TypeForm, default: Json) -> str:
-    form = syntax_of(hint)
-    if form == "mode":
-        return f'"{default:04o}"'
-    if form == "duration":
-        return format_duration(default)
-    if isinstance(default, bool):
-        return str(default).lower()
-    if isinstance(default, tuple):
-        return "[]"
-    return str(default) if default != "" else '""'

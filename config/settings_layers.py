@@ -1,22 +1,36 @@
-"""Loads the settings: defaults < file < environment < command line; reports all problems at once."""
+"""Loads the settings: defaults < file < environment < command line; reports all problems at once.
+
+A setting in a group is nested in the file, and has a dotted name everywhere else: `egress: {allow: [..]}`,
+`SYNCRET_EGRESS_ALLOW`, `--set egress.allow=...`. In a text, the elements of a list are separated by commas; a
+list of objects, and a map, is written in YAML's flow style: `[{path: /a}, /b]`.
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
-from syncret.config.settings import Setting, Settings, describe, type_of
+from syncret.config.meta import is_object
+from syncret.config.paths import join, write
+from syncret.config.settings import Group, Settings
+from syncret.config.settings_table import Setting, describe
 from syncret.config.spelling import did_you_mean
-from syncret.config.text.yaml import load_mapping
+from syncret.config.text.yaml import load_mapping, parse_text
+
+G = TypeVar("G", bound=Group)
 
 _PLAIN_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _OCTAL: Final = re.compile(r"(0o?)?[0-7]{1,4}")
 _ADDRESS: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%a-z]+\]|[^:\[\]]*):(?P<port>[0-9]{1,5})")
+_PLACE: Final = re.compile(r"(?P<message>.*) - at `\$(?P<path>.*)`", re.DOTALL)
+"""How msgspec says where in a value a mistake is."""
+
+_FLOW: Final = ("[", "{")
 _HINTS: Final = {
     "duration": "write a duration such as 30s or 1h30m",
     "mode": 'write a mode in octal and in quotes, such as "0640"',
@@ -31,7 +45,8 @@ class LayerValue(NamedTuple):
     origin: str
     name: str
     value: Any
-    line: int = 0
+    line_of: Callable[[str], int] | None = None
+    """The line of a path in the file."""
 
 
 class Address(NamedTuple):
@@ -43,30 +58,37 @@ class Address(NamedTuple):
 
 def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable[LayerValue]) -> Settings:
     """The effective settings. Raises ConfigError: each problem names the file and line, variable or flag."""
-    known = {setting.name: setting for setting in describe()}
-    given, problems = ([], []) if file is None else _from_file(file)
+    return load_group(Settings, file, environ, flags, check=_contradictions)
+
+
+def load_group(
+    group: type[G],
+    file: Path | None,
+    environ: Mapping[str, str],
+    flags: Iterable[LayerValue],
+    *,
+    check: Callable[[G, Mapping[str, LayerValue]], Iterable[Problem]] = lambda _settings, _origins: (),
+) -> G:
+    """The effective settings of any group. `check` finds contradictions, knowing where each value is from."""
+    known = {setting.name: setting for setting in describe(group)}
+    given, problems = ([], []) if file is None else _from_file(file, known)
     given += _from_environ(environ, known.values())
     given += flags
-    values: dict[str, Any] = {}
+    settings = group()
     origins: dict[str, LayerValue] = {}
     for each in given:
         setting = known.get(each.name)
         if setting is None:
-            problems.append(_problem(each, "there is no such setting", did_you_mean(each.name, list(known))))
+            problems.append(_unknown(each, known))
         elif each.value is not None:
             try:
-                values[setting.attribute] = _converted(setting, each.value)
-                origins[setting.attribute] = each
+                value = _converted(setting, each.value)
             except (msgspec.ValidationError, ValueError) as error:
-                hint = (
-                    _HINTS.get(setting.name)
-                    or _HINTS.get(setting.syntax)
-                    or _choices(setting)
-                    or setting.meaning
-                )
-                problems.append(_problem(each, str(error), hint))
-    settings = Settings(**values)
-    problems += _contradictions(settings, origins)
+                problems.append(_invalid(each, setting, str(error)))
+            else:
+                settings = _replaced(settings, setting.attribute, value)
+                origins[setting.attribute] = each
+    problems += check(settings, origins)
     if problems:
         raise ConfigError(problems)
     return settings
@@ -80,15 +102,35 @@ def address_of(listen: str) -> Address:
     return Address(match["host"].strip("[]"), int(match["port"]))
 
 
-def _from_file(file: Path) -> tuple[list[LayerValue], list[Problem]]:
+def _from_file(file: Path, known: Mapping[str, Setting]) -> tuple[list[LayerValue], list[Problem]]:
     loaded = load_mapping(file)
     origin = str(file)
     problems = [
-        _problem(LayerValue(origin, each.path, None, each.line), each.message, each.hint)
+        Problem(
+            path=f"{origin}:{each.line}" if each.line else origin,
+            message=f"{each.path}: {each.message}" if each.path else each.message,
+            hint=each.hint,
+            line=each.line,
+        )
         for each in loaded.problems
     ]
-    given = [LayerValue(origin, name, value, loaded.lines.of(name)) for name, value in loaded.value.items()]
+    given = [
+        LayerValue(origin, name, value, loaded.lines.of) for name, value in _flattened(loaded.value, known)
+    ]
     return given, problems
+
+
+def _flattened(
+    document: Mapping[str, Json], known: Mapping[str, Setting], above: str = ""
+) -> Iterator[tuple[str, Json]]:
+    """Dotted names and values of what is written; a key that itself has a dot is quoted, and so unknown."""
+    for key, value in document.items():
+        name = join(above, write((key,)))
+        is_group = any(each.startswith(f"{name}.") for each in known)
+        if is_group and is_object(value):
+            yield from _flattened(value, known, name)
+        elif not (is_group and value is None):
+            yield name, value
 
 
 def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[LayerValue]:
@@ -108,19 +150,51 @@ def _converted(setting: Setting, value: Json) -> Json:
             # YAML reads 0640 as 416 and 640 as 640: a bare number does not say which was meant.
             raise ValueError("is not a file mode")
         value = int(value.removeprefix("0o"), 8)
-    elif setting.syntax == "paths" and isinstance(value, str):
-        value = [part for part in value.split(":") if part]
+    elif isinstance(value, str) and get_origin(get_args(setting.type)[0]) in {tuple, dict}:
+        value = _collection(value, ":" if setting.syntax == "paths" else ",")
     elif setting.name == "listen" and value and isinstance(value, str):
         address_of(value)
-    try:
-        return msgspec.convert(value, type_of(setting.attribute), strict=not lenient)
-    except msgspec.ValidationError as error:
-        raise ValueError(_lowered(str(error))) from None
+    return msgspec.convert(value, setting.type, strict=not lenient)
+
+
+def _collection(text: str, separator: str) -> Json:
+    """A list or a map from a text."""
+    if not text.startswith(_FLOW):
+        return [part.strip() for part in text.split(separator) if part.strip()]
+    parsed = next(iter(parse_text(text.encode())))
+    if parsed.problems:
+        raise ValueError(parsed.problems[0].message)
+    return parsed.value
+
+
+def _replaced(group: G, attribute: str, value: Json) -> G:
+    """The group with one attribute, or one of a group in it, replaced."""
+    name, _, rest = attribute.partition(".")
+    inner = _replaced(cast("Group", getattr(group, name)), rest, value) if rest else value
+    return msgspec.structs.replace(group, **{name: inner})
+
+
+def _unknown(given: LayerValue, known: Mapping[str, Setting]) -> Problem:
+    members = [name for name in known if name.startswith(f"{given.name}.")]
+    if members:
+        return _problem(given, "is a group of settings", f"write one of {', '.join(members)}")
+    return _problem(given, "there is no such setting", did_you_mean(given.name, list(known)))
+
+
+def _invalid(given: LayerValue, setting: Setting, error: str) -> Problem:
+    place = _PLACE.fullmatch(error)
+    path, message = (place["path"], place["message"]) if place else ("", error)
+    hint = _HINTS.get(setting.name) or _HINTS.get(setting.syntax) or _choices(setting) or setting.meaning
+    return _problem(given, _lowered(message), hint, path)
 
 
 def _choices(setting: Setting) -> str:
-    """The hint for a setting whose value is one of a few words."""
-    return f"write one of {setting.syntax}" if ", " in setting.syntax else ""
+    """The hint for a setting whose value is one of a few words, or a list of them."""
+    return (
+        f"write {'a' if setting.syntax.startswith('list') else 'one of'} {setting.syntax}"
+        if ", " in setting.syntax
+        else ""
+    )
 
 
 def _duration(text: str) -> float:
@@ -135,14 +209,18 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
         unset = LayerValue("default", "", None)
         given = origins.get("retry_max") or origins.get("retry_min") or unset
         message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
-        yield _problem(given._replace(name=""), message)
+        yield _problem(given, message, named=False)
 
 
-def _problem(given: LayerValue, message: str, hint: str = "") -> Problem:
-    where = f"{given.origin}:{given.line}" if given.line else given.origin
-    named = not given.name or given.origin.endswith(given.name)  # as in `--listen`
-    name = "" if named else f"{given.name}: "
-    return Problem(path=where, message=f"{name}{message}", hint=hint, line=given.line)
+def _problem(
+    given: LayerValue, message: str, hint: str = "", path: str = "", *, named: bool = True
+) -> Problem:
+    """A problem of a value, or of what is at a path in it."""
+    line = given.line_of(given.name + path) if given.line_of else 0
+    where = f"{given.origin}:{line}" if line else given.origin
+    if not named or (given.origin.endswith(given.name) and not path):  # as in `--listen`
+        return Problem(path=where, message=message, hint=hint, line=line)
+    return Problem(path=where, message=f"{given.name}{path}: {message}", hint=hint, line=line)
 
 
 def _lowered(text: str) -> str:

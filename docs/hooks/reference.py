@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from syncret.config.settings import describe
+from syncret.config.settings_table import describe
 from syncret.daemon.cli.commands.providers import CAPABILITIES, generator_rows, note, provider_rows
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.ops.metric_families import FAMILIES
@@ -29,7 +29,9 @@ environment, the command line (a flag of its own, or `--set NAME=VALUE`). SIGHUP
 `syncret export settings` prints this table as a settings file.
 
 A duration is written as `30s` or `1h30m`, or as a number of seconds. A file mode is written in octal and in
-quotes, as `"0640"`. Paths are a list in the file, and are separated by `:` in the environment.
+quotes, as `"0640"`. Paths are a list in the file, and are separated by `:` in the environment. Other lists
+are separated by `,` there; a list of objects is written as in the file: `[{path: /a}, /b]`. A name with a dot
+is a setting in a group: nested in the file, dotted on the command line.
 
 | in the file | in the environment | takes | default | meaning |
 |---|---|---|---|---|

@@ -3,11 +3,15 @@
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from syncret.config.catalog import Catalog
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.daemon.cli.exit_codes import INVALID, OK
+
+if TYPE_CHECKING:  # settings are slow to import
+    from syncret.config.settings import Group
 
 
 def run(options: Namespace) -> int:
@@ -43,15 +47,21 @@ class _Wrong(Exception):
         super().__init__(message)
 
 
-def settings_lines() -> Iterator[str]:
-    """A settings file with every setting and its default, commented out."""
-    from syncret.config.settings import describe
+def settings_lines(group: "type[Group] | None" = None) -> Iterator[str]:
+    """A settings file with every setting and its default, commented out; groups are nested."""
+    from syncret.config.settings_table import describe
 
     yield "# Settings of syncret. Each can also be set in the environment, or by --set NAME=VALUE.\n"
     yield '# A duration is written as 1h30m or as a number of seconds, a file mode in octal: "0640".\n'
-    for setting in describe():
-        yield f"\n# {setting.meaning} ({setting.syntax})\n# {setting.variable}\n"
-        yield f"#{setting.name}: {setting.default}\n"
+    above: list[str] = []
+    for setting in describe(group) if group else describe():
+        *groups, name = setting.name.split(".")
+        for depth, each in enumerate(groups):
+            if above[: depth + 1] != groups[: depth + 1]:
+                yield f"\n{'  ' * depth}#{each}:\n"
+        above, indent = groups, "  " * len(groups)
+        yield f"\n{indent}# {setting.meaning} ({setting.syntax})\n{indent}# {setting.variable}\n"
+        yield f"{indent}#{name}: {setting.default}\n"
 
 
 def _print_schema(name: str | None) -> None:

@@ -12,8 +12,8 @@ from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.manifests.loader import read_bounded, unreadable
 from syncret.config.meta import Document, is_object
-from syncret.config.settings import PREFIX
 from syncret.config.settings_layers import load_settings
+from syncret.config.settings_table import PREFIX
 from syncret.config.text.yaml import LIMITS, parse_text
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import report_problem

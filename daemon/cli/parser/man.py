@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Final
 
-from syncret.config.settings import describe
+from syncret.config.settings_table import describe
 from syncret.daemon.cli.parser.arguments import DESCRIPTION, EPILOG
 from syncret.daemon.cli.parser.completion import Command, Word, commands_of
 from syncret.daemon.cli.parser.options import DEFAULTS

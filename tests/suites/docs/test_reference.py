@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from mkdocs.structure.files import Files
 
-from syncret.config.settings import describe
+from syncret.config.settings_table import describe
 from syncret.daemon.cli.main import main
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.parser.completion import commands_of

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from syncret.config.errors import ConfigError
-from syncret.config.settings import Settings, describe
+from syncret.config.settings import Settings
 from syncret.config.settings_layers import LayerValue, address_of, load_settings
+from syncret.config.settings_table import describe
 
 
 def flag(name: str, value: str) -> LayerValue:

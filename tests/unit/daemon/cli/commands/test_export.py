@@ -1,15 +1,20 @@
 """Exports: each is fit for what it is made for."""
 
 import json
+import re
 import shutil
 import subprocess
+from functools import reduce
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 import yaml
+from msgspec import Meta
 
-from syncret.config.settings import Settings, describe
-from syncret.config.settings_layers import load_settings
+from syncret.config.settings import Group, Settings
+from syncret.config.settings_layers import load_group, load_settings
+from syncret.config.settings_table import describe
 from syncret.daemon.cli.commands.export import settings_lines
 from syncret.daemon.cli.main import main
 from syncret.daemon.cli.parser.arguments import parser
@@ -32,14 +37,30 @@ def test_settings_are_a_file_that_changes_nothing(tmp_path: Path, capsys: pytest
     assert all(setting.meaning in text and setting.variable in text for setting in describe())
 
 
-def test_settings_can_be_uncommented(tmp_path: Path) -> None:
-    lines = [
-        line for line in "".join(settings_lines()).splitlines() if line.startswith("#") and line[1:2] != " "
-    ]
+class Port(Group, frozen=True):
+    number: Annotated[int, Meta(description="The port.")] = 443
+
+
+class Webhook(Group, frozen=True):
+    port: Port = Port()
+    names: Annotated[tuple[str, ...], Meta(description="The names.")] = ("a", "*.b")
+
+
+class Nested(Group, frozen=True):
+    workers: Annotated[int, Meta(description="The workers.")] = 1
+    webhook: Webhook = Webhook()
+
+
+@pytest.mark.parametrize("group", [Settings, Nested])
+def test_settings_can_be_uncommented(tmp_path: Path, group: type[Group]) -> None:
+    """Without the `#` of its settings and groups the file says what the defaults are."""
+    text = "".join(settings_lines(group))
     file = tmp_path / "syncret.yaml"
-    file.write_text("\n".join(line[1:] for line in lines))
-    assert load_settings(file, {}, []) == Settings()
-    assert len(lines) == len(list(describe()))
+    file.write_text(re.sub(r"^( *)#(?! )", r"\1", text, flags=re.MULTILINE))
+    assert load_group(group, file, {}, []) == group()
+    written = yaml.safe_load(file.read_text())
+    for setting in describe(group):
+        reduce(lambda mapping, key: mapping[key], setting.name.split("."), written)
 
 
 def test_schema(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from syncret.config.settings import describe
+from syncret.config.settings_table import describe
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.parser.completion import commands_of
 from syncret.daemon.cli.parser.options import DEFAULTS
