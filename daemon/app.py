@@ -119,7 +119,7 @@ async def run_engine(
             queue=queue,
             settings=settings,
             observer=hooks.observer,
-            listeners=(sessions.notice, context.owned_secrets.notice, context.push_index.notice),
+            listeners=(sessions, context.owned_secrets, context.push_index),
         )
         async with asyncio.TaskGroup() as group:
             group.create_task(engine.run(), name="engine")

@@ -7,7 +7,7 @@ supervisor to start it anew: an engine that no longer hears of changes must not 
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import aclosing
 from pathlib import PurePath
 from traceback import walk_tb
@@ -22,9 +22,9 @@ from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of
-from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Waker
+from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
-from syncret.daemon.homes.contract import Conflict, Home, HomeError, WatchEvent
+from syncret.daemon.homes.contract import Conflict, Home, HomeError
 from syncret.providers.errors import SyncError
 
 
@@ -48,9 +48,8 @@ class Engine:
         queue: WorkQueue,
         settings: Settings,
         observer: Observer | None = None,
-        listeners: Iterable[Callable[[WatchEvent], None]] = (),
+        listeners: Iterable[Listener] = (),
     ) -> None:
-        """`listeners` are given every version that is new here."""
         self.queue = queue
         self._home = home
         self._reconcilers = {reconciler.group_kind: reconciler for reconciler in reconcilers}
@@ -190,7 +189,8 @@ class Engine:
             urgent=urgent,
         )
         try:
-            await writes.settle_status(ref)
+            if ref in self._owed:
+                await writes.settle_status(ref)
             outcome = await self._reconcilers[ref.group_kind].reconcile(ref, writes)
         except Conflict as error:
             conflicts = self._conflicts[ref] = self._conflicts.get(ref, 0) + 1

@@ -7,7 +7,7 @@ wins, and what is deleted stays deleted. So no run decides on less than what thi
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -24,7 +24,7 @@ MOST_TOMBSTONES: Final = 4096
 """Deletions that are remembered: what is late by more than thousands of others does not come any more."""
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True):
     """A version that the inventory did not have: what stood before, and what stands now."""
 
     ref: ObjectRef
@@ -67,7 +67,9 @@ class Inventory:
     """
 
     def __init__(self, dependencies: Mapping[GroupKind, DependenciesOf] | None = None) -> None:
-        self._dependencies_of: dict[GroupKind, DependenciesOf] = dict(dependencies or {})
+        self._dependencies_of: dict[tuple[str, str], DependenciesOf] = {}
+        for kind, dependencies_of in (dependencies or {}).items():
+            self.learn(kind, dependencies_of)
         self._objects: dict[tuple[str, str], dict[str, dict[str, StoredObject]]] = {}
         """By group and kind, as they begin a reference: that is quicker than its `group_kind`."""
         self._tombstones: dict[ObjectRef, StoredObject] = {}
@@ -91,22 +93,18 @@ class Inventory:
     def apply(self, event: WatchEvent) -> Change | None:
         """Take in an event. None where it says nothing new: it is late, or this process was told before."""
         stored = event.object
-        match event.type:
-            case WatchEventType.LISTED:
+        if stored is None:
+            if event.type is WatchEventType.LISTED:
                 self._unknown.discard(event.group_kind)
-                return None
-            case WatchEventType.UNKNOWN:
+            elif event.type is WatchEventType.UNKNOWN:
                 self._unknown.add(event.group_kind)
-                return None
-            case _ if stored is None:
-                return None
-            case WatchEventType.DELETED:
-                return self._deleted(stored)
-            case WatchEventType.DRIFTED:
-                held = self.get(stored.ref)
-                return None if held is None else Change(stored.ref, held, held, touched=True)
-            case _:
-                return self.record(stored)
+            return None
+        if event.type is WatchEventType.DELETED:
+            return self._deleted(stored)
+        if event.type is WatchEventType.DRIFTED:
+            held = self.get(stored.ref)
+            return None if held is None else Change(stored.ref, held, held, touched=True)
+        return self.record(stored)
 
     def record(self, stored: StoredObject) -> Change | None:
         """Take in a version that was written or read. None where a newer one is known, or its deletion."""
@@ -213,8 +211,7 @@ class Inventory:
 
     # ----------------------------------------------------------------------------------------------- writing
     def _put(self, stored: StoredObject, held: StoredObject | None) -> None:
-        ref = stored.ref
-        kind = ref.group_kind
+        ref, kind = stored.ref, stored.ref[:2]
         self._objects.setdefault(kind, {}).setdefault(ref.namespace, {})[ref.name] = stored
         if held is None or not stored.has_same_generation(held):
             dependencies = self._dependencies_of.get(kind)

@@ -4,7 +4,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, Protocol
+
+from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.inventory import Change, Inventory
@@ -25,18 +27,33 @@ ITSELF: Final = int(OBJECT)
 """A change of that is a reason to run the object itself."""
 
 
-class _Version(NamedTuple):
-    """A version of an object that concerns another, or (then with the change) the object itself."""
+class Listener(Protocol):
+    """Is given every version, new to the engine, of the objects whose kinds concern it."""
 
-    ref: ObjectRef
-    version: str
+    def concerns(self, kind: GroupKind) -> bool:
+        """Whether it hears of objects of this kind."""
+        ...
+
+    def notice(self, event: WatchEvent, /) -> None:
+        """Take in one version."""
+        ...
+
+
+class _Version(Struct, frozen=True):
+    """A change that concerns an object: its own, or one of what it depends on."""
+
+    change: Change
     since: float
     """When it became known, in the loop's time."""
-    change: Change | None = None
+    is_own: bool
 
     def wakes(self) -> bool:
         """Whether it is a reason to run. A change of the object itself is not decoded before it must be."""
-        return self.change is None or bool(int(self.change.on) & ITSELF)
+        return not self.is_own or bool(int(self.change.on) & ITSELF)
+
+    def is_of(self, stored: StoredObject) -> bool:
+        """Whether this very version made the change."""
+        return self.change.ref == stored.ref and self.change.version == stored.resource_version
 
 
 class Waker:
@@ -54,9 +71,8 @@ class Waker:
         inventory: Inventory,
         queue: WorkQueue,
         observer: Observer,
-        listeners: Iterable[Callable[[WatchEvent], None]],
+        listeners: Iterable[Listener],
     ) -> None:
-        """`listeners` are given every version that is new here."""
         self.synced = asyncio.Event()
         """Set once every object that existed at the start has been queued."""
         self.first_pass = asyncio.Event()
@@ -69,8 +85,10 @@ class Waker:
         self._queue = queue
         self._observer = observer
         self._listeners = tuple(listeners)
+        self._notice_of: dict[tuple[str, str], tuple[Callable[[WatchEvent], None], ...]] = {}
+        """What takes in versions of each kind that there was an object of."""
         self._listed: set[GroupKind] = set()
-        self._started: set[GroupKind] = set()
+        self._started: set[tuple[str, str]] = set()
         """Kinds whose objects are run: all that their runs look up is known."""
         self._events_during_run: dict[ObjectRef, list[_Version]] = {}
         """For each object that is being run, the versions that may wake it: they may be its own writes."""
@@ -140,7 +158,9 @@ class Waker:
         `writer` is the run's object where it knows what this version means to it.
         """
         self._discount(stored, writer)
-        self._on_change(self._inventory.record(stored), writer)
+        change = self._inventory.record(stored)
+        if change is not None:
+            self._on_change(change, writer)
 
     def is_reconciled(self, kind: GroupKind) -> bool:
         """Whether objects of this kind are run."""
@@ -149,14 +169,15 @@ class Waker:
     def record_deleted(self, seen: StoredObject, writer: ObjectRef | None) -> None:
         """Take in that an object is gone."""
         self._discount(seen, writer)
-        self._on_change(self._inventory.record_deleted(seen), writer)
+        change = self._inventory.record_deleted(seen)
+        if change is not None:
+            self._on_change(change, writer)
 
     def _discount(self, stored: StoredObject, writer: ObjectRef | None) -> None:
         """The event of a write may come before its answer: it is no reason to run the writer again."""
         during = None if writer is None else self._events_during_run.get(writer)
         if during:
-            made = (stored.ref, stored.resource_version)
-            during[:] = [each for each in during if each[:2] != made]
+            during[:] = [each for each in during if not each.is_of(stored)]
 
     # -------------------------------------------------------------------------------------------- changes
     def on_event(self, event: WatchEvent) -> None:
@@ -164,33 +185,36 @@ class Waker:
         change = self._inventory.apply(event)
         if event.object is None:
             self._on_listed(event.group_kind)
-            return
-        self._on_change(change, None)
+        elif change is not None:
+            self._on_change(change, None)
 
-    def _on_change(self, change: Change | None, writer: ObjectRef | None) -> None:
+    def _on_change(self, change: Change, writer: ObjectRef | None) -> None:
         """Take in what is new: index it, and wake the object and those that depend on what differs."""
-        if change is None:
-            return
-        event = change.event()
-        for listener in self._listeners:
-            listener(event)
-        ref, before, after, _ = change
-        reconciler = self._reconcilers.get(ref.group_kind)
+        ref, before, after = change.ref, change.before, change.after
+        kind = ref.group_kind
+        notices = self._notice_of.get(kind)
+        if notices is None:
+            notices = tuple(each.notice for each in self._listeners if each.concerns(kind))
+            self._notice_of[kind] = notices
+        if notices:
+            event = change.event()
+            for notice in notices:
+                notice(event)
+        is_reconciled = kind in self._reconcilers
         is_new = before is None or after is None or not after.has_same_generation(before)
-        if reconciler is not None and after is not None and is_new:
+        if is_reconciled and after is not None and is_new:
             self._lanes[ref] = lanes_of(ref, self._inventory.dependencies(ref))
         if not self._started:
             return
-        runs_itself = reconciler is not None and (ref != writer or after is None)
-        if runs_itself:
-            self._notify(ref, _Version(ref, change.version, self._loop.time(), change), urgent=True)
+        if is_reconciled and (ref != writer or after is None):
+            self._notify(ref, _Version(change, self._loop.time(), is_own=True), urgent=True)
         if self._inventory.has_dependents(ref):
             self._notify_dependents(change, (ref, writer))
 
     def _notify_dependents(self, change: Change, but: Container[ObjectRef | None]) -> None:
         dependents = self._inventory.dependents(change.ref, change.on)
         is_herd = len(dependents) > MAX_URGENT_DEPENDENTS
-        version = _Version(change.ref, change.version, self._loop.time())
+        version = _Version(change, self._loop.time(), is_own=False)
         steps = self._notify_each(dependents, but, version, urgent=not is_herd)
         if is_herd:
             self._later(steps)
@@ -257,7 +281,7 @@ class Waker:
         for ref in refs:
             if ref[:2] in kinds:
                 self._first.add(ref)
-                if self._inventory.dependents(ref):
+                if self._inventory.has_dependents(ref) and self._inventory.dependents(ref):
                     self.wake(ref, urgent=True, since=since)
                 else:
                     alone.append(ref)
@@ -273,12 +297,10 @@ class Waker:
 
         An event during a run may be the echo of the run's own write, whose answer is still on the way.
         """
-        if listener.group_kind not in self._started:
-            return  # its first run is still to come
         during = self._events_during_run.get(listener)
         if during is not None:
             during.append(version)
-        elif version.wakes():
+        elif listener[:2] in self._started and version.wakes():  # else its first run is still to come
             self.wake(listener, urgent=urgent, since=version.since)
 
     def _complete_first_pass(self) -> None:

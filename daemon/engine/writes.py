@@ -120,7 +120,8 @@ class WriteGate:
 
     def _leave(self) -> None:
         self._under_way -= 1
-        self._hand_out()
+        if any(self._waiting):
+            self._hand_out()
 
     def _hand_out(self) -> None:
         """Give the free places to those that wait, urgent ones first; while it is closed, once it opens."""
@@ -211,19 +212,22 @@ class Writes:
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As the home's own. A name that is taken is a Conflict: read the object and decide again."""
-        return self._made(await self._call(lambda: self._home.create(document, field_manager=field_manager)))
+        write = partial(self._home.create, document, field_manager=field_manager)
+        return self._made(await self._gate.call(write, urgent=self._urgent))
 
     async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As the home's own."""
-        return self._made(await self._call(lambda: self._home.update(document, field_manager=field_manager)))
+        write = partial(self._home.update, document, field_manager=field_manager)
+        return self._made(await self._gate.call(write, urgent=self._urgent))
 
     async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """As the home's own; an object that waited only for this is gone from the inventory, too."""
-        return self._made(await self._call(lambda: self._home.set_finalizers(seen, finalizers)))
+        write = partial(self._home.set_finalizers, seen, finalizers)
+        return self._made(await self._gate.call(write, urgent=self._urgent))
 
     async def delete(self, seen: StoredObject) -> None:
         """As the home's own; nothing revives what is gone."""
-        held = await self._call(lambda: self._home.delete(seen))
+        held = await self._gate.call(partial(self._home.delete, seen), urgent=self._urgent)
         if held is None:
             self._recorder.record_deleted(seen, self._run)
         else:
@@ -255,7 +259,8 @@ class Writes:
                 del self._owed[ref]
                 raise Conflict(f"{ref}: the spec was changed during the run")
             try:
-                stored = await self._call(partial(self._home.update_status, newest, owed.status))
+                write = partial(self._home.update_status, newest, owed.status)
+                stored = await self._gate.call(write, urgent=self._urgent)
             except Conflict:
                 if await self.get(ref) is None:
                     del self._owed[ref]
@@ -266,9 +271,6 @@ class Writes:
                 self._recorder.record(stored, self._run)
             return
         raise Conflict(f"{ref}: the status could not be written, the object changes all the time")
-
-    async def _call(self, write: Callable[[], Awaitable[T]]) -> T:
-        return await self._gate.call(write, urgent=self._urgent)
 
     def _made(self, stored: StoredObject) -> StoredObject:
         if is_released(stored):

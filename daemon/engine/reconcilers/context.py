@@ -57,9 +57,13 @@ class OwnedSecrets:
     def __init__(self) -> None:
         self._refs: dict[int, tuple[ObjectRef, ...]] = {}
 
+    def concerns(self, kind: GroupKind) -> bool:
+        """Secrets alone."""
+        return kind == SECRET
+
     def notice(self, event: WatchEvent) -> None:
-        """Index the new version of an object."""
-        if event.object is None or event.object.ref.group_kind != SECRET:
+        """Index the new version of a Secret."""
+        if event.object is None:
             return
         ref = event.object.ref
         label = event.object.as_type(_Head).metadata.labels.get(CREATED_BY)
@@ -112,9 +116,13 @@ class PushIndex:
         self._stores: dict[ObjectRef, frozenset[ObjectRef]] = {}
         self._pushes: dict[ObjectRef, set[ObjectRef]] = {}
 
+    def concerns(self, kind: GroupKind) -> bool:
+        """PushSecrets alone."""
+        return kind == PUSH_SECRET.group_kind
+
     def notice(self, event: WatchEvent) -> None:
-        """Index the new version of an object."""
-        if event.object is None or event.object.ref.group_kind != PUSH_SECRET.group_kind:
+        """Index the new version of a PushSecret."""
+        if event.object is None:
             return
         ref, is_gone = event.object.ref, event.type is WatchEventType.DELETED
         former = self._stores.pop(ref, _NONE)

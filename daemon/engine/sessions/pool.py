@@ -8,7 +8,8 @@ from typing import Any, Self, TypeAlias
 from weakref import WeakSet
 
 from syncret.config.catalog import Scope
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.kinds import role_of
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults, NullObserver, Observer
@@ -113,6 +114,10 @@ class SessionPool:
     def generator_calls(self, generator: ObjectRef, kind: str) -> CallPath:
         """The path of a generator's calls; `kind` is what a ClusterGenerator holds, otherwise its own."""
         return self._generators.of(generator, kind)
+
+    def concerns(self, kind: GroupKind) -> bool:
+        """Stores, generators, and what their credentials are in."""
+        return role_of(kind) in ("store", "generator", "core")
 
     def notice(self, change: WatchEvent) -> None:
         """Take in a change of the home: other credentials need another client, a store that goes ends."""

@@ -94,8 +94,15 @@ class World:
             queue=work_queue(clock, limits),
             settings=limits,
             observer=self.recorder,
-            listeners=[self.changes.append],
+            listeners=[self],
         )
+
+    def concerns(self, kind: GroupKind) -> bool:
+        del kind
+        return True
+
+    def notice(self, event: WatchEvent) -> None:
+        self.changes.append(event)
 
     async def create(self, name: str, **spec: Json) -> StoredObject:
         return await self.home.create(manifest("ExternalSecret", name, spec=spec))

@@ -15,13 +15,11 @@ CLUSTER = ref("s", kind="ClusterSecretStore", namespace="")
 SELECTED: Document = {"labelSelector": {"matchLabels": {"push": "yes"}}}
 
 
-def event(
-    type_: WatchEventType = WatchEventType.ADDED, *, pushed: str = "", kind: str = "PushSecret", **spec: Json
-) -> WatchEvent:
+def event(type_: WatchEventType = WatchEventType.ADDED, *, pushed: str = "", **spec: Json) -> WatchEvent:
     whole = {"secretStoreRefs": [{"name": "t"}], "deletionPolicy": "Delete", **spec}
     status: Document = {"syncedPushSecrets": {pushed: {"r": {}}}} if pushed else {}
-    document = manifest(kind, "p", whole) | {"status": status}
-    return WatchEvent(type_, ref("p", kind=kind).group_kind, stored(document))
+    document = manifest("PushSecret", "p", whole) | {"status": status}
+    return WatchEvent(type_, PUSH.group_kind, stored(document))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +37,6 @@ def event(
             event(secretStoreRefs=[{"name": "s"}], deletionPolicy="None"), [], id="it deletes nothing"
         ),
         pytest.param(event(secretStoreRefs="s"), [], id="it cannot be read"),
-        pytest.param(event(kind="Other", secretStoreRefs=[{"name": "s"}]), [], id="another kind"),
     ],
 )
 def test_the_index(change: WatchEvent, stores: list[ObjectRef]) -> None:
@@ -47,6 +44,11 @@ def test_the_index(change: WatchEvent, stores: list[ObjectRef]) -> None:
     index.notice(change)
     assert [each for each in (STORE, OTHER, CLUSTER) if index.at(each)] == stores
     assert all(index.at(each) == {PUSH} for each in stores)
+
+
+def test_the_index_hears_of_push_secrets_alone() -> None:
+    assert PushIndex().concerns(PUSH.group_kind)
+    assert not PushIndex().concerns(STORE.group_kind)
 
 
 @pytest.mark.parametrize(
