@@ -1,8 +1,9 @@
 """The modules that work for one ExternalSecret, from YAML to file: what one has to read to follow it.
 
 `python -m bench.path [COMMIT]` lists them by stage. One `sync` of one ExternalSecret is traced. A module
-counts if one of its functions ran; what runs while a module is imported does not count, nor do constructors:
-the reconcilers of all kinds are made, whether there is such an object or not.
+counts if one of its functions ran. What composes the daemon does not count: what runs while a module is
+imported, constructors, and what the reconcilers of all kinds are asked before the first run, whether there is
+such an object or not.
 """
 
 import json
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
@@ -26,10 +27,12 @@ GOAL: Final = 95
 COMPOSITION: Final = ("syncret.daemon.cli.", "syncret.daemon.homes.opening", "syncret.config.settings")
 """What names begin with that are left out, beside those of modules that lie in the folder `daemon` itself."""
 
+ASKED_OF_ALL: Final = ("Reconciler.reads", "FanOutKind.kind")
+"""What names of functions end with that every reconciler is asked: its kind, and which kinds it looks up."""
+
 STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "1 file to documents": (
         "daemon.homes.filesystem.home",
-        "daemon.homes.filesystem.manifests.discovery",
         "daemon.homes.filesystem.manifests.folders",
         "daemon.homes.filesystem.manifests.reader",
         "config.manifests",
@@ -69,7 +72,6 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
         "daemon.core.schedule",
         "daemon.core.conditions",
         "daemon.core.rendering",
-        "daemon.core.selectors",
         "daemon.core.target",
     ),
     "4 event to run": ("daemon.engine",),
@@ -131,7 +133,8 @@ def path(sources: Path, parent: Path) -> Mapping[str, list[str]]:
         check=True,
     )
     assert [file for _, _, files in os.walk(host.outputs) for file in files]
-    return {name: ran for name, ran in sorted(json.loads(found.read_text()).items()) if _counts(name)}
+    traced: dict[str, list[str]] = json.loads(found.read_text())
+    return {name: ran for name, ran in sorted(traced.items()) if _counts(name, ran)}
 
 
 def by_stage(modules: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
@@ -148,9 +151,9 @@ def by_stage(modules: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
     return stages
 
 
-def _counts(module: str) -> bool:
-    """Whether it is no part of the composition."""
-    is_composed = module.startswith(COMPOSITION)
+def _counts(module: str, ran: Iterable[str]) -> bool:
+    """Whether more of it ran than composes the daemon."""
+    is_composed = module.startswith(COMPOSITION) or all(name.endswith(ASKED_OF_ALL) for name in ran)
     return not is_composed and not (module.startswith("syncret.daemon.") and module.count(".") == 2)  # noqa: PLR2004
 
 

@@ -50,10 +50,10 @@ class Sink(Protocol):
         ...
 
 
-def sources_of(template: Template | None, namespace: str) -> list[ObjectRef]:
+def sources_of(template: Template, namespace: str) -> list[ObjectRef]:
     """The Secrets and ConfigMaps whose templates `templateFrom` refers to."""
     refs: list[ObjectRef] = []
-    for each in template.template_from if template is not None else ():
+    for each in template.template_from:
         if each.config_map is not None:
             refs.append(CONFIG_MAP.ref(namespace, each.config_map.name))
         if each.secret is not None:

@@ -1,12 +1,10 @@
-"""Matches label selectors and the conditions of a ClusterSecretStore against objects and namespaces."""
+"""Matches label selectors, as Kubernetes reads them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from syncret.config.fields import LabelRequirement, LabelSelector
-from syncret.config.resources.secret_store import StoreCondition
 from syncret.config.schema.metadata_rules import is_label_value, is_qualified
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.golang import regexp
 
 
 def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
@@ -24,22 +22,6 @@ def check(selector: LabelSelector) -> None:
         _check_value(key, value)
     for requirement in selector.match_expressions:
         _check_requirement(requirement)
-
-
-def admits(conditions: Sequence[StoreCondition], namespace: str, labels: Mapping[str, str]) -> bool:
-    """Whether a ClusterSecretStore may be used from a namespace. Without conditions it may be used from all.
-
-    Raises Malformed for an invalid selector or regular expression.
-    """
-    return not conditions or any(_admitted(condition, namespace, labels) for condition in conditions)
-
-
-def _admitted(condition: StoreCondition, namespace: str, labels: Mapping[str, str]) -> bool:
-    if namespace in condition.namespaces:
-        return True
-    if condition.namespace_selector is not None and matches(condition.namespace_selector, labels):
-        return True
-    return any(regexp.compile(source).search(namespace) for source in condition.namespace_regexes)
 
 
 def _holds(requirement: LabelRequirement, labels: Mapping[str, str]) -> bool:

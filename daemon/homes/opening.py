@@ -10,7 +10,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
-from syncret.daemon.homes.filesystem.state.journal import OnRemoved
+from syncret.daemon.homes.filesystem.state.writer import OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
 

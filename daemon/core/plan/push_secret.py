@@ -112,29 +112,13 @@ def next_step(resource: PushSecret, now: float, *, refresh_requested: bool) -> S
         parse_duration(spec.refresh_interval)
     except DurationError as error:
         return _errored(Malformed(str(error), hint="write a duration such as 1h").at("spec.refreshInterval"))
-    if not refresh_requested and not _is_due(resource, now):
-        return Sleep(_next_due(resource, now))
+    if not refresh_requested and not refresh.is_push_due(resource, now):
+        return Sleep(refresh.next_push_due(resource, now))
     try:
         push_entries.check_store_refs(spec)
     except SyncError as error:
         return _errored(error)
     return Fetch()
-
-
-def _is_due(resource: PushSecret, now: float) -> bool:
-    return refresh.is_push_due(
-        parse_duration(resource.spec.refresh_interval),
-        synced=resource.status.synced_resource_version,
-        current=refresh.version_of(resource.metadata),
-        last=conditions.seconds(resource.status.refresh_time or ""),
-        now=now,
-    )
-
-
-def _next_due(resource: PushSecret, now: float) -> float | None:
-    interval = parse_duration(resource.spec.refresh_interval)
-    last = conditions.seconds(resource.status.refresh_time or "")
-    return refresh.next_due("Periodic", interval, last=last, now=now)
 
 
 # ----------------------------------------------------------------------------------------- what must be known
@@ -278,7 +262,7 @@ def report(resource: PushSecret, plan: PushPlan, done: Sequence[Done], now: floa
             refresh_time=conditions.stamp(now),
             synced_resource_version=refresh.version_of(resource.metadata),
         )
-        next_due = _next_due(msgspec.structs.replace(resource, status=status), now)
+        next_due = refresh.next_push_due(msgspec.structs.replace(resource, status=status), now)
     is_released = plan.releases and verdict.error is None
     return Report(
         status=None if status == resource.status or is_released else _document(status),

@@ -1,13 +1,21 @@
-"""When an object is to be synced: now, at a later time, or not before it changes.
+"""When an ExternalSecret is to be synced, or a PushSecret pushed: now, at a later time, or once it changes.
 
-All times are seconds since the epoch, all intervals seconds. Nothing here reads a clock.
+All times are seconds since the epoch, all intervals seconds. Nothing here reads a clock. With `spread` a
+refresh that time asks for has its slot: objects that read the same key are due together, others apart.
 """
 
 import hashlib
 from typing import Final
 
+from syncret.config.durations import parse_duration
 from syncret.config.meta import Metadata
+from syncret.config.resources.external_secret import ExternalSecret, SyncWindows
+from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
+from syncret.config.resources.push_secret import PushSecret
+from syncret.daemon.core import needs
+from syncret.daemon.core.conditions import seconds
 from syncret.daemon.core.digest import metadata_hash
+from syncret.daemon.core.schedule import sync_windows
 
 _LEAST_SPREAD: Final = 10
 """Seconds. Shorter intervals spread themselves."""
@@ -18,61 +26,59 @@ def version_of(metadata: Metadata) -> str:
     return f"{metadata.generation}-{metadata_hash(metadata.labels, metadata.annotations)}"
 
 
-def is_due(
-    policy: str,
-    interval: float,
-    *,
-    synced: str,
-    current: str,
-    last: float | None,
-    now: float,
-    allowed: bool = True,
-    spread: str = "",
-) -> bool:
-    """Whether an ExternalSecret must be synced now.
-
-    Args:
-        policy: `spec.refreshPolicy`; empty means Periodic.
-        interval: `spec.refreshInterval`; zero means once.
-        synced: the version that was synced last (`status.syncedResourceVersion`), empty where none was.
-        current: the version that the object has now.
-        last: when it was synced last (`status.refreshTime`).
-        now: the time.
-        allowed: whether the sync windows allow a refresh that only time asks for.
-        spread: as for `next_due`.
-    """
-    match policy:
-        case "CreatedOnce":
-            return not synced or last is None
-        case "OnChange":
-            return not synced or last is None or synced != current
-        case _ if interval <= 0 and synced:
-            return False
-        case _ if synced != current or last is None or last > now:
-            return True
-        case _:
-            return allowed and _due(interval, last, spread) <= now
-
-
-def is_push_due(interval: float, *, synced: str, current: str, last: float | None, now: float) -> bool:
-    """Whether a PushSecret must be pushed now; the arguments are those of `is_due`."""
-    if synced != current:
+def is_due(resource: ExternalSecret, now: float, *, spread: bool) -> bool:
+    """Whether an ExternalSecret must be synced now."""
+    spec, synced = resource.spec, resource.status.synced_resource_version
+    if not synced:
+        return True  # never synced: whatever the policy
+    last, interval = _last(resource), parse_duration(spec.refresh_interval)
+    if spec.refresh_policy == "CreatedOnce":
+        return last is None
+    if spec.refresh_policy != "OnChange" and interval <= 0:
+        return False
+    if last is None or synced != version_of(resource.metadata):
         return True
-    return interval > 0 and (last is None or last > now or last + interval <= now)
+    if spec.refresh_policy == "OnChange":
+        return False
+    return last > now or (_due(resource, interval, last, spread=spread) <= now and _is_allowed(resource, now))
 
 
-def next_due(
-    policy: str, interval: float, *, last: float | None, now: float, spread: str = ""
-) -> float | None:
-    """When time alone asks for the next sync; None where it never does.
-
-    `spread` names what is read (the store and the key): the time is then moved to that name's slot.
-    """
-    if interval <= 0 or policy in {"CreatedOnce", "OnChange"}:
+def next_due(resource: ExternalSecret, now: float, *, spread: bool) -> float | None:
+    """When time alone asks for the next sync; None: only a change does."""
+    spec, last = resource.spec, _last(resource)
+    interval = parse_duration(spec.refresh_interval)
+    if interval <= 0 or spec.refresh_policy in {"CreatedOnce", "OnChange"}:
         return None
-    if last is None or last > now:
-        return now
-    return max(now, _due(interval, last, spread))
+    due = now if last is None or last > now else max(now, _due(resource, interval, last, spread=spread))
+    chosen = spec.sync_windows
+    return due if chosen is None else sync_windows.next_allowed(chosen.kind, _windows(chosen), due)
+
+
+def syncs_once(resource: ExternalSecret) -> bool:
+    """Whether it is synced a single time, so that another sync would replace values for no reason."""
+    match resource.spec.refresh_policy:
+        case "CreatedOnce":
+            return True
+        case "OnChange":
+            return False
+        case _:
+            return parse_duration(resource.spec.refresh_interval) <= 0
+
+
+def is_push_due(resource: PushSecret, now: float) -> bool:
+    """Whether a PushSecret must be pushed now."""
+    if resource.status.synced_resource_version != version_of(resource.metadata):
+        return True
+    due = next_push_due(resource, now)
+    return due is not None and due <= now
+
+
+def next_push_due(resource: PushSecret, now: float) -> float | None:
+    """When time alone asks for the next push; None: only a change does."""
+    last, interval = _last(resource), parse_duration(resource.spec.refresh_interval)
+    if interval <= 0:
+        return None
+    return now if last is None or last > now else max(now, last + interval)
 
 
 def slot(last: float, interval: float, key: str) -> float:
@@ -93,5 +99,37 @@ def _number(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def _due(interval: float, last: float, spread: str) -> float:
-    return slot(last, interval, spread) if spread else last + interval
+def _last(resource: ExternalSecret | PushSecret) -> float | None:
+    """When it was synced or pushed last, where that is known."""
+    return seconds(resource.status.refresh_time or "")
+
+
+def _due(resource: ExternalSecret, interval: float, last: float, *, spread: bool) -> float:
+    return slot(last, interval, _slot_name(resource)) if spread else last + interval
+
+
+def _is_allowed(resource: ExternalSecret, now: float) -> bool:
+    """Whether the sync windows allow a refresh that only time asks for."""
+    chosen = resource.spec.sync_windows
+    return chosen is None or sync_windows.allowed(chosen.kind, _windows(chosen), now)
+
+
+def _windows(chosen: SyncWindows) -> list[sync_windows.Window]:
+    return [sync_windows.Window(each.schedule, parse_duration(each.duration)) for each in chosen.windows]
+
+
+def _slot_name(resource: ExternalSecret) -> str:
+    """Objects that read the same key of the same store are due together: their reads meet in one call."""
+    namespace = resource.metadata.namespace
+    match needs.first(resource.spec):
+        case needs.Read(store, ref) | needs.Extract(store, ref):
+            return f"{_whole_name(store, namespace)}/{ref.key}"
+        case needs.Search(store, _):
+            return _whole_name(store, namespace)
+        case _:
+            return f"{namespace}/{resource.metadata.name}"
+
+
+def _whole_name(store: needs.StoreName, namespace: str) -> str:
+    """A store's name among all: a ClusterSecretStore is the same one for every namespace."""
+    return str(store) if store.kind == CLUSTER_SECRET_STORE.kind else f"{namespace}/{store}"

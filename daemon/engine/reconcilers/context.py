@@ -12,7 +12,7 @@ from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import PUSH_SECRET, SECRET_STORE, role_of, store_ref
 from syncret.daemon.core.ownership import CREATED_BY, created_by
 from syncret.daemon.core.plan.actions import Action, LastError, Options
-from syncret.daemon.core.plan.stores import StoreSummary
+from syncret.daemon.core.plan.secret_store import StoreSummary
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconciler import ANY

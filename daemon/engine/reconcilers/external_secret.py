@@ -10,7 +10,7 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
 from syncret.daemon.core.needs import Answer, Need
-from syncret.daemon.core.plan.external_secret.decide import Plan, decide, not_decided
+from syncret.daemon.core.plan.external_secret.decide import Plan, decide, not_decided, report
 from syncret.daemon.core.plan.external_secret.next_step import (
     FINALIZER,
     AddFinalizer,
@@ -25,7 +25,6 @@ from syncret.daemon.core.plan.external_secret.next_step import (
     Wait,
     next_step,
 )
-from syncret.daemon.core.plan.external_secret.report import report
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import form_of
 from syncret.daemon.engine.reconciler import OBJECT, USABLE, VALUES, Dependency, Outcome
@@ -71,8 +70,10 @@ class ExternalSecretReconciler:
         stores = [store_ref(*name, namespace) for name in named]
         for store in stores:
             yield Dependency(store, USABLE)
-        for source in sources_of(resource.spec.target.template, namespace):
-            yield Dependency(source, VALUES)
+        template = resource.spec.target.template
+        if template is not None:
+            for source in sources_of(template, namespace):
+                yield Dependency(source, VALUES)
         for generator in needs.generators(resource.spec):
             yield Dependency(generator_ref(generator.kind, generator.name, namespace), OBJECT)
         if not all(store.namespace for store in stores):

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from syncret.config.resources.kinds import store_ref
 from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, StoreName
-from syncret.daemon.core.plan.stores import store_not_found
+from syncret.daemon.core.plan.secret_store import store_not_found
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.sessions.session import Session

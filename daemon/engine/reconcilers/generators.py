@@ -16,7 +16,7 @@ from syncret.config.resources.generators import GeneratorState
 from syncret.config.resources.kinds import CLUSTER_GENERATOR, generator_ref
 from syncret.daemon.core import generator_states
 from syncret.daemon.core.conditions import stamp
-from syncret.daemon.core.plan.stores import GeneratorLookup, GeneratorSummary
+from syncret.daemon.core.plan.secret_store import GeneratorLookup, GeneratorSummary
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.stores import find
 from syncret.daemon.engine.sessions.calls import CallRequest

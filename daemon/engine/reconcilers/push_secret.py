@@ -24,7 +24,7 @@ from syncret.daemon.core.plan.push_secret import (
     obstacle,
     report,
 )
-from syncret.daemon.core.plan.stores import PendingDependency
+from syncret.daemon.core.plan.secret_store import PendingDependency
 from syncret.daemon.core.push_entries import Source, generated_source
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.engine.reconciler import ANY, OBJECT, USABLE, VALUES, Dependency, Outcome
@@ -74,8 +74,9 @@ class PushSecretReconciler:
         if spec.selector.secret is not None:
             source = SECRET.ref(namespace, spec.selector.secret.name or ANY)
             yield Dependency(source, VALUES)
-        for each in sources_of(spec.template, namespace):
-            yield Dependency(each, VALUES)
+        if spec.template is not None:
+            for each in sources_of(spec.template, namespace):
+                yield Dependency(each, VALUES)
         if spec.selector.generator_ref is not None:
             generator = spec.selector.generator_ref
             yield Dependency(generator_ref(generator.kind, generator.name, namespace), OBJECT)

@@ -8,7 +8,7 @@ from syncret.config.resources.push_secret import PushSecret, PushSelector
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.plan.push_operations import Done, StoreOperations, push_error
 from syncret.daemon.core.plan.push_secret import Existing, SourceMissing
-from syncret.daemon.core.plan.stores import PendingDependency
+from syncret.daemon.core.plan.secret_store import PendingDependency
 from syncret.daemon.core.push_entries import Source, Store
 from syncret.daemon.core.secret import secret_data
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext

@@ -5,7 +5,12 @@ from syncret.config.resources.kinds import NAMESPACE, store_ref
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.daemon.core import selectors
 from syncret.daemon.core.needs import StoreName
-from syncret.daemon.core.plan.stores import StoreLookup, check_usable, not_found_message, store_not_found
+from syncret.daemon.core.plan.secret_store import (
+    StoreLookup,
+    check_usable,
+    not_found_message,
+    store_not_found,
+)
 from syncret.daemon.core.push_entries import Store
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes

@@ -33,8 +33,7 @@ from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettin
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.service_accounts import issue_token
 from syncret.daemon.homes.filesystem.state.database import StateContents, damaged, read_state
-from syncret.daemon.homes.filesystem.state.journal import OnRemoved, StateJournal
-from syncret.daemon.homes.filesystem.state.writer import StateWriter
+from syncret.daemon.homes.filesystem.state.writer import OnRemoved, StateJournal, StateWriter
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin
 from syncret.providers.contract import IssuedToken

@@ -11,8 +11,7 @@ import msgspec
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, ref_of
 from syncret.daemon.homes.contract import Invalid, StoredObject
-from syncret.daemon.homes.memory import kinds, managed_fields, metadata
-from syncret.daemon.homes.memory import kinds as values
+from syncret.daemon.homes.memory import kinds, metadata
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin
 
 
@@ -100,7 +99,7 @@ def for_create(
     if ref.group_kind == kinds.NAMESPACE:
         kinds.complete_namespace(document, "Active")
     if field_manager:
-        managed_fields.update(document, None, field_manager, timestamp=timestamp)
+        metadata.update_managers(document, None, field_manager, timestamp=timestamp)
     return WriteRequest(ref, document, None)
 
 
@@ -122,7 +121,7 @@ def for_update(
     kind = ref.group_kind
     refuse_if_fatal(
         document,
-        [*metadata.finalizer_problems(document, previous), *values.change_problems(document, previous, kind)],
+        [*metadata.finalizer_problems(document, previous), *kinds.change_problems(document, previous, kind)],
     )
     if kinds.has_status_apart(kind):
         document.pop("status", None)
@@ -136,7 +135,7 @@ def for_update(
     if kinds.has_generation(kind) and encode(_content(document)) != encode(_content(previous)):
         document["metadata"]["generation"] = previous["metadata"].get("generation", 0) + 1
     if field_manager or "managedFields" in previous["metadata"]:
-        managed_fields.update(document, previous, field_manager, timestamp=timestamp)
+        metadata.update_managers(document, previous, field_manager, timestamp=timestamp)
     return WriteRequest(before.ref, document, before)
 
 
@@ -177,7 +176,7 @@ def _admitted(
     refuse_if_fatal(document, problems)
     document = metadata.normalized(document)
     ref = ref_of(document)
-    values.complete(document, ref.group_kind)
+    kinds.complete(document, ref.group_kind)
     return ref, document
 
 

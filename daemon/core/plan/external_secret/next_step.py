@@ -12,14 +12,14 @@ from syncret.daemon.core import needs
 from syncret.daemon.core.needs import Generate, Need, StoreName
 from syncret.daemon.core.ownership import MANAGED, Refusal, controlled_by
 from syncret.daemon.core.plan.actions import Action, Event, Options, Verb, Verdict
-from syncret.daemon.core.plan.stores import (
+from syncret.daemon.core.plan.secret_store import (
     GeneratorLookup,
     PendingDependency,
     StoreLookup,
     belongs_to_another_controller,
     check_usable,
 )
-from syncret.daemon.core.schedule.due import is_due, next_due, syncs_once
+from syncret.daemon.core.schedule.refresh import is_due, next_due, syncs_once
 from syncret.daemon.core.secret import field_manager
 from syncret.daemon.core.target import form_of
 from syncret.providers.errors import SyncError

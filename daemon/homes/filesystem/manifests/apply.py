@@ -26,7 +26,6 @@ from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, R
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
-from syncret.daemon.homes.filesystem.state.journal import StateJournal
 from syncret.daemon.homes.filesystem.state.rows import (
     AppliedManifest,
     FileRecord,
@@ -37,6 +36,7 @@ from syncret.daemon.homes.filesystem.state.rows import (
     stored_of,
     unpack,
 )
+from syncret.daemon.homes.filesystem.state.writer import StateJournal
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.requests import encode
 

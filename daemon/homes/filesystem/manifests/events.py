@@ -9,7 +9,8 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
-from pathlib import Path
+
+from syncret.daemon.homes.filesystem.output.files import identity_at
 
 _APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
@@ -89,12 +90,4 @@ async def _events(
 
 async def _identities(paths: Sequence[str]) -> dict[str, tuple[int, int] | None]:
     """What stands at each path; in a thread, because a network file system may hang."""
-    return await asyncio.to_thread(lambda: {path: _identity(path) for path in paths})
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    return await asyncio.to_thread(lambda: {path: identity_at(path) for path in paths})

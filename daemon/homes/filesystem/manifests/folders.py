@@ -27,13 +27,17 @@ from syncret.config.manifests.loader import (
 from syncret.config.meta import ObjectRef
 from syncret.config.text.yaml import LIMITS
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.filesystem.manifests.discovery import Found, Remedies, followed, identity_of, walk
 from syncret.daemon.homes.filesystem.manifests.reader import (
     FileContent,
+    Found,
     Manifest,
     ManifestReader,
+    Remedies,
     duplicate_problem,
+    followed,
+    walk,
 )
+from syncret.daemon.homes.filesystem.output.files import identity_of
 
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
 

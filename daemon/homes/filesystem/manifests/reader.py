@@ -1,19 +1,101 @@
-"""Reads one file as manifests: which objects it defines, which are wrong, and which cannot even be named."""
+"""Finds manifest files below a folder, and reads one: which objects it defines, and what is wrong with it.
+
+An entry that cannot be examined does not affect the others.
+"""
 
 import hashlib
-from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+import os
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.manifests.documents import LoadedDocument, load_bytes
+from syncret.config.manifests.loader import SUFFIXES, special_file_name
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
 from syncret.config.resources.kinds import Kinds
 from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
+from syncret.daemon.homes.filesystem.output.files import identity_of
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Remedies:
+    """Puts the remedy that fits into problems of files and folders."""
+
+    def __init__(self, *, once: bool, former: bool) -> None:
+        """As `ManifestFolders` has them."""
+        self.once = once
+        self._former = former
+
+    def of_path(self, problem: Problem) -> Problem:
+        """Of a path that the operator named."""
+        if self.once:
+            return self.of_file(problem)
+        hint = "what it said last stays in force until it can be read, or is removed from the settings"
+        return msgspec.structs.replace(problem, hint=hint)
+
+    def of_file(self, problem: Problem) -> Problem:
+        """Of what was found in a folder."""
+        if self.once and not self._former:
+            return problem
+        return msgspec.structs.replace(problem, hint=f"what it said last stays in force; {problem.hint}")
+
+
+def followed(mode: int) -> Problem:
+    """Of a pipe or a device that is to be followed."""
+    return Problem(
+        path="",
+        message=f"is {special_file_name(mode)}: it cannot be read again and again",
+        hint="name a file or a folder; `syncret sync` reads a pipe, once",
+    )
+
+
+_SUFFIXES: Final = tuple(SUFFIXES)
+
+Found: TypeAlias = os.stat_result | OSError
+"""A file, or why it cannot be looked at."""
+
+
+def walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, Found]]:
+    """What is called as manifests are, below a folder, in the order of names, each once; links are followed.
+
+    Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
+    What cannot be examined (a folder without permission, a link to itself) is yielded with its error. Raises
+    OSError for the folder itself.
+    """
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.name.startswith("."):
+            continue
+        try:
+            status = entry.stat()
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError) or _is_dead_link(entry):
+                yield entry.path, error
+            continue  # or gone since it was listed
+        identity, is_folder = identity_of(status), stat.S_ISDIR(status.st_mode)
+        if identity in seen or not (is_folder or entry.name.endswith(_SUFFIXES)):
+            continue
+        seen.add(identity)
+        if is_folder:
+            try:
+                yield from walk(entry.path, seen)
+            except FileNotFoundError:  # gone since it was listed
+                continue
+            except OSError as error:
+                yield entry.path, error
+        else:
+            yield entry.path, status
+
+
+def _is_dead_link(entry: os.DirEntry[str]) -> bool:
+    """Whether a manifest would be here if there were a file at the end of the link, on its disk."""
+    return entry.name.endswith(_SUFFIXES) and entry.is_symlink()
 
 
 class Manifest(msgspec.Struct, frozen=True):

@@ -1,8 +1,6 @@
-"""Turns errors of the file system into messages that say what to do about them.
+"""The file system: what is in a folder, swapping two names at once, and errors with what to do about them.
 
-The one system call that Python lacks: swapping two names at once (`renameat2` with RENAME_EXCHANGE).
-
-What is in the folder of a Secret, whoever put it there.
+Python lacks the system call that swaps two names (`renameat2` with RENAME_EXCHANGE).
 """
 
 import ctypes
@@ -10,6 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from pathlib import Path
 
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
@@ -29,6 +28,19 @@ def _bound() -> Callable[[int, bytes, int, bytes, int], int] | None:
 
 
 _renameat2 = _bound()
+
+
+def identity_of(status: os.stat_result) -> tuple[int, int]:
+    """What tells one file or folder from all others."""
+    return status.st_dev, status.st_ino
+
+
+def identity_at(path: str) -> tuple[int, int] | None:
+    """Which file or folder stands at a path now; None if there is none, or none that can be told."""
+    try:
+        return identity_of(Path(path).stat())
+    except OSError:
+        return None
 
 
 def listed(fd: int) -> list[str]:

@@ -18,8 +18,13 @@ from msgspec import Struct
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import StorageUnavailable
-from syncret.daemon.homes.filesystem.manifests.discovery import identity_of
-from syncret.daemon.homes.filesystem.output.files import exchange, foreign_owner, listed, unavailable
+from syncret.daemon.homes.filesystem.output.files import (
+    exchange,
+    foreign_owner,
+    identity_of,
+    listed,
+    unavailable,
+)
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY, folder_of, name_of, path_of
 
 OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

@@ -14,8 +14,8 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import Conflict, HomeError, Invalid, StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Job
-from syncret.daemon.homes.filesystem.state.journal import StateJournal
 from syncret.daemon.homes.filesystem.state.rows import without_content
+from syncret.daemon.homes.filesystem.state.writer import StateJournal
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.requests import WriteRequest, encode
 

@@ -1,4 +1,4 @@
-"""What the host home remembers across restarts: one sqlite file, written by one thread.
+"""What the host home remembers across restarts: its journal, in one SQLite file that one thread writes.
 
 Writes are gathered. What is passed in between two awaits (an owner that goes, and what it owned) is committed
 together or not at all; whatever arrives while a commit runs goes into the next one, and only the newest
@@ -10,9 +10,16 @@ import asyncio
 import os
 import sqlite3
 import threading
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import TypeAlias
 
-from syncret.config.meta import ObjectRef
+import msgspec
+
+from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.homes.contract import StorageUnavailable, StoredObject
+from syncret.daemon.homes.filesystem.output.content import OutputContent
+from syncret.daemon.homes.filesystem.output.files import identity_at
 from syncret.daemon.homes.filesystem.state.database import (
     StateContents,
     StateError,
@@ -22,6 +29,7 @@ from syncret.daemon.homes.filesystem.state.database import (
     rows_of,
     salt_of,
 )
+from syncret.daemon.homes.filesystem.state.rows import AppliedManifest, FileRecord, file_ref, pack
 
 _PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
 _REMOVE = "DELETE FROM objects WHERE grp = ? AND kind = ? AND namespace = ? AND name = ?"
@@ -42,7 +50,7 @@ class StateWriter:
         except StateError:
             os.close(self._lock_file)
             raise
-        self._place = _place(self.path)
+        self._identity = identity_at(self.path)
         self._condition = threading.Condition()
         self._gathered: dict[ObjectRef, bytes | None] = {}
         self._gathered_waiters: list[asyncio.Future[None]] = []
@@ -62,7 +70,7 @@ class StateWriter:
 
     def check(self) -> None:
         """Raise StateError where somebody removed or replaced the file: what is written now would be lost."""
-        if _place(self.path) != self._place:
+        if identity_at(self.path) != self._identity:
             raise StateError(
                 f"{self.path}: the state file was removed or replaced while it was in use",
                 hint="start again: a missing one is made anew, and secrets are fetched or generated anew",
@@ -152,15 +160,6 @@ class StateWriter:
         return None
 
 
-def _place(path: str) -> tuple[int, int] | None:
-    """Which file stands there now."""
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
 def _resolve(waiters: list[asyncio.Future[None]], failure: StateError | None) -> None:
     for loop in {waiter.get_loop() for waiter in waiters}:
         if not loop.is_closed():
@@ -175,3 +174,77 @@ def _settle(waiters: list[asyncio.Future[None]], failure: StateError | None) -> 
             waiter.set_exception(failure)
         else:
             waiter.set_result(None)
+
+
+OnRemoved: TypeAlias = Callable[[ObjectRef, Document], None]
+"""Is given the name of a written object that went, and what it was."""
+
+
+class StateJournal:
+    """Implements `Journal`. `applied` tells which manifest an object came from; the source keeps it."""
+
+    def __init__(
+        self, state: StateWriter | None, outputs: OutputContent, on_removed: OnRemoved | None = None
+    ) -> None:
+        """Without a state nothing is remembered. `on_removed` hears of written objects that go."""
+        self._state = state
+        self._outputs = outputs
+        self._on_removed = on_removed
+        self.applied: dict[ObjectRef, AppliedManifest] = {}
+        self.stale: set[str] = set()
+        """Manifest files whose objects went although they are still wanted: to be read again."""
+        self.forgotten: Collection[ObjectRef] = frozenset()
+        """Objects that are never remembered, not even their names: Secrets from credentials."""
+
+    def saved(self, stored: StoredObject) -> None:
+        """Remember this version."""
+        self.record(stored, output=stored.ref in self._outputs)
+
+    def record(self, stored: StoredObject, *, output: bool) -> None:
+        """Remember this version, and whether its content is (or is about to be) in files."""
+        if self._state is None or stored.ref in self.forgotten:
+            return
+        applied, look = self.applied.get(stored.ref), self._outputs.look(stored.ref) if output else None
+        self._state.put(stored.ref, pack(stored, applied=applied, output=output, look=look))
+
+    def removed(self, ref: ObjectRef) -> None:
+        """Take the files away, then forget the object. Raises TargetUnavailable, and nothing is removed."""
+        content = None
+        if self._on_removed is not None and self._outputs.was_written(ref):
+            content = self._outputs.load(ref)
+        if ref in self._outputs:
+            self._outputs.remove(ref)
+        self.forget(ref)
+        if self._on_removed is not None and content is not None:
+            self._on_removed(ref, {**_nameplate(ref), **content})
+
+    def forget(self, ref: ObjectRef) -> None:
+        """Remember the object no longer; it comes back if its manifest is still there at the next look."""
+        applied = self.applied.pop(ref, None)
+        if applied is not None:
+            self.stale.add(applied.file)
+        if self._state is not None:
+            self._state.remove(ref)
+
+    def remember_file(self, file: str, record: FileRecord | None) -> None:
+        """Remember what a manifest file said, or that it has to be read at the next start."""
+        if self._state is None:
+            return
+        if record is None:
+            self._state.remove(file_ref(file))
+        else:
+            self._state.put(file_ref(file), msgspec.json.encode(record))
+
+    async def settled(self) -> None:
+        """Return once everything told so far is on the disk. Raises TargetUnavailable."""
+        if self._state is None:
+            return
+        try:
+            await self._state.durable()
+        except StateError as error:
+            raise StorageUnavailable(str(error), hint=error.hint) from error
+
+
+def _nameplate(ref: ObjectRef) -> Document:
+    """What the folder of a Secret does not say of it."""
+    return {"apiVersion": "v1", "kind": ref.kind, "metadata": {"name": ref.name, "namespace": ref.namespace}}

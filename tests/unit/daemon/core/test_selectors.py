@@ -1,10 +1,9 @@
-"""Label selectors as Kubernetes reads them, and conditions of a ClusterSecretStore."""
+"""Label selectors as Kubernetes reads them."""
 
 import pytest
 
 from syncret.config.fields import LabelRequirement, LabelSelector
-from syncret.config.resources.secret_store import StoreCondition
-from syncret.daemon.core.selectors import admits, matches
+from syncret.daemon.core.selectors import matches
 from syncret.providers.errors import Malformed
 
 LABELS = {"env": "prod", "team": "a", "example.com/tier": "1"}
@@ -50,41 +49,3 @@ def test_matches(selector: LabelSelector, *, expected: bool) -> None:
 def test_refuses_what_kubernetes_refuses(selector: LabelSelector, message: str) -> None:
     with pytest.raises(Malformed, match=message):
         matches(selector, LABELS)
-
-
-@pytest.mark.parametrize(
-    ("conditions", "expected"),
-    [
-        pytest.param((), True, id="no condition"),
-        pytest.param((StoreCondition(),), False, id="an empty condition admits nobody"),
-        pytest.param((StoreCondition(namespaces=("other", "shop")),), True, id="by name"),
-        pytest.param((StoreCondition(namespaces=("other",)),), False, id="other name"),
-        pytest.param(
-            (StoreCondition(namespace_selector=LabelSelector(match_labels={"env": "prod"})),),
-            True,
-            id="labels",
-        ),
-        pytest.param(
-            (StoreCondition(namespace_selector=LabelSelector(match_labels={"env": "x"})),), False, id="others"
-        ),
-        pytest.param((StoreCondition(namespace_selector=LabelSelector()),), True, id="empty selector"),
-        pytest.param(
-            (StoreCondition(namespace_regexes=("nope", "sh")),),
-            True,
-            id="an expression, anywhere in the name",
-        ),
-        pytest.param((StoreCondition(namespace_regexes=("^hop",)),), False, id="anchored expression"),
-        pytest.param(
-            (StoreCondition(namespaces=("other",)), StoreCondition(namespaces=("shop",))),
-            True,
-            id="any condition",
-        ),
-    ],
-)
-def test_admits(conditions: tuple[StoreCondition, ...], *, expected: bool) -> None:
-    assert admits(conditions, "shop", LABELS) is expected
-
-
-def test_a_broken_expression_is_told() -> None:
-    with pytest.raises(Malformed, match="failed to compile"):
-        admits([StoreCondition(namespace_regexes=("(",))], "shop", {})

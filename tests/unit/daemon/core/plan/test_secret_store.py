@@ -1,23 +1,24 @@
-"""Stores: held while something pushed may have to be deleted, probed when due, reported; one row per case."""
+"""Stores: who may use one, when it is held for what was pushed, when it is probed, and what is reported."""
 
 import msgspec
 import pytest
 
-from syncret.config.fields import Json
+from syncret.config.fields import Json, LabelSelector
 from syncret.config.meta import Document
 from syncret.config.resources.push_secret import PushSecret
-from syncret.config.resources.secret_store import SecretStore
+from syncret.config.resources.secret_store import SecretStore, StoreCondition
 from syncret.daemon.core.plan.actions import Options
 from syncret.daemon.core.plan.secret_store import (
     Probe,
     Probed,
     Step,
+    admits,
     is_needed_by,
     next_step,
     probed_now,
     report,
 )
-from syncret.providers.errors import Denied, SyncError
+from syncret.providers.errors import Denied, Malformed, SyncError
 
 NOW = 1_767_225_600.0
 MIDNIGHT = "2026-01-01T00:00:00Z"
@@ -179,3 +180,41 @@ def test_the_report(
 
 def test_an_equal_status_is_not_written() -> None:
     assert report(store(condition=VALID), Probe("ready", "ReadWrite"), NOW + 60).status is None
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        pytest.param((), True, id="no condition"),
+        pytest.param((StoreCondition(),), False, id="an empty condition admits nobody"),
+        pytest.param((StoreCondition(namespaces=("other", "shop")),), True, id="by name"),
+        pytest.param((StoreCondition(namespaces=("other",)),), False, id="other name"),
+        pytest.param(
+            (StoreCondition(namespace_selector=LabelSelector(match_labels={"env": "prod"})),),
+            True,
+            id="labels",
+        ),
+        pytest.param(
+            (StoreCondition(namespace_selector=LabelSelector(match_labels={"env": "x"})),), False, id="others"
+        ),
+        pytest.param((StoreCondition(namespace_selector=LabelSelector()),), True, id="empty selector"),
+        pytest.param(
+            (StoreCondition(namespace_regexes=("nope", "sh")),),
+            True,
+            id="an expression, anywhere in the name",
+        ),
+        pytest.param((StoreCondition(namespace_regexes=("^hop",)),), False, id="anchored expression"),
+        pytest.param(
+            (StoreCondition(namespaces=("other",)), StoreCondition(namespaces=("shop",))),
+            True,
+            id="any condition",
+        ),
+    ],
+)
+def test_admits(conditions: tuple[StoreCondition, ...], *, expected: bool) -> None:
+    assert admits(conditions, "shop", {"env": "prod", "team": "a"}) is expected
+
+
+def test_a_broken_expression_is_told() -> None:
+    with pytest.raises(Malformed, match="failed to compile"):
+        admits([StoreCondition(namespace_regexes=("(",))], "shop", {})

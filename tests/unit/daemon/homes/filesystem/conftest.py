@@ -11,7 +11,7 @@ import pytest
 
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
-from syncret.daemon.homes.filesystem.state.journal import OnRemoved
+from syncret.daemon.homes.filesystem.state.writer import OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
 from tests.unit.daemon.homes.filesystem.homes import Opener as HomeOpener

@@ -10,7 +10,7 @@ from syncret.config.meta import Document
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.plan.external_secret.next_step import FINALIZER, Observed
-from syncret.daemon.core.plan.stores import StoreSummary
+from syncret.daemon.core.plan.secret_store import StoreSummary
 from syncret.daemon.core.schedule.refresh import version_of
 from syncret.daemon.core.secret import desired_secret
 

@@ -21,7 +21,7 @@ from syncret.daemon.core.plan.external_secret.next_step import (
     Wait,
     next_step,
 )
-from syncret.daemon.core.plan.stores import GeneratorSummary
+from syncret.daemon.core.plan.secret_store import GeneratorSummary
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from tests.unit.daemon.core.plan.external_secret.resources import (

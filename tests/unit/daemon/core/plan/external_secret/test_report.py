@@ -6,8 +6,7 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.ownership import Refusal
 from syncret.daemon.core.plan.actions import Action, Event, LastError, Options, Report, Verb, Verdict
-from syncret.daemon.core.plan.external_secret.decide import Plan
-from syncret.daemon.core.plan.external_secret.report import report
+from syncret.daemon.core.plan.external_secret.decide import Plan, report
 from syncret.daemon.core.schedule.refresh import version_of
 from syncret.providers.errors import Denied
 from tests.unit.daemon.core.plan.external_secret.resources import NOW, resource

@@ -181,7 +181,7 @@ async def test_a_file_system_that_hangs_stops_nothing_else(
         gate.wait(2)
         return None
 
-    monkeypatch.setattr(events, "_identity", hanging)
+    monkeypatch.setattr(events, "identity_at", hanging)
     async with aclosing(folder_events([str(tmp_path)], rescan=60, debounce=0.02)) as times:
         look = asyncio.ensure_future(following(times))
         begin = time.monotonic()
