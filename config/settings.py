@@ -3,7 +3,7 @@
 `syncret.config.settings_table` lists them, `syncret.config.settings_layers` reads them.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +11,9 @@ from msgspec import Meta
 Seconds = Annotated[float, Meta(ge=0, extra={"form": "duration"})]
 Count = Annotated[int, Meta(ge=1)]
 Mode = Annotated[int, Meta(ge=0, le=0o777, extra={"form": "mode"})]
+
+MOUNTED_FILES: Final = "/var/run/secrets"
+"""Where tokens are mounted into containers, by convention; the same folder as /run/secrets."""
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -31,6 +34,13 @@ class Settings(Group, frozen=True):
         tuple[str, ...],
         Meta(description="Files and folders that contain the manifests.", extra={"form": "paths"}),
     ] = ()
+    manifest_files: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Folders below which a manifest may name a file, such as a mounted token.",
+            extra={"form": "paths"},
+        ),
+    ] = (MOUNTED_FILES,)
     output_dir: Annotated[
         str,
         Meta(

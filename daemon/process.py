@@ -1,8 +1,11 @@
-"""What this process asks of the operating system: a high limit of open files, and unused memory returned."""
+"""What this process asks of the operating system: many open files, private memory, unused memory returned."""
 
 import ctypes
 import resource
 from contextlib import suppress
+from typing import Final
+
+_PR_SET_DUMPABLE: Final = 4
 
 
 def trim_memory() -> None:
@@ -22,3 +25,17 @@ def raise_file_limit() -> None:
     if soft != hard:
         with suppress(ValueError, OSError):  # a sandbox may forbid it: then the limit is what it was
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def keep_memory_private() -> None:
+    """Have the kernel write no core file, and let no other process of this user look into the memory.
+
+    Both would hold secret values. Only the soft limit is lowered: who debugs can raise it again (`prlimit`),
+    and look as root. Worker processes inherit both.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    with suppress(ValueError, OSError):  # a sandbox may forbid it; the next call has the same effect
+        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

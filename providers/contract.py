@@ -234,6 +234,17 @@ class Render(Protocol):
         ...
 
 
+class ReadFile(Protocol):
+    """Reads files that a spec names, within the folders of the setting `manifestFiles`."""
+
+    def __call__(self, path: str, *, what: str) -> SecretBytes:
+        """The content without surrounding white space, read anew each time.
+
+        `what` names the content in messages: `subject token`. Raises Malformed, with the path.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenContext:
     """What a client may use. None of it is global, and only `store_memory` outlives the client."""
@@ -244,6 +255,7 @@ class OpenContext:
     now: Callable[[], float]
     """The wall clock, in seconds since the epoch."""
     render: Render
+    read_file: ReadFile
     store_memory: dict[str, Any]
     """State of this store that outlives the client, until the daemon's run ends."""
 

@@ -14,7 +14,6 @@ from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, GcpWorkloadIdentityFederation
-from syncret.providers.kit.auth.logins import is_daemon_credential
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.external import (
     TOKEN_TYPE_AWS,
@@ -66,7 +65,7 @@ async def federation(
             "awsSecurityCredentials is provided",
             hint="write the full name of the pool's provider, beginning with //iam.googleapis.com",
         )
-    account = await _read_configuration(spec, context, endpoints, environment)
+    account = await _read_configuration(spec, context, endpoints)
     subject: SubjectToken
     if spec.service_account_ref is not None:
         subject = _account_token(spec.service_account_ref, context)
@@ -75,7 +74,13 @@ async def federation(
     else:
         source = account.credential_source
         subject = from_source(
-            source, account.audience, http, endpoints, environment=environment, now=context.now
+            source,
+            account.audience,
+            http,
+            endpoints,
+            environment=environment,
+            read_file=context.read_file,
+            now=context.now,
         )
     return ExternalAccountLogin(account, subject, http, endpoints, context.now)
 
@@ -84,14 +89,13 @@ async def _read_configuration(
     spec: GcpWorkloadIdentityFederation,
     context: OpenContext,
     endpoints: Endpoints,
-    environment: Mapping[str, str],
 ) -> ExternalAccount:
     account = ExternalAccount()
     if spec.cred_config is not None:
         ref = spec.cred_config
         text = await context.credentials.config_map_key(ref.name, ref.key, ref.namespace)
         account = read_account(SecretBytes(text.encode()), f'key "{ref.key}" of ConfigMap "{ref.name}"')
-        _check_source(account.credential_source, spec.external_token_endpoint or "", environment)
+        _check_source(account.credential_source, spec.external_token_endpoint or "")
     email = spec.gcp_service_account_email or ""
     if not email and spec.service_account_ref is not None:
         ref_account = spec.service_account_ref
@@ -126,15 +130,10 @@ def _check_addresses(account: ExternalAccount, universe: str) -> None:
         raise _invalid("token_url does not lead to Google", f"write https://sts.{universe}/v1/token")
 
 
-def _check_source(source: CredentialSource, endpoint: str, environment: Mapping[str, str]) -> None:
+def _check_source(source: CredentialSource, endpoint: str) -> None:
     if source.environment_id:
         _check_aws(source)
         return
-    if source.file and is_daemon_credential(source.file, environment):
-        raise _invalid(
-            "credential_source.file is the daemon's own token",
-            "refer to a ServiceAccount with serviceAccountRef",
-        )
     if source.url != endpoint:
         raise _invalid(
             "credential_source.url does not match with the configured externalTokenEndpoint",

@@ -1,6 +1,5 @@
 """How a store logs in to IBM Cloud: an API key, or a trusted profile with a token of this container."""
 
-import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -9,10 +8,10 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext, ReadFile, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef
-from syncret.providers.kit.auth.logins import ExpiringValue, is_daemon_credential, token_file
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, form_body
 
 Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
@@ -41,7 +40,7 @@ class _Failure(msgspec.Struct, rename="camel"):
 async def choose_login(auth: IbmAuth, http: Http, context: OpenContext) -> Login:
     """The login of the spec. The container's token is short-lived, and read anew for each login."""
     if auth.container_auth is not None:
-        return partial(_container_login, auth.container_auth, http, context.now)
+        return partial(_container_login, auth.container_auth, http, context)
     if auth.secret_ref is not None:
         return partial(
             _key_login, await _api_key(auth.secret_ref, context), auth.secret_ref, http, context.now
@@ -76,26 +75,21 @@ async def _key_login(
 
 
 async def _container_login(
-    auth: IbmContainerAuth, http: Http, now: Callable[[], float]
+    auth: IbmContainerAuth, http: Http, context: OpenContext
 ) -> ExpiringValue[SecretBytes]:
-    token = _container_token(auth.token_location or TOKEN_FILE)
+    token = _container_token(auth.token_location or TOKEN_FILE, context.read_file)
     fields = {
         "grant_type": f"{_GRANTS}:cr-token",
         "cr_token": token.raw.decode("utf-8", "replace"),
         "profile_name": auth.profile,
     }
     hint = "is the trusted profile linked to this compute resource, and is the token's audience iam?"
-    return await _request_token(http, auth.iam_endpoint, fields, now, hint=hint)
+    return await _request_token(http, auth.iam_endpoint, fields, context.now, hint=hint)
 
 
-def _container_token(path: str) -> SecretBytes:
-    """The container's token. The store names the file and the server, so the daemon's own are refused."""
-    if is_daemon_credential(path, os.environ):
-        raise Malformed(
-            "containerAuth.tokenLocation is the daemon's own token",
-            hint="mount a token for IBM Cloud (audience iam) into the daemon's pod, and name its file",
-        )
-    token = token_file(path, what="compute resource token")
+def _container_token(path: str, read_file: ReadFile) -> SecretBytes:
+    """The container's token."""
+    token = read_file(path, what="compute resource token")
     if not _TOKEN.fullmatch(token.raw):
         raise Malformed(
             f"the compute resource token file {path} holds no token",

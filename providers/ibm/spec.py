@@ -6,7 +6,7 @@ from typing import ClassVar
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit.spec_rules import complete, filled, strict
+from syncret.providers.kit.spec_rules import complete, filled, mounted, strict
 
 
 class IbmContainerAuth(Model):
@@ -59,6 +59,8 @@ def check(spec: IbmSpec, scope: Scope) -> Iterator[Problem]:
             "container auth profile cannot be empty",
             "write the name of the trusted profile",
         )
+        if spec.auth.container_auth.token_location:
+            yield from mounted(spec.auth.container_auth.token_location, "auth.containerAuth.tokenLocation")
     if spec.auth.secret_ref:
         key = spec.auth.secret_ref.secret_api_key_secret_ref
         path = "auth.secretRef.secretApiKeySecretRef"

@@ -5,14 +5,16 @@ two kinds of providers: strict ones require the namespace; referent ones, if it 
 the namespace of the ExternalSecret. Whether `name` and `key` may be absent depends on the provider.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from syncret.config.catalog import Scope
-from syncret.config.errors import Problem
+from syncret.config.errors import Problem, Severity
 from syncret.config.fields import CAProvider, SecretKeySelector
+from syncret.config.settings import MOUNTED_FILES
 
 _BAD_HOST: Final = re.compile(r"[\s\\^`{|}%]|:[^:\]]*[^:\]0-9][^:\]]*$")
 _BAD_TEXT: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -128,3 +130,16 @@ def value_or_ref(value: str | None, ref: SecretKeySelector | None, path: str) ->
 
 def _in(context: str, message: str) -> str:
     return f"{context}: {message}" if context else message
+
+
+def mounted(file: str, path: str) -> Iterator[Problem]:
+    """A warning about a file that the daemon reads only if its settings allow it."""
+    plain = posixpath.normpath(file)
+    if not plain.removeprefix("/var").startswith(f"{MOUNTED_FILES.removeprefix('/var')}/"):
+        yield Problem(
+            path=path,
+            message=f"{file} is outside of {MOUNTED_FILES}: the daemon reads it only if its setting "
+            "manifestFiles names a folder above it",
+            hint=f"mount the file below {MOUNTED_FILES}, or have the operator add its folder",
+            severity=Severity.WARNING,
+        )

@@ -1,5 +1,7 @@
 """What a provider is opened with in a test: credentials from tables, a still clock, real templates."""
 
+import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -9,6 +11,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.templates import requests
 from syncret.providers.contract import IssuedToken, OpenContext, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth.manifest_files import ManifestFiles
 
 NOW: Final = 1_234_567_890.0
 
@@ -85,5 +88,6 @@ def context(
         credentials=given or Given(),
         now=now,
         render=requests(now),
+        read_file=ManifestFiles((tempfile.gettempdir(),), os.environ),
         store_memory={} if keep is None else keep,
     )

@@ -12,6 +12,7 @@ from syncret.daemon.cli.printing import print_json, report_problem
 from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.one_pass import SyncResult, one_pass
+from syncret.daemon.process import keep_memory_private
 from syncret.providers.registry import Registry
 
 SIGNS: Final = {Verb.CREATE: "+", Verb.UPDATE: "~", Verb.DELETE: "-"}
@@ -23,6 +24,7 @@ def run(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
+    keep_memory_private()
     settings = settings_of(options, one_shot=True)
     result = asyncio.run(one_pass(settings, Registry(), dry_run=True, include_all=False))
     for each in result.problems:

@@ -14,7 +14,7 @@ from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import View
-from syncret.daemon.process import raise_file_limit
+from syncret.daemon.process import keep_memory_private, raise_file_limit
 from syncret.daemon.supervisor import Supervisor
 from syncret.providers.registry import Registry
 
@@ -25,6 +25,7 @@ def run(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
+    keep_memory_private()
     raise_file_limit()
     supervisor = Supervisor(
         partial(settings_of, options),

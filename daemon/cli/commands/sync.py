@@ -16,7 +16,7 @@ from syncret.daemon.cli.terminal import Progress
 from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.core.redact import redacted
 from syncret.daemon.one_pass import SyncResult, one_pass
-from syncret.daemon.process import raise_file_limit
+from syncret.daemon.process import keep_memory_private, raise_file_limit
 from syncret.providers.registry import Registry
 
 
@@ -26,6 +26,7 @@ def run(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
+    keep_memory_private()
     raise_file_limit()
     settings = settings_of(options, one_shot=True)
     begin = time.monotonic()

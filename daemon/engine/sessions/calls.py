@@ -20,7 +20,7 @@ from syncret.daemon.engine.queue.waiting import waiting_for
 from syncret.daemon.engine.retry import call_policy
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
-from syncret.providers.contract import Render
+from syncret.providers.contract import ReadFile, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
@@ -85,6 +85,7 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     clock: Clock
     tasks: TaskOwner
     render: Render
+    read_file: ReadFile
     faults: Faults | None = None
     answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore

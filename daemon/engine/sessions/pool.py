@@ -1,6 +1,7 @@
 """Hands out sessions: one client for each store identity, one token bucket and one memory for each store."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from math import inf
 from types import TracebackType
@@ -30,6 +31,7 @@ from syncret.daemon.engine.templates import requests
 from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.errors import SyncError
+from syncret.providers.kit.auth.manifest_files import ManifestFiles
 from syncret.providers.kit.limits import Limiter, LimiterStats
 from syncret.providers.registry import Registry
 
@@ -66,6 +68,7 @@ class SessionPool:
             clock=clock,
             tasks=self._tasks,
             render=requests(clock.now),
+            read_file=ManifestFiles(settings.manifest_files, os.environ),
             faults=faults,
             answers=self.answers,
             answered=lambda store: queue.answered(str(store)) if queue is not None else None,
@@ -108,6 +111,7 @@ class SessionPool:
             credentials=StoreCredentials(self._home, scope),
             now=self._around.clock.now,
             render=self._around.render,
+            read_file=self._around.read_file,
             store_memory={},
         )
 

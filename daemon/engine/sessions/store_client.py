@@ -184,6 +184,7 @@ class StoreClient:
             credentials=credentials,
             now=self._around.clock.now,
             render=self._around.render,
+            read_file=self._around.read_file,
             store_memory=self._memory.keep,
         )
         client = SharedClient(

@@ -104,6 +104,7 @@ class ApplicationDefault:
             self._http,
             self._endpoints,
             environment=self._environment,
+            read_file=token_file,  # a file of the daemon's own names it, not a manifest
             now=self._now,
         )
         return ExternalAccountLogin(account, subject, self._http, self._endpoints, self._now)

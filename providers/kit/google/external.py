@@ -8,17 +8,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import ReadFile, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import aws_requests
-from syncret.providers.kit.auth.logins import ExpiringValue, token_file
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Access, Exchange, exchange_token, impersonate
@@ -75,6 +74,7 @@ def from_source(
     endpoints: Endpoints,
     *,
     environment: Mapping[str, str],
+    read_file: ReadFile,
     now: Callable[[], float],
 ) -> SubjectToken:
     """The function that gets the token. Raises Malformed for a source that is not one of the three."""
@@ -91,7 +91,7 @@ def from_source(
 
         return signed
     if source.file:
-        return partial(_from_file, source)
+        return partial(_from_file, source, read_file)
     if source.url:
         return partial(_from_url, source, http)
     raise Malformed("credential_source is empty", hint="write file, url or environment_id into it")
@@ -118,8 +118,8 @@ def signed_by(keys: AwsKeys, audience: str, now: float, *, url: str = _VERIFY) -
     return quote(gojson.marshal(request, escape_html=False), safe="")
 
 
-async def _from_file(source: CredentialSource) -> str:
-    return _formatted(source, token_file(Path(source.file), what="subject token").raw)
+async def _from_file(source: CredentialSource, read_file: ReadFile) -> str:
+    return _formatted(source, read_file(source.file, what="subject token").raw)
 
 
 async def _from_url(source: CredentialSource, http: Http) -> str:

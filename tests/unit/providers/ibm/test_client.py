@@ -158,6 +158,17 @@ async def test_the_daemons_own_token_is_not_sent(
                 raise AssertionError("it is not let in")
 
 
+async def test_a_file_that_is_mounted_elsewhere_is_not_sent(cloud: Ibm, clock: Clock) -> None:
+    container = IbmContainerAuth(profile="p", token_location="/proc/self/environ", iam_endpoint=cloud.url)
+    with (
+        cloud.failing(lambda _request: pytest.fail("the file was sent")),
+        pytest.raises(Malformed, match="/proc/self/environ is outside of the folders") as caught,
+    ):
+        async with opened(cloud, clock, auth=IbmAuth(container_auth=container)):
+            raise AssertionError("it is not let in")
+    assert "manifestFiles" in caught.value.hint
+
+
 async def test_a_token_file_that_is_not_there(cloud: Ibm, clock: Clock, tmp_path: Path) -> None:
     container = IbmContainerAuth(profile="p", token_location=str(tmp_path / "no"), iam_endpoint=cloud.url)
     with pytest.raises(Malformed, match=r"the compute resource token file .* cannot be read"):

@@ -45,3 +45,41 @@ def test_a_name_cannot_forge_a_line_of_the_report(tmp_path: Path, capsys: pytest
 def test_a_file_that_never_ends_is_refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "/dev/zero"]) in {1, 2}
     assert "larger than" in (told := capsys.readouterr().err) or "longer than" in told
+
+
+PROFILE = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: ibm}
+spec:
+  provider:
+    ibm:
+      serviceUrl: https://ibm.example
+      auth: {containerAuth: {profile: reader, tokenLocation: %s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "warned"),
+    [
+        ("/var/run/secrets/tokens/ibm", False),
+        ("/run/secrets/tokens/ibm", False),
+        ("/var/run/secrets/../../etc/passwd", True),
+        ("/proc/self/fd/1", True),
+        ("tokens/ibm", True),
+        ("/var/run/secrets", True),
+    ],
+)
+def test_a_file_that_the_daemon_would_not_read_is_a_warning(
+    path: str,
+    warned: bool,  # noqa: FBT001  # a column
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "a.yaml").write_text(PROFILE % path)
+    assert main(["validate", "-f", str(tmp_path), "-o", "json"]) == 0
+    problems = json.loads(capsys.readouterr().out)["items"][0]["problems"]
+    assert [(each["severity"], each["path"], each["line"]) for each in problems] == warned * [
+        ("warning", "spec.provider.ibm.auth.containerAuth.tokenLocation", 8)
+    ]
+    assert all("manifestFiles" in each["message"] for each in problems)

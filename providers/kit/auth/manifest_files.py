@@ -1,0 +1,90 @@
+"""Reads files that a manifest names: only regular files, and only below the folders of `manifestFiles`.
+
+Whoever writes a manifest may name any path, and often the server that gets the content. So nothing is opened
+before its place is known: to open a FIFO waits for a writer, and to open a device may do something.
+"""
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth.logins import is_daemon_credential
+
+LARGEST: Final = 64 * 1024
+"""The largest file in bytes; tokens have a few kilobytes."""
+
+
+class ManifestFiles:
+    """The files that manifests may name. Implements `ReadFile`.
+
+    Args:
+        folders: of the setting `manifestFiles`; links in them and in the names of files are followed.
+        environment: names the daemon's own credentials, which are refused wherever they are.
+    """
+
+    def __init__(self, folders: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._folders = folders
+        self._environment = environment
+
+    def __call__(self, path: str, *, what: str) -> SecretBytes:
+        """The content without surrounding white space, read anew each time. Raises Malformed."""
+        self._check(os.path.realpath(_sound(path, what)), path, what)
+        try:
+            content = self._read(path, what)
+        except OSError as error:
+            raise Malformed(
+                f"the {what} file {path} cannot be read: {error.strerror}",
+                hint="is it mounted, and may this user read it?",
+            ) from None
+        if len(content) > LARGEST:
+            raise Malformed(
+                f"the {what} file {path} is larger than {LARGEST} bytes", hint="is it the right file?"
+            )
+        if not content.strip():
+            raise Malformed(f"the {what} file {path} is empty", hint="whoever writes it has not done so yet")
+        return SecretBytes(content.strip())
+
+    def allows(self, path: str) -> bool:
+        """Whether the path, with links followed, is below one of the folders. Nothing is opened."""
+        real = Path(os.path.realpath(path))
+        return any(real.is_relative_to(os.path.realpath(folder)) for folder in self._folders)
+
+    def _read(self, path: str, what: str) -> bytes:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)  # opens nothing yet: no FIFO waits, no device acts
+        try:
+            opened = f"/proc/self/fd/{place}"
+            self._check(
+                str(Path(opened).readlink()), path, what
+            )  # a link may have been changed in the meantime
+            if not stat.S_ISREG(os.fstat(place).st_mode):
+                raise Malformed(
+                    f"the {what} file {path} is not a regular file", hint="name a file, or a link to one"
+                )
+            with open(os.open(opened, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123  # a descriptor
+                return file.read(LARGEST + 1)
+        finally:
+            os.close(place)
+
+    def _check(self, real: str, path: str, what: str) -> None:
+        """Raise Malformed unless the file that the path leads to may be read."""
+        if is_daemon_credential(real, self._environment):
+            raise Malformed(
+                f"the {what} file {path} is the daemon's own token",
+                hint="mount a token for this login into the daemon's pod, and name its file",
+            )
+        if not self.allows(real):
+            raise Malformed(
+                f"the {what} file {path} is outside of the folders from which manifests may name files",
+                hint=f"mount it below {' or '.join(self._folders) or 'a folder'}, "
+                "or have the operator add its folder to the setting manifestFiles",
+            )
+
+
+def _sound(path: str, what: str) -> str:
+    if "\0" in path:
+        raise Malformed(f"the {what} file has a NUL character in its path", hint="write the path without it")
+    return path
