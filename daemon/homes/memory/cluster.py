@@ -134,7 +134,7 @@ class MemoryCluster:
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
         """Mark this version for deletion, or remove it with what it owns. Raises NotFound or Conflict."""
-        self._check_version(seen)
+        _check_version(self._store.found(seen.ref), seen)
         self._garbage_collector.delete(seen.ref)
         return self._store.index.get(seen.ref)
 
@@ -153,12 +153,12 @@ class MemoryCluster:
         stored = self._store.index.get(seen.ref)
         if stored is None or stored.uid != seen.uid:
             return None
-        self._check_version(seen)
-        document = self._store.document(seen.ref)
+        _check_version(stored, seen)
+        document = self._store.whole(stored).document
         before, document["status"] = document.get("status"), dict(status)
         if before is not None and requests.encode(before) == requests.encode(document["status"]):
             return stored
-        return self._store.save(seen.ref, document)
+        return self._store.replace(stored, document)
 
     # ------------------------------------------------------------------------------------------ a whole home
     @property
@@ -222,7 +222,7 @@ class MemoryCluster:
         return requests.for_update(
             document,
             before,
-            self._store.document(ref),
+            self._store.whole(before).document,
             admission=self._admission,
             field_manager=field_manager,
             timestamp=stamp(self._now()),
@@ -231,18 +231,20 @@ class MemoryCluster:
     def prepare_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> WriteRequest:
         """Judge other finalizers for a version. Raises NotFound, Conflict or Invalid."""
         before = self._store.found(stored.ref)
-        return requests.for_finalizers(finalizers, stored, before, self._store.document(stored.ref))
+        return requests.for_finalizers(finalizers, stored, before, self._store.whole(before).document)
 
     def prepare_apply(self, document: Document) -> WriteRequest:
         """Judge and complete what a user applies. Raises Invalid or Forbidden."""
         ref = requests.ref_of_request(document, self._admission)
-        if self._store.index.get(ref) is None:
+        standing = self._store.index.get(ref)
+        if standing is None:
             request = self._creation(document)
-            ref = request.ref  # admission may have placed it in the default namespace
-            if self._store.index.get(ref) is None:
-                self._check_namespace(ref)
+            if request.ref != ref:  # admission has placed it in the default namespace
+                standing = self._store.index.get(request.ref)
+            if standing is None:
+                self._check_namespace(request.ref)
                 return request
-        return self.prepare_update(requests.for_apply(document, self._store.document(ref)))
+        return self.prepare_update(requests.for_apply(document, self._store.whole(standing).document))
 
     def commit(self, request: WriteRequest) -> StoredObject:
         """Make a prepared write. Raises Conflict where the object changed since, or Forbidden.
@@ -250,17 +252,20 @@ class MemoryCluster:
         What is returned is what was written, even where that let the object go: because its last finalizer
         was dropped, or because its owners are gone.
         """
-        if self._store.index.get(request.ref) is not request.before:
-            raise Conflict(f"{request.ref}: the object has been modified since this write was prepared")
-        if request.before is not None and not request.changed:
-            return request.before
-        if request.before is None:
-            self._check_namespace(request.ref)
-            self._ensure_namespace(request.ref.namespace)
-        elif (gone := self._garbage_collector.finalize(request.ref, request.document)) is not None:
+        ref, document, before, changed = request
+        if self._store.index.get(ref) is not before:
+            raise Conflict(f"{ref}: the object has been modified since this write was prepared")
+        if before is None:
+            self._check_namespace(ref)
+            self._ensure_namespace(ref.namespace)
+            stored = self._store.add(ref, document)
+        elif not changed:
+            return before
+        elif (gone := self._garbage_collector.finalize(ref, document)) is not None:
             return gone
-        stored = self._store.save(request.ref, request.document)
-        self._garbage_collector.collect_if_orphaned(request.ref)
+        else:
+            stored = self._store.replace(before, document)
+        self._garbage_collector.collect_if_orphaned(ref)
         return stored
 
     def _creation(self, document: Document, field_manager: str = "") -> WriteRequest:
@@ -272,11 +277,6 @@ class MemoryCluster:
             field_manager=field_manager,
         )
 
-    def _check_version(self, seen: StoredObject) -> None:
-        found = self._store.found(seen.ref)
-        if (found.uid, found.resource_version) != (seen.uid, seen.resource_version):
-            raise Conflict(f"{seen.ref}: the object has been modified; read it again")
-
     def _check_namespace(self, ref: ObjectRef) -> None:
         if ref.namespace in self._store.terminating:
             raise Forbidden(f"{ref}: its namespace is being terminated, nothing can be created in it")
@@ -285,3 +285,8 @@ class MemoryCluster:
         """A namespace that is used but was never given exists."""
         if name and self._store.index.get(kinds.namespace_ref(name)) is None:
             self.commit(self.prepare_create(kinds.namespace_document(name)))
+
+
+def _check_version(found: StoredObject, seen: StoredObject) -> None:
+    if (found.uid, found.resource_version) != (seen.uid, seen.resource_version):
+        raise Conflict(f"{seen.ref}: the object has been modified; read it again")

@@ -74,7 +74,7 @@ class GarbageCollector:
         metadata.marked_for_deletion(document, timestamp=self._timestamp())
         if ref.group_kind == kinds.NAMESPACE:
             kinds.complete_namespace(document, "Terminating")
-        self._store.save(ref, document)
+        self._store.replace(self._store.found(ref), document)
 
     def _remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
         """Take an object away, after all that it owned; `last` is the change that let it go."""
@@ -121,7 +121,7 @@ class GarbageCollector:
         document = self._store.document(ref)
         owners = [one for one in owner_references(document) if not self._store.owners.is_deleted(one["uid"])]
         document["metadata"]["ownerReferences"] = owners
-        self._store.save(ref, document)
+        self._store.replace(self._store.found(ref), document)
 
     def _finish_namespace(self, namespace: str) -> None:
         """Remove a namespace that waited only for its contents."""

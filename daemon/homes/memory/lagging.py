@@ -226,8 +226,8 @@ class LaggingWatch(Watch):
     def deliver(self, *events: WatchEvent) -> None:
         """Let events arrive."""
         if not self._closed:
-            for event in events:
-                self._put(event)
+            self._buffer.extend(events)
+            self._wake()
         self._broadcaster.on_drained()  # where there was nothing to tell, no reader says so
 
 

@@ -23,16 +23,18 @@ _SERVERS_OWN: Final = (
     "deletionGracePeriodSeconds",
     "managedFields",
 )
+_EMPTY: Final[tuple[object, ...]] = (None, {}, [])
 _NOT_KEPT: Final = ("managedFields", "selfLink")
 _CHANCE: Final = Random()  # noqa: S311  # uids are told apart, not kept secret: no system call for each
+_VERSION_4: Final = UUID(int=0, version=4).int
+_RANDOM_BITS: Final = UUID(int=2**128 - 1, version=4).int & ~_VERSION_4
 _UNSAFE_NAMES: Final = (".", "..")
 
 
 def random_uid() -> str:
     """A uid that no other object of any cluster has."""
-    digits = f"{_CHANCE.getrandbits(128):032x}"
-    variant = "89ab"[int(digits[16], 16) % 4]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+    digits = f"{_CHANCE.getrandbits(128) & _RANDOM_BITS | _VERSION_4:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def counted_uids() -> Callable[[], str]:
@@ -46,7 +48,7 @@ def normalized(document: Document) -> Document:
     given = document.get("metadata")
     kept: Document = {}
     if is_object(given):
-        kept = {key: given[key] for key in given if given[key] not in (None, {}, []) and key not in _NOT_KEPT}
+        kept = {key: value for key, value in given.items() if value not in _EMPTY and key not in _NOT_KEPT}
     return {**document, "metadata": kept}
 
 

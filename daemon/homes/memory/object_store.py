@@ -16,7 +16,7 @@ from syncret.daemon.homes.contract import NotFound, StoredObject, WatchEventType
 from syncret.daemon.homes.memory import kinds, metadata
 from syncret.daemon.homes.memory.plugins import ContentInMemory, ContentStore, Journal
 from syncret.daemon.homes.memory.requests import encode
-from syncret.daemon.homes.memory.watch import Broadcaster, Watch, event_of
+from syncret.daemon.homes.memory.watch import Broadcaster, Watch
 
 _GRAVES: Final = 10_000
 """How many gone owners are remembered. It serves writers that come moments too late, not history."""
@@ -203,36 +203,39 @@ class ObjectStore:
         """The whole document that stands under a name, free to be changed; raises NotFound."""
         return self.whole(self.found(ref)).document
 
-    def save(self, ref: ObjectRef, document: Document) -> StoredObject:
-        """Let the document stand under its name as the next version; returned as it is announced."""
-        standing = self.index.get(ref)
-        whole = self._stamped(ref if standing is None else standing.ref, document)
-        stripped = self._contents.strip(whole, document)
+    def add(self, ref: ObjectRef, document: Document) -> StoredObject:
+        """Let the document stand under a name that is free; returned as it is announced."""
+        return self._save(ref, document, WatchEventType.ADDED)
+
+    def replace(self, standing: StoredObject, document: Document) -> StoredObject:
+        """Let the document stand in the place of this version; returned as it is announced."""
+        return self._save(standing.ref, document, WatchEventType.MODIFIED)
+
+    def _save(self, ref: ObjectRef, document: Document, event: WatchEventType) -> StoredObject:
+        stored = self._stamped(ref, document)
         if self._journal is not None:
-            self._journal.saved(stripped)
+            self._journal.saved(stored)
+        owners = owner_references(document)
         self._place(
-            stripped,
-            owners=[reference["uid"] for reference in owner_references(document)],
+            stored,
+            owners=[reference["uid"] for reference in owners] if owners else (),
             dying=metadata.is_being_deleted(document),
         )
-        event = WatchEventType.ADDED if standing is None else WatchEventType.MODIFIED
-        self.broadcaster.publish(event_of(event, stripped))
-        return stripped
+        self.broadcaster.publish(event, stored)
+        return stored
 
     def drifted(self, ref: ObjectRef) -> None:
         """Tell the watchers that what the content store keeps of an object was touched there."""
         stored = self.index.get(ref)
         if stored is not None:
-            self.broadcaster.publish(event_of(WatchEventType.DRIFTED, stored))
+            self.broadcaster.publish(WatchEventType.DRIFTED, stored)
 
     def remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
         """Take an object away; `last` is the change that let it go, and what the watchers are told."""
         stood = self.index.get(ref)
         if stood is None:
             raise NotFound(f"{ref} not found")
-        stripped = stood
-        if last is not None:
-            stripped = self._contents.strip(self._stamped(stood.ref, last), last)
+        final = stood if last is None else self._stamped(stood.ref, last)
         if self._journal is not None:
             self._journal.removed(ref)
         self.index.remove(ref)
@@ -240,10 +243,11 @@ class ObjectStore:
         self.owners.mark_deleted(stood.uid)
         if ref.group_kind == kinds.NAMESPACE:
             self.terminating.discard(ref.name)
-        self.broadcaster.publish(event_of(WatchEventType.DELETED, stripped))
-        return stripped
+        self.broadcaster.publish(WatchEventType.DELETED, final)
+        return final
 
     def _stamped(self, ref: ObjectRef, document: Document) -> StoredObject:
+        """The document as the next version, without what the content store keeps of it."""
         self.version += 1
         head = document["metadata"]
         head["resourceVersion"] = version = str(self.version)
@@ -252,7 +256,7 @@ class ObjectStore:
             uid=head["uid"],
             resource_version=version,
             generation=head.get("generation", 0),
-            data=encode(document),
+            data=encode(self._contents.strip(ref, document)),
         )
 
     def _place(self, stored: StoredObject, *, owners: Sequence[str], dying: bool) -> None:

@@ -65,8 +65,8 @@ class ContentStore(Protocol):
     `commit`.
     """
 
-    def strip(self, stored: StoredObject, document: Document) -> StoredObject:
-        """The version without the part that is kept elsewhere; `document` is what it holds, for reading."""
+    def strip(self, ref: ObjectRef, document: Document) -> Document:
+        """The document without the part that is kept elsewhere; the one that is given is not changed."""
         ...
 
     def fill(self, stored: StoredObject) -> StoredObject:
@@ -80,8 +80,9 @@ class ContentStore(Protocol):
 class ContentInMemory:
     """Everything stays in memory."""
 
-    def strip(self, stored: StoredObject, document: Document) -> StoredObject:  # noqa: ARG002  # the protocol's
-        return stored
+    def strip(self, ref: ObjectRef, document: Document) -> Document:
+        del ref
+        return document
 
     def fill(self, stored: StoredObject) -> StoredObject:
         return stored

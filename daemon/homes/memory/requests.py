@@ -91,12 +91,11 @@ def for_create(
 ) -> WriteRequest:
     """The request of a new object. Raises Invalid."""
     ref, document = _admitted(document, None, admission)
-    if kinds.has_status_apart(ref.group_kind):
+    kind = ref.group_kind
+    if kinds.has_status_apart(kind):
         document.pop("status", None)
-    metadata.set_on_create(
-        document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(ref.group_kind)
-    )
-    if ref.group_kind == kinds.NAMESPACE:
+    metadata.set_on_create(document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(kind))
+    if kind == kinds.NAMESPACE:
         kinds.complete_namespace(document, "Active")
     if field_manager:
         metadata.update_managers(document, None, field_manager, timestamp=timestamp)

@@ -67,8 +67,9 @@ class Watch(AsyncIterator[WatchEvent]):
         """Queue one change; the reader runs when the loop next turns."""
         if change.group_kind not in self._listed:
             self._listed.add(change.group_kind)
-            self._put(WatchEvent(WatchEventType.LISTED, change.group_kind))
-        self._put(change)
+            self._buffer.append(WatchEvent(WatchEventType.LISTED, change.group_kind))
+        self._buffer.append(change)
+        self._wake()
 
     async def aclose(self) -> None:
         """End the stream, for a reader that waits too; what was not read is dropped."""
@@ -76,10 +77,6 @@ class Watch(AsyncIterator[WatchEvent]):
         self._existing = None
         self._buffer.clear()
         self._broadcaster.leave(self)
-        self._wake()
-
-    def _put(self, event: WatchEvent) -> None:
-        self._buffer.append(event)
         self._wake()
 
     def _wake(self) -> None:
@@ -103,8 +100,11 @@ class Broadcaster:
         """Tell the watch every change from now on, until it leaves or is no longer referenced."""
         self._watches.append(ref(watch, self._watches.remove))
 
-    def publish(self, change: WatchEvent) -> None:
+    def publish(self, type_: WatchEventType, stored: StoredObject) -> None:
         """Tell all watchers; the change stands in their buffers when this returns."""
+        if not self._watches:
+            return
+        change = event_of(type_, stored)
         for known in tuple(self._watches):  # whatever is collected meanwhile leaves the list
             watch = known()
             if watch is not None:

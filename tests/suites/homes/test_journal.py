@@ -146,11 +146,10 @@ class Drawer:
     def __init__(self) -> None:
         self.data: dict[ObjectRef, Document] = {}
 
-    def strip(self, stored: StoredObject, document: Document) -> StoredObject:
-        if document["kind"] != "Secret":
-            return stored
-        document = {**document, "data": dict.fromkeys(document.get("data", {}), "")}
-        return msgspec.structs.replace(stored, data=msgspec.json.encode(document))
+    def strip(self, ref: ObjectRef, document: Document) -> Document:
+        if ref.kind != "Secret":
+            return document
+        return {**document, "data": dict.fromkeys(document.get("data", {}), "")}
 
     def fill(self, stored: StoredObject) -> StoredObject:
         if stored.ref not in self.data:

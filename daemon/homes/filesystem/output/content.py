@@ -24,6 +24,7 @@ from syncret.daemon.homes.filesystem.output.root import OutputRoot
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from syncret.daemon.homes.filesystem.output.yaml_file import ManifestTarget
 from syncret.daemon.homes.filesystem.state.rows import is_ours, without_content
+from syncret.daemon.homes.memory.requests import encode
 
 _SECRET: Final = SECRET.group_kind
 _SHOWN: Final = ("name", "namespace", "labels", "annotations")
@@ -120,6 +121,7 @@ class OutputContent:
             return
         metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
         content = {key: value for key, value in document.items() if key != "status"}
+        encode(content)  # what is not JSON is refused: YAML could be made of it
         self._note(ref, self._manifests.write(ref, {**content, "metadata": metadata}))
 
     def _settle(self, ref: ObjectRef, batch: Batch) -> WriteSteps[None]:
@@ -188,11 +190,9 @@ class OutputContent:
             self._manifests.remove(ref)
         self.untrack(ref)
 
-    def strip(self, stored: StoredObject, document: Document) -> StoredObject:
-        """The version without what is in the files."""
-        if stored.ref not in self._refs:
-            return stored
-        return msgspec.structs.replace(stored, data=_ENCODER.encode(without_content(document)))
+    def strip(self, ref: ObjectRef, document: Document) -> Document:
+        """The document without what is in the files."""
+        return without_content(document) if ref in self._refs else document
 
     def fill(self, stored: StoredObject) -> StoredObject:
         """The version with what the files hold now; without, where they are gone or somebody else's.
