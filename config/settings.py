@@ -81,6 +81,13 @@ class Settings(Group, frozen=True):
     rescan_interval: Annotated[
         Seconds, Meta(description="How often folders are scanned even if no change was reported.")
     ] = 45.0
+    deletion_grace: Annotated[
+        Seconds,
+        Meta(
+            description="How long all objects of a file, or most of all objects, must be missing from the "
+            "manifests until they are deleted; 0: none waits."
+        ),
+    ] = 60.0
 
     workers: Annotated[
         Count,

@@ -93,7 +93,8 @@ class Supervisor:
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )
-            metrics.watch(sources_of(running))
+            sources = sources_of(running)
+            metrics.watch(sources._replace(deletions_waiting=lambda: home.waiting_deletions))
             view = View(running=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())
             problems.view = view
             problems.found(problems.current)

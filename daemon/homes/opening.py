@@ -39,6 +39,7 @@ def host_home(
         ),
         credentials=os.environ.get("CREDENTIALS_DIRECTORY"),
         rescan=settings.rescan_interval,
+        deletion_grace=settings.deletion_grace,
         dry=dry,
         once=once,
         environment=os.environ,

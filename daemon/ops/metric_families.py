@@ -95,6 +95,11 @@ OVERDUE: Final = Family(
 LONGEST_RUN: Final = Family(
     "syncret_longest_run_seconds", "gauge", "How long the longest run in progress has taken."
 )
+DELETIONS_WAITING: Final = Family(
+    "syncret_deletions_waiting",
+    "gauge",
+    "Objects that are missing from the manifests and are not deleted yet.",
+)
 FIRST_PASS: Final = Family(
     "syncret_first_pass_seconds", "gauge", "Duration of the first pass; absent until it has finished."
 )
@@ -124,7 +129,7 @@ FAMILIES: Final = (
     *(SYNC_CALLS, SYNC_ERRORS, API_CALLS, *CONDITIONS.values(), *DURATIONS.values()),
     *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, OBJECTS_WITHOUT_SERIES),
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
-    *(OVERDUE, LONGEST_RUN, FIRST_PASS),
+    *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, IN_FLIGHT, CLIENTS),
 )
 """All of them, in the order of the output."""

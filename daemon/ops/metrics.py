@@ -40,6 +40,7 @@ class Sources(NamedTuple):
     in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
     failure: Callable[[ObjectRef], object | None]
     """The last error of an object, also one that is not retried."""
+    deletions_waiting: Callable[[], int] = lambda: 0
 
 
 class _Record:
@@ -110,6 +111,7 @@ class Metrics(NullObserver):
         if self._sources is not None:
             await self._add_objects(samples, self._sources.inventory)
             self._add_queue(samples, self._sources.queue())
+            samples.add(f.DELETIONS_WAITING, self._sources.deletions_waiting())
             self._add_stores(samples, self._sources)
         for labels, count in self._calls.items():
             samples.add(f.API_CALLS, count, f.labelled(f.API_CALLS.labels, labels))

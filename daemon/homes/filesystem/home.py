@@ -22,10 +22,12 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable, StoredObject, Watch
-from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, restored_state
+from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, gone, restored_state
+from syncret.daemon.homes.filesystem.manifests.deletion_grace import DeletionGrace
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
-from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Snapshot
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
+from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor
@@ -59,6 +61,8 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Systemd's `$CREDENTIALS_DIRECTORY`."""
     rescan: float = 45.0
     debounce: float = 0.1
+    deletion_grace: float = 60.0
+    """How long most objects, or all of a file, must be missing until they are deleted."""
     dry: bool = False
     """Start from the state and the files that are there, and write neither."""
     once: bool = False
@@ -95,6 +99,9 @@ class HostHome:
         self._problems: Sequence[HomeProblem] = ()
         self._reported: Sequence[HomeProblem] = ()
         self._failed = False
+        self._grace = DeletionGrace(0.0 if settings.once else settings.deletion_grace)
+        self._rescheduled = asyncio.Event()
+        self._looking = asyncio.Lock()
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -126,6 +133,8 @@ class HostHome:
             await asyncio.to_thread(self._folders.refresh)
             snapshot = self._snapshot()
             self._forget_credentials(snapshot)
+            applied = [(ref, record.applied) for ref, record in former.objects if record.applied is not None]
+            snapshot = self._with_waiting(snapshot, gone(applied, snapshot), of=len(applied))
             with self._trusting_state():
                 self._wanted.restore(former.objects, snapshot)
             await self._apply(snapshot)
@@ -144,6 +153,7 @@ class HostHome:
         """Follow the folders, and see to the written files, until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow(), name="home: follow the manifests")
+            group.create_task(self._delete_when_due(), name="home: delete what waited")
             group.create_task(self._inspect(), name="home: inspect the written files")
 
     async def _follow(self) -> None:
@@ -154,23 +164,48 @@ class HostHome:
             async for touched in times:
                 await self.look(touched)
 
+    async def _delete_when_due(self) -> None:
+        """Look again when a deletion has waited long enough: nothing else may happen at that time."""
+        while True:
+            self._rescheduled.clear()
+            try:
+                async with asyncio.timeout_at(self._grace.next_due):
+                    await self._rescheduled.wait()
+            except TimeoutError:
+                await self.look()
+
     async def look(self, touched: Collection[str] = ()) -> None:
         """Look at the folders now, and apply what changed; all of it is durable then.
 
         What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
         """
-        touched = {*touched, *self._journal.stale}
-        self._journal.stale.clear()
-        changed = await asyncio.to_thread(self._folders.refresh, touched)
-        if not (changed or self._failed or self._settings.credentials):
-            return
-        snapshot = self._snapshot()
-        if self._wanted.deleted(snapshot):
-            await asyncio.sleep(self._settings.debounce)
-            await asyncio.to_thread(self._folders.refresh, touched)
+        async with self._looking:
+            touched = {*touched, *self._journal.stale}
+            self._journal.stale.clear()
+            changed = await asyncio.to_thread(self._folders.refresh, touched)
+            due = self._grace.is_due(asyncio.get_running_loop().time())
+            if not (changed or due or self._failed or self._settings.credentials):
+                return
             snapshot = self._snapshot()
-        self._forget_credentials(snapshot)
-        await self._apply(snapshot)
+            if self._wanted.deleted(snapshot):
+                await asyncio.sleep(self._settings.debounce)
+                await asyncio.to_thread(self._folders.refresh, touched)
+                snapshot = self._snapshot()
+            self._forget_credentials(snapshot)
+            missing = self._wanted.deleted(snapshot)
+            await self._apply(self._with_waiting(snapshot, missing, of=self._wanted.count))
+
+    def _with_waiting(self, snapshot: Snapshot, missing: Mapping[ObjectRef, str], *, of: int) -> Snapshot:
+        """The snapshot with those of the missing objects that are not to be deleted yet."""
+        now = asyncio.get_running_loop().time()
+        waiting = self._grace.missing(missing, of, snapshot, now=now, wall=self._now())
+        self._rescheduled.set()
+        return msgspec.structs.replace(snapshot, waiting=waiting)
+
+    @property
+    def waiting_deletions(self) -> int:
+        """How many objects are missing from the manifests and not deleted yet."""
+        return len(self._grace.waiting)
 
     async def _inspect(self) -> None:
         pause = max(self._settings.rescan, 1.0)
@@ -205,7 +240,7 @@ class HostHome:
     async def _apply(self, snapshot: Snapshot) -> None:
         failures = await self._wanted.apply(snapshot)
         self._failed = bool(failures)
-        problems = [*snapshot.problems, *failures]
+        problems = [*snapshot.problems, *self._grace.problems(), *failures]
         self._wanted.remember(self._folders)
         self._folders.release(self._wanted.applied(snapshot))
         try:

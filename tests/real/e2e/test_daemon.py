@@ -15,6 +15,18 @@ SAMPLES = ROOT / "config" / "samples" / "quickstart"
 pytestmark = pytest.mark.slow
 
 CALLS = "externalsecret_provider_api_calls_count"
+ONCE = """apiVersion: generators.external-secrets.io/v1alpha1
+kind: Password
+metadata: {name: password}
+spec: {length: 24}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: once}
+spec:
+  refreshPolicy: CreatedOnce
+  dataFrom: [{sourceRef: {generatorRef: {kind: Password, name: password}}}]
+"""
 
 
 @pytest.fixture
@@ -141,6 +153,36 @@ def test_what_happened_while_nobody_ran_is_made_good(tmp_path: Path, manifests: 
         process.until(lambda: not (out / "gone").exists(), "deleted")
         process.until(lambda: files(out) == {"app/k": "v1", "changed/other": "o1"}, "made good")
         assert process.stop() == 0
+
+
+def test_a_manifest_that_is_empty_for_a_moment_deletes_nothing(tmp_path: Path, manifests: Path) -> None:
+    """Neither does a folder that a deployment empties and fills; what is generated once stays what it was."""
+    password, app = tmp_path / "out/default/once/password", manifests / "app.yaml"
+    written(manifests, once=ONCE, more="---\n".join(external(f"more{number}", "k") for number in range(5)))
+    with daemon(tmp_path, manifests, "--set", "deletionGrace=4s") as process:
+        before = password.read_text()
+        (manifests / "once.yaml").write_text("")
+        process.until(lambda: process.metric("syncret_deletions_waiting") == 2, "the deletions waiting")
+        [problem] = process.problems()
+        assert (problem["file"], problem["severity"]) == (str(manifests / "once.yaml"), "warning")
+        asked = process.ask("status")
+        assert "the 2 objects defined here will be deleted at" in asked.stdout
+        texts = {file: file.read_text() for file in manifests.iterdir()} | {manifests / "once.yaml": ONCE}
+        shutil.rmtree(manifests)
+        manifests.mkdir()
+        process.said("objects are not defined any more")
+        for file, text in texts.items():
+            file.write_text(text)
+        process.until(lambda: process.metric("syncret_deletions_waiting") == 0, "all back")
+        assert password.read_text() == before
+        app.unlink()
+        process.until(lambda: not (tmp_path / "out/default/app").exists(), "one file deleted at once")
+        (manifests / "once.yaml").write_text("")
+        process.until(lambda: process.metric("syncret_deletions_waiting") == 2, "the deletions waiting again")
+        process.until(lambda: not password.exists(), "deleted after the grace period")
+        assert process.problems() == []
+        assert process.stop() == 0
+    assert process.stderr.count("holds no manifests any more") == 2
 
 
 def test_two_daemons_do_not_share(tmp_path: Path, running: Daemon, manifests: Path) -> None:

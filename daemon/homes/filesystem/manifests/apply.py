@@ -22,8 +22,9 @@ from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import kind_of
 from syncret.daemon.homes.contract import HomeError, HomeProblem, Invalid, NotFound, StorageUnavailable
-from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, RememberedFile, Snapshot
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, RememberedFile
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest
+from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.state.rows import (
@@ -148,7 +149,10 @@ class ManifestApplier:
             return bytes(record.document)
         manifest = snapshot.manifests.get(ref)
         if manifest is None or record.applied is None:
-            if record.applied is None or snapshot.is_gone(ref, record.applied.file):
+            if record.applied is not None and ref in snapshot.waiting:
+                # It cannot stand again without its content; what is left of it goes when the wait is over.
+                self._journal.applied[ref] = msgspec.structs.replace(record.applied, digest="")
+            elif record.applied is None or snapshot.is_gone(ref, record.applied.file):
                 self._journal.forget(ref)
             return None
         whole = self._refilled(msgspec.json.decode(record.document), manifest, record.applied)
@@ -199,10 +203,14 @@ class ManifestApplier:
             if manifest.content is not None and ref in known and known[ref].digest == manifest.digest
         ]
 
-    def deleted(self, snapshot: Snapshot) -> Collection[ObjectRef]:
-        """Objects that came from manifests and are wanted no more."""
-        applied = self._journal.applied
-        return [ref for ref, known in applied.items() if snapshot.is_gone(ref, known.file)]
+    def deleted(self, snapshot: Snapshot) -> Mapping[ObjectRef, str]:
+        """Objects that came from manifests and are wanted no more, and their files."""
+        return gone(self._journal.applied.items(), snapshot)
+
+    @property
+    def count(self) -> int:
+        """How many objects came from manifests."""
+        return len(self._journal.applied)
 
     async def _apply_one(self, ref: ObjectRef, manifest: Manifest) -> None:
         before = self._journal.applied.get(ref)
@@ -268,6 +276,13 @@ class ManifestApplier:
             self._journal.applied.pop(ref, None)
         else:
             self._journal.applied[ref] = before
+
+
+def gone(
+    applied: Iterable[tuple[ObjectRef, AppliedManifest | None]], snapshot: Snapshot
+) -> Mapping[ObjectRef, str]:
+    """Which of the objects that came from manifests are wanted no more, and their files."""
+    return {ref: each.file for ref, each in applied if each is not None and snapshot.is_gone(ref, each.file)}
 
 
 def _told(manifest: Manifest, error: HomeError) -> Iterable[HomeProblem]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 
-from syncret.daemon.homes.filesystem.output.files import identity_at
+from syncret.daemon.homes.filesystem.manifests.folder_identity import FolderIdentity, folder_identity
 
 _APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for
@@ -88,6 +88,13 @@ async def _events(
         yield set()
 
 
-async def _identities(paths: Sequence[str]) -> dict[str, tuple[int, int] | None]:
+async def _identities(paths: Sequence[str]) -> dict[str, FolderIdentity | None]:
     """What stands at each path; in a thread, because a network file system may hang."""
-    return await asyncio.to_thread(lambda: {path: identity_at(path) for path in paths})
+    return await asyncio.to_thread(lambda: {path: _identity(path) for path in paths})
+
+
+def _identity(path: str) -> FolderIdentity | None:
+    try:
+        return folder_identity(path)
+    except OSError:
+        return None

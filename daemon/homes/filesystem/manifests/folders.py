@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import (
@@ -27,6 +27,7 @@ from syncret.config.manifests.loader import (
 from syncret.config.meta import ObjectRef
 from syncret.config.text.yaml import LIMITS
 from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.filesystem.manifests.folder_identity import FolderIdentity, folder_identity
 from syncret.daemon.homes.filesystem.manifests.reader import (
     FileContent,
     Found,
@@ -37,52 +38,11 @@ from syncret.daemon.homes.filesystem.manifests.reader import (
     followed,
     walk,
 )
+from syncret.daemon.homes.filesystem.manifests.snapshot import Signature, Snapshot, is_below
 from syncret.daemon.homes.filesystem.output.files import identity_of
 
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
 
-
-class Snapshot(Struct, frozen=True):
-    """What all files say together.
-
-    `troubled` are files and folders that could not be read whole: what came from them (or from below them)
-    before is not gone. `refused` are objects whose newest version is wrong.
-    """
-
-    manifests: Mapping[ObjectRef, Manifest]
-    problems: Sequence[HomeProblem]
-    unreadable_paths: Collection[str]
-    refused: Collection[ObjectRef]
-
-    def joined(
-        self, folder: str, manifests: Sequence[Manifest], problems: Sequence[HomeProblem]
-    ) -> "Snapshot":
-        """This, and what another folder gives; that one's stays in force where both give an object."""
-        theirs = {manifest.ref: manifest for manifest in manifests}
-        both = [
-            HomeProblem(mine.file, duplicate_problem(ref, mine.line, theirs[ref]))
-            for ref, mine in self.manifests.items()
-            if ref in theirs
-        ]
-        unread = any(problem.source == folder for problem in problems)
-        return Snapshot(
-            {**self.manifests, **theirs},
-            [*self.problems, *problems, *both],
-            [*self.unreadable_paths, folder] if unread else self.unreadable_paths,
-            self.refused,
-        )
-
-    def is_gone(self, ref: ObjectRef, file: str) -> bool:
-        """Whether an object that came from this file is wanted no more."""
-        if ref in self.manifests or ref in self.refused:
-            return False
-        return not any(
-            file == path or file.startswith(path.rstrip("/") + "/") for path in self.unreadable_paths
-        )
-
-
-Signature: TypeAlias = tuple[int, ...]
-"""What tells that a file did not change: device, inode, size, times of content and inode."""
 
 RememberedFile: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
 """What a file with that signature said; None where that is not known any more."""
@@ -90,10 +50,18 @@ RememberedFile: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
 
 @dataclass(slots=True)
 class _Known:
-    signature: Signature | None
+    signature: Signature
     content: FileContent
     last_good: dict[ObjectRef, Manifest]
+    settled: bool
+    """Whether the file is old enough that its next change will show in the signature."""
     remembered: bool = False
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the file holds no document at all, not even a wrong one."""
+        content = self.content
+        return not (self.last_good or content.problems or content.refused or content.has_unnamed_documents)
 
 
 class ManifestFolders:
@@ -119,12 +87,15 @@ class ManifestFolders:
         self._skip = skip
         self._reader = reader
         self._trusted = dict(remembered or {})
-        self._remembered = set(self._trusted)
+        self._roots = _roots(paths, self._trusted)
+        self._told_roots = dict(self._roots)
+        self._remembered = self._trusted.keys() - self._roots.keys()
         self._remedies = Remedies(once=once, former=former)
         self._known: dict[str, _Known] = {}
         self._devices = {path: _devices_below(path, self._trusted) for path in paths}
         self._incumbent: dict[ObjectRef, str] = {}
         self._changed = True
+        self._emptied: set[str] = set()
         self._problems: list[HomeProblem] = []
 
     def scan(self, touched: Collection[str] = ()) -> Snapshot:
@@ -154,7 +125,7 @@ class ManifestFolders:
                     files[file] = judged
         vanished = [file for file in self._known if file not in files]
         for file in vanished:
-            if not _below(file, _troubled(problems)):
+            if not is_below(file, _troubled(problems)):
                 del self._known[file]
                 self._changed = True
         for file, status in files.items():
@@ -192,7 +163,9 @@ class ManifestFolders:
                 if one is not winner
             )
         self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
-        return Snapshot(manifests, problems, troubled, refused)
+        files = {file: known.signature for file, known in self._known.items()}
+        empty = (file for file, known in self._known.items() if known.says_nothing)
+        return Snapshot(manifests, problems, troubled, refused, files, [*self._emptied, *empty])
 
     def release(self, applied: Collection[Manifest]) -> None:
         """Let go of documents that were applied: names and digests are enough to tell what changes."""
@@ -206,15 +179,20 @@ class ManifestFolders:
     def to_remember(self) -> Iterator[tuple[str, Signature | None, Collection[Manifest]]]:
         """Files that were read since the last call, whole and without a problem, and what they say.
 
-        Files that are remembered and gone come without a signature.
+        Files that are remembered and gone come without a signature. A folder of the settings comes with its
+        identity, so that the next run knows whether it is the same one, on the same file system.
         """
+        for path, identity in self._roots.items():
+            if self._told_roots.get(path) != identity:
+                self._told_roots[path] = identity
+                yield path, identity, ()
         troubled = _troubled(self._problems)
         for file in self._remembered - self._known.keys():
-            if not _below(file, troubled):
+            if not is_below(file, troubled):
                 self._remembered.discard(file)
                 yield file, None, ()
         for file, known in self._known.items():
-            if known.remembered or known.signature is None:
+            if known.remembered or not known.settled:
                 continue
             known.remembered = True
             content = known.content
@@ -232,6 +210,7 @@ class ManifestFolders:
                     if self._remedies.once or stat.S_ISREG(root.st_mode)
                     else followed(root.st_mode)
                 )
+            identity = folder_identity(path, root)
             files = dict(walk(path, {identity_of(root)} | self._skipped()))
         except OSError as error:
             return self._remedies.of_path(unreadable(error))
@@ -242,6 +221,12 @@ class ManifestFolders:
                 hint="what it said last stays in force until it is back or this path is removed",
             )
         self._devices[path] = frozenset([root.st_dev])
+        if files:
+            self._roots[path] = identity
+        if not files and self._roots.get(path, identity) != identity:
+            self._emptied.add(path)
+        else:
+            self._emptied.discard(path)
         return files
 
     def _judged(self, file: str, status: Found, *, named: bool) -> os.stat_result | Problem:
@@ -260,33 +245,30 @@ class ManifestFolders:
 
     def _refresh(self, file: str, status: os.stat_result, *, forced: bool) -> None:
         known = self._known.get(file)
-        signature: Signature | None = (
+        signature: Signature = (
             status.st_dev,
             status.st_ino,
             status.st_size,
             status.st_mtime_ns,
             status.st_ctime_ns,
         )
-        if known is not None and known.signature == signature and not forced:
+        if known is not None and known.settled and known.signature == signature and not forced:
             return
         self._changed = True
         former = self._trusted.get(file)
         if former is not None and former[0] == signature and former[1] is not None and not forced:
             manifests = {manifest.ref: manifest for manifest in former[1]}
-            self._known[file] = _Known(signature, FileContent(), manifests, remembered=True)
+            self._known[file] = _Known(signature, FileContent(), manifests, settled=True, remembered=True)
             return
-        if (
-            not stat.S_ISREG(status.st_mode)
-            or abs(time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns)) < _RACY_NS
-        ):
-            signature = None
+        youngest = max(status.st_mtime_ns, status.st_ctime_ns)
+        settled = stat.S_ISREG(status.st_mode) and abs(time.time_ns() - youngest) >= _RACY_NS
         last_good = known.last_good if known is not None else {}
         content = self._read(file)
         good = {manifest.ref: manifest for manifest in content.manifests}
         for ref, manifest in last_good.items():
             if ref not in good and (content.has_unnamed_documents or ref in content.refused):
                 good[ref] = manifest
-        self._known[file] = _Known(signature, content, good)
+        self._known[file] = _Known(signature, content, good, settled=settled)
 
     def _read(self, file: str) -> FileContent:
         try:
@@ -303,9 +285,17 @@ def _troubled(problems: Sequence[HomeProblem]) -> list[str]:
 
 
 def _devices_below(folder: str, said: Mapping[str, RememberedFile]) -> frozenset[int]:
-    """The file systems on which the manifests below a folder were in a former life."""
-    return frozenset(signature[0] for file, (signature, _) in said.items() if _below(file, [folder]))
+    """The file systems on which a folder and the manifests below it were in a former life."""
+    return frozenset(signature[0] for file, (signature, _) in said.items() if is_below(file, [folder]))
 
 
-def _below(file: str, folders: Collection[str]) -> bool:
-    return any(file == folder or file.startswith(folder.rstrip("/") + "/") for folder in folders)
+def _roots(paths: Sequence[str], said: Mapping[str, RememberedFile]) -> dict[str, FolderIdentity]:
+    """Which folders the paths were in a former life; what is remembered of a file has more numbers."""
+    roots: dict[str, FolderIdentity] = {}
+    for path in paths:
+        match said.get(path):
+            case ((device, inode, birth), _):
+                roots[path] = device, inode, birth
+            case _:
+                pass
+    return roots

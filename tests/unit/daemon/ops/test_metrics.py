@@ -55,7 +55,16 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     metrics = Metrics(lambda: NOW, **options)
     queue = QueueStats(3, 1, 40, 2, 1, 7.5, 1.5, 9, 2.0)
     limits = [(STORE, LimiterStats(10, 1.0, 2, 4, 50.0, 12.5))]
-    metrics.watch(Sources(inventory, lambda: queue, lambda: limits, lambda: [(STORE, 5)], failure=no_failure))
+    metrics.watch(
+        Sources(
+            inventory,
+            lambda: queue,
+            lambda: limits,
+            lambda: [(STORE, 5)],
+            failure=no_failure,
+            deletions_waiting=lambda: 6,
+        )
+    )
     return metrics, inventory
 
 
@@ -166,6 +175,7 @@ async def test_the_queue_and_the_stores() -> None:
         "syncret_queue_scheduled": {"": 40},
         "syncret_oldest_overdue_seconds": {"": 7.5},
         "syncret_longest_run_seconds": {"": 1.5},
+        "syncret_deletions_waiting": {"": 6},
         "syncret_first_pass_seconds": {"": 1.25},
         "syncret_bugs_total": {"": 1},
         "syncret_reads_shared_total": {label: 3},

@@ -1,12 +1,15 @@
 """Manifests of the host home, and what is seen of its files."""
 
+import asyncio
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing
 from pathlib import Path
 
+import pytest
+
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import HomeProblem, StoredObject
+from syncret.daemon.homes.contract import HomeProblem, StoredObject, WatchEventType
 from syncret.daemon.homes.filesystem.home import HostHome
 
 VALUE = "hunter2-hunter2"
@@ -75,6 +78,17 @@ async def data_of(home: HostHome, ref: ObjectRef) -> dict[str, str]:
     return data
 
 
+async def until(home: HostHome, ref: ObjectRef, *, there: bool = True) -> None:
+    """Watch the home until an object is there, or gone."""
+    async with asyncio.timeout(5), aclosing(home.watch()) as changes:
+        async for change in changes:
+            if change.type is WatchEventType.LISTED and (await home.get(ref) is not None) is there:
+                return
+            gone = change.type is WatchEventType.DELETED
+            if change.object is not None and change.object.ref == ref and gone is not there:
+                return
+
+
 def tree(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*"))
 
@@ -91,3 +105,18 @@ def is_anywhere(folder: Path, value: str) -> list[str]:
         for path in folder.rglob("*")
         if path.is_file() and any(needle in path.read_bytes() for needle in needles)
     ]
+
+
+def made_anew(folder: Path, *, before: Callable[[], None] = lambda: None) -> None:
+    """Remove an empty folder and make it again, under the same inode number; skip where none is used again.
+
+    `before` is called before each try.
+    """
+    for _ in range(50):
+        before()
+        number = folder.stat().st_ino
+        folder.rmdir()
+        folder.mkdir()
+        if folder.stat().st_ino == number:
+            return
+    pytest.skip("this file system does not use an inode number again")

@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 from base64 import b64encode
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
-from syncret.daemon.homes.contract import StorageUnavailable, WatchEventType
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.home import HostHome
 from tests.support.homes import delete_by_name
 from tests.unit.daemon.homes.filesystem.homes import (
@@ -31,6 +30,7 @@ from tests.unit.daemon.homes.filesystem.homes import (
     files,
     is_anywhere,
     made,
+    until,
 )
 
 
@@ -229,17 +229,6 @@ async def running(opened: Opener) -> AsyncGenerator[HostHome, None]:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
-
-
-async def until(home: HostHome, ref: ObjectRef, *, there: bool = True) -> None:
-    """Watch the home until an object is there, or gone."""
-    async with asyncio.timeout(5), aclosing(home.watch()) as changes:
-        async for change in changes:
-            if change.type is WatchEventType.LISTED and (await home.get(ref) is not None) is there:
-                return
-            gone = change.type is WatchEventType.DELETED
-            if change.object is not None and change.object.ref == ref and gone is not there:
-                return
 
 
 async def test_the_folders_are_followed(running: HostHome, manifests: Path) -> None:

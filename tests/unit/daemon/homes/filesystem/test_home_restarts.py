@@ -8,7 +8,7 @@ import pytest
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests import folders as manifest_folders
 from syncret.daemon.homes.filesystem.state.database import StateError, read_state
-from syncret.daemon.homes.filesystem.state.rows import is_file
+from syncret.daemon.homes.filesystem.state.rows import file_ref, is_file
 from syncret.daemon.homes.filesystem.state.writer import StateWriter
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
@@ -69,7 +69,8 @@ async def test_what_went_while_nobody_ran_is_deleted_with_what_it_owned(
     async with opened() as home:
         assert [await home.get(ref) for ref in (ES, STORE, GIVEN, MADE)] == [None] * 4
     assert not (tmp_path / "out/default/made").exists()
-    assert [ref for ref, _ in read_state(str(tmp_path / "state.db")).rows if ref.kind != "Namespace"] == []
+    left = [ref for ref, _ in read_state(str(tmp_path / "state.db")).rows if ref.kind != "Namespace"]
+    assert left == [file_ref(str(manifests))], "only which folder it was"
 
 
 async def test_finalizers_hold_what_went_while_nobody_ran(opened: Opener, manifests: Path) -> None:
@@ -142,8 +143,9 @@ async def test_two_daemons_do_not_share_a_state_or_an_output_folder(opened: Open
 
 
 def file_rows(state: Path) -> list[str]:
-    """The manifest files that the state remembers, by name."""
-    return sorted(Path(ref.name).name for ref, _ in read_state(str(state)).rows if is_file(ref))
+    """The manifest files that the state remembers, by name; not their folder."""
+    names = (Path(ref.name).name for ref, _ in read_state(str(state)).rows if is_file(ref))
+    return sorted(name for name in names if name.endswith(".yaml"))
 
 
 async def test_manifest_files_that_are_gone_are_not_remembered_for_ever(

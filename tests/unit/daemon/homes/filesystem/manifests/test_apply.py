@@ -142,5 +142,5 @@ def test_a_young_file_is_not_remembered(file: Path) -> None:
     """Its times do not tell yet whether it changed: the time of its inode cannot be set."""
     found = ManifestFolders([str(file.parent)], Counting())
     found.scan()
-    assert list(found.to_remember()) == []
+    assert str(file) not in [name for name, _, _ in found.to_remember()]
     assert found.refresh()

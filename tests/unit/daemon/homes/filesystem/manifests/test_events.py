@@ -15,6 +15,7 @@ from watchfiles.main import FileChange
 
 from syncret.daemon.homes.filesystem.manifests import events
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
+from tests.unit.daemon.homes.filesystem.homes import made_anew
 
 
 @pytest.fixture(autouse=True)
@@ -135,6 +136,18 @@ async def test_a_folder_that_is_replaced_is_watched_again(tmp_path: Path) -> Non
             (folder / "a.yaml").write_text("y")
 
 
+async def test_a_folder_made_anew_under_its_old_number_is_watched_again(tmp_path: Path) -> None:
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    async with aclosing(folder_events([str(folder)], rescan=60, debounce=0.02)) as times:
+        await following(times)
+        made_anew(folder)
+        await following(times)
+        while not (files := await following(times)):  # looks that no event caused, until it is watched
+            (folder / "a.yaml").write_text("y")
+        assert files == {str(folder / "a.yaml")}
+
+
 async def test_a_file_that_an_editor_replaces_is_watched_again(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text("1")
@@ -181,7 +194,7 @@ async def test_a_file_system_that_hangs_stops_nothing_else(
         gate.wait(2)
         return None
 
-    monkeypatch.setattr(events, "identity_at", hanging)
+    monkeypatch.setattr(events, "_identity", hanging)
     async with aclosing(folder_events([str(tmp_path)], rescan=60, debounce=0.02)) as times:
         look = asyncio.ensure_future(following(times))
         begin = time.monotonic()

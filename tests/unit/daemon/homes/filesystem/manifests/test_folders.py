@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, Snapshot
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
+from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 from syncret.providers.registry import Registry
 
 ONE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {a: '%s'}\n"
