@@ -235,15 +235,18 @@ spec:
 
 
 @pytest.mark.parametrize(
-    "instead", [pytest.param("", id="deleted"), pytest.param(VAULT, id="cannot be opened")]
+    "instead", [pytest.param(None, id="deleted"), pytest.param(VAULT, id="cannot be opened")]
 )
 def test_a_store_that_becomes_invalid_leaves_the_last_good_files(
-    running: Daemon, tmp_path: Path, manifests: Path, instead: str
+    running: Daemon, tmp_path: Path, manifests: Path, instead: str | None
 ) -> None:
     file = tmp_path / "out/default/app/k"
     before = faces(tmp_path / "out")
     replaced(manifests / "app.yaml", external("app", "k", interval="1s"))
-    replaced(manifests / "store.yaml", instead)
+    if instead is None:
+        (manifests / "store.yaml").unlink()
+    else:
+        replaced(manifests / "store.yaml", instead)
     # a refresh that comes before the store was checked again may fail at its login first
     running.until(lambda: 'SecretStore "fake"' in str(running.status("app")["lastFailure"]), "reported")
     assert file.read_text() == "v1"
