@@ -80,11 +80,12 @@ class Engine:
         async with asyncio.TaskGroup() as group:
             listen = group.create_task(self._listen(), name="engine: listen")
             runs: set[asyncio.Task[None]] = set()
+            own = group.create_task(self._follow_ownership(), name="engine: ownership")
             wake = group.create_task(self._waker.work_off_backlog(), name="engine: wake")
             hand_out = group.create_task(self._hand_out(group, runs), name="engine: hand out")
             await self._stopping.wait()
-            listen.cancel()
-            wake.cancel()
+            for task in (listen, own, wake):
+                task.cancel()
             self.queue.close()
             hand_out.cancel()
             if runs:
@@ -150,6 +151,19 @@ class Engine:
                     await asyncio.sleep(0)
         raise SourceEnded
 
+    async def _follow_ownership(self) -> None:
+        while True:
+            await self._home.ownership_changed()
+            self._leave_to_others(*self._owed, *self._failures)
+            self._waker.reassign()
+
+    def _leave_to_others(self, *refs: ObjectRef) -> None:
+        """Forget what runs of these objects came to, as far as they are another's now: it reports its own."""
+        for ref in refs:
+            if not self._home.owns(ref):
+                for known in (self._owed, self._failures, self._conflicts):
+                    known.pop(ref, None)
+
     # ------------------------------------------------------------------------------------------------ runs
     async def _hand_out(self, group: asyncio.TaskGroup, runs: set[asyncio.Task[None]]) -> None:
         """Start runs as the queue gives them out."""
@@ -164,6 +178,9 @@ class Engine:
 
     async def _run(self, item: QueueItem) -> None:
         ref = item.ref
+        if not self._waker.is_ours(ref):  # no longer, since it was queued
+            self.queue.done(ref)
+            return
         begin = self._loop.time()
         requested = self._waker.run_begins(ref)
         current_run.set(CurrentRun(self.queue, ref, item.since if requested is None else requested))
@@ -176,6 +193,7 @@ class Engine:
         finally:
             self._waker.run_ends(ref)
             self.queue.done(ref)
+            self._leave_to_others(ref)
 
     async def _outcome(self, ref: ObjectRef, *, urgent: bool) -> Outcome | None:
         """What the run came to; None where it is to be run again at once."""
@@ -226,7 +244,7 @@ class Engine:
             now=self._clock.now(),
             chance=random.random(),  # noqa: S311  # a pause is no secret
         )
-        if due is not None:
+        if due is not None and self._waker.is_ours(ref):
             self.queue.add_at(ref, due, lanes=self._waker.lanes(ref))
         self._observer.ran(
             Run(

@@ -14,7 +14,7 @@ from syncret.daemon.engine.observer import Observer
 from syncret.daemon.engine.queue.fair_queue import Lanes, lanes_of
 from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.engine.reconciler import OBJECT, Reconciler
-from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent
+from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent
 
 MAX_URGENT_DEPENDENTS: Final = 100
 """So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
@@ -65,7 +65,7 @@ class Waker:
 
     def __init__(
         self,
-        home: ObjectReader,
+        home: Home,
         reconcilers: Iterable[Reconciler],
         *,
         inventory: Inventory,
@@ -78,6 +78,7 @@ class Waker:
         self.first_pass = asyncio.Event()
         """Set once every one of these has been run to a decision."""
         self._home = home
+        self._owns = home.owns
         self._reconcilers = {reconciler.group_kind: reconciler for reconciler in reconcilers}
         for kind, reconciler in self._reconcilers.items():
             inventory.learn(kind, reconciler.dependencies)
@@ -95,6 +96,8 @@ class Waker:
         self._requested_at: dict[ObjectRef, float] = {}
         """When a run was last asked for by an event, until it begins."""
         self._lanes: dict[ObjectRef, Lanes] = {}
+        self._others: set[ObjectRef] = set()
+        """Objects that other replicas own: known here, as dependencies are, and not run."""
         self._first: set[ObjectRef] = set()
         self._backlog: deque[Iterator[None]] = deque()
         """Objects still to be woken, where there are too many of them for one turn of the loop."""
@@ -112,11 +115,36 @@ class Waker:
         return self._lanes.get(ref, ())
 
     def wake(self, ref: ObjectRef, *, urgent: bool, since: float | None = None) -> None:
-        """Queue an object; `since` is the time of what asks for it, if that is not now."""
+        """Queue an object that is ours; `since` is the time of what asks for it, if that is not now."""
+        if not self.is_ours(ref):
+            return
         if since is None:
             since = self._loop.time()
         self._requested_at[ref] = max(since, self._requested_at.get(ref, since))
         self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref), since=since)
+
+    def is_ours(self, ref: ObjectRef) -> bool:
+        """Whether a run of the object is ours. Of what is gone it is: it only forgets what was known."""
+        if self._owns(ref) or self._inventory.get(ref) is None:
+            return True
+        self._others.add(ref)
+        return False
+
+    def reassign(self) -> None:
+        """Ownership has changed: queue what became ours, take off the queue what is another's now."""
+        self._later(self._reassign_each(tuple(self._lanes), self._loop.time()))
+
+    def _reassign_each(self, refs: Iterable[ObjectRef], since: float) -> Iterator[None]:
+        for ref in refs:
+            if ref[:2] in self._started:
+                if not self.is_ours(ref):
+                    self._queue.discard(ref)
+                    self._requested_at.pop(ref, None)
+                    self.is_decided(ref)
+                elif ref in self._others:
+                    self._others.discard(ref)
+                    self.wake(ref, urgent=False, since=since)
+            yield
 
     def wake_all(self) -> None:
         """Queue every object, a part in each turn of the loop."""
@@ -151,6 +179,7 @@ class Waker:
     def forget(self, ref: ObjectRef) -> None:
         """The object is gone, and its last run is over."""
         self._lanes.pop(ref, None)
+        self._others.discard(ref)
 
     def record(self, stored: StoredObject, writer: ObjectRef | None) -> None:
         """Take in a version that a run wrote or read: nothing has to wait for its event.
@@ -280,7 +309,8 @@ class Waker:
         alone: list[ObjectRef] = []
         for ref in refs:
             if ref[:2] in kinds:
-                self._first.add(ref)
+                if self.is_ours(ref):
+                    self._first.add(ref)
                 if self._inventory.has_dependents(ref) and self._inventory.dependents(ref):
                     self.wake(ref, urgent=True, since=since)
                 else:

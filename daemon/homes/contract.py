@@ -305,11 +305,11 @@ class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
         ...
 
     def owns(self, ref: ObjectRef) -> bool:
-        """Whether the object is ours to act on; always, where there is one replica."""
+        """Whether the object is ours to act on; always, where there is one replica. Asked before each run."""
         ...
 
     async def ownership_changed(self) -> None:
-        """Return when `owns` may answer otherwise than before."""
+        """Return once `owns` may answer otherwise than when this returned last."""
         ...
 
     def problems(self) -> Sequence[HomeProblem]:

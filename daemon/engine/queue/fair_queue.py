@@ -127,17 +127,18 @@ class FairQueue:
         self._put(ref, since, _Place(self._lane(lanes[0]), level, lanes))
         return left
 
-    def discard(self, ref: ObjectRef) -> None:
-        """Make unready."""
+    def discard(self, ref: ObjectRef) -> Lanes:
+        """Make unready. Returns the lanes that it leaves."""
         place = self._where.pop(ref, None)
         if place is None:
-            return
+            return ()
         lane, level, _ = place
         del lane.ready[level][ref]
         self.urgent -= level == 0
         if not lane.ready[level]:
             self._turns[level].pop(lane.name, None)
         self._sweep(lane)
+        return place.lanes
 
     def pop(self) -> tuple[ObjectRef, float, Lanes] | None:
         """The next item that may run, since when it is ready, and its lanes; `finish` must follow."""

@@ -105,6 +105,16 @@ class WorkQueue:
         """Run it at this moment of the wall clock, or at an earlier one already asked for."""
         self._timers.add(ref, due, lanes or _NO_STORE)
 
+    def discard(self, ref: ObjectRef) -> None:
+        """Neither run it nor wait for its time. A run that has begun goes on, and causes no other."""
+        self._timers.discard(ref)
+        if ref in self._running:
+            self._running[ref].dirty = None
+        left = self._ready.discard(ref)
+        if left:
+            self._report_progress(left)
+        self._report_quiet()
+
     async def get(self) -> QueueItem:
         """The next name to run; `done` must follow. Raises QueueClosed."""
         while True:
