@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from syncret.providers.aws import push_specs
 from syncret.providers.aws.push_specs import Tagged
 from syncret.providers.aws.reading import read_by_name
-from syncret.providers.aws.service import Absent, Api, Service, pages, tag_list, tag_map
+from syncret.providers.aws.service import Absent, Api, Service, entries, tag_list, tag_map
 from syncret.providers.contract import (
     PushItem,
     RemoteKey,
@@ -97,7 +97,7 @@ class CertificateManagerWriter:
     async def _arn(self, key: str) -> str | None:
         if key in self._arns:
             return self._arns[key]
-        answers = pages(
+        mappings = entries(
             self._tagging,
             "get_resources",
             {
@@ -107,14 +107,14 @@ class CertificateManagerWriter:
                     {"Key": _REMOTE_KEY, "Values": [key]},
                 ],
             },
+            members=("ResourceTagMappingList",),
             token="PaginationToken",
         )
-        found = [
-            mapping["ResourceARN"]
-            async for answer in answers
-            for mapping in answer.get("ResourceTagMappingList", ())
-        ]
-        return min(found, default=None)  # always the same one of several
+        found: str | None = None
+        async for mapping in mappings:
+            arn = str(mapping["ResourceARN"])
+            found = arn if found is None else min(found, arn)  # always the same one of several
+        return found
 
     async def _certificate(self, arn: str) -> dict[str, Any] | None:
         try:

@@ -5,9 +5,10 @@ from typing import Final
 from syncret.providers.aws.service import Absent, Expired, Forbidden
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 
-_ABSENT: Final = frozenset(
-    {"ResourceNotFoundException", "ParameterNotFound", "ParameterVersionNotFound", "InvalidResourceId"}
-)
+_ABSENT: Final = frozenset({"ResourceNotFoundException", "ParameterNotFound", "InvalidResourceId"})
+_NO_SUCH_VERSION: Final = frozenset({"ParameterVersionNotFound"})
+"""The entry exists: nothing was deleted."""
+
 _EXPIRED: Final = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired"})
 _UNKNOWN_KEY: Final = frozenset(
     {
@@ -69,19 +70,22 @@ _MARKED_FOR_DELETION: Final = ("marked for deletion", "marked deleted")
 """Phrases in the text of the one error that means absence and has no code of its own."""
 
 
+_REFUSALS: Final[tuple[tuple[frozenset[str], type[SyncError], str], ...]] = (
+    (_NO_SUCH_VERSION, Malformed, "there is no such version or label: correct remoteRef.version"),
+    (_EXPIRED, Expired, "the credentials have expired: replace them, or give a role instead"),
+    (_UNKNOWN_KEY, Denied, "AWS does not know these credentials, or the clock is wrong: see auth"),
+    (_DENIED, Forbidden, "an IAM policy (of the role, the secret or its key) does not allow this act"),
+)
+
+
 def error_of_code(operation: str, code: str, text: str = "") -> SyncError:
     """The error for one code; `text` is AWS's message, which is inspected and never quoted."""
     message = f"{operation} was refused: {code}"
     if code in _ABSENT or (code in _REFUSED_ACT and any(words in text for words in _MARKED_FOR_DELETION)):
         return Absent(f"{operation}: {code}")
-    if code in _EXPIRED:
-        return Expired(message, hint="the credentials have expired: replace them, or give a role instead")
-    if code in _UNKNOWN_KEY:
-        return Denied(message, hint="AWS does not know these credentials, or the clock is wrong: see auth")
-    if code in _DENIED:
-        return Forbidden(
-            message, hint="an IAM policy (of the role, the secret or its key) does not allow this act"
-        )
+    for codes, refusal, hint in _REFUSALS:
+        if code in codes:
+            return refusal(message, hint=hint)
     if code in _THROTTLED:
         return Throttled(f"{operation}: AWS asks for fewer calls ({code})")
     if code in _UNAVAILABLE:

@@ -6,11 +6,11 @@ property of a push is ignored.
 
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from syncret.providers.aws import push_specs, reading
+from syncret.providers.aws import push_specs
 from syncret.providers.aws.push_specs import ParameterPush
 from syncret.providers.aws.reading import Answers, BatchedService, answers_of, read_by_name
 from syncret.providers.aws.service import (
@@ -18,8 +18,8 @@ from syncret.providers.aws.service import (
     Api,
     Forbidden,
     check_query,
+    entries,
     obsolete_tags,
-    pages,
     tag_list,
     tag_map,
 )
@@ -36,6 +36,7 @@ from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import is_ours, not_ours
 
 _KIND: Final = "Parameter"
@@ -137,6 +138,8 @@ BATCH: Final = 10
 
 _PAGE: Final = 50
 _ROOT: Final = "/"
+_VERSION: Final = ":"
+"""Stands between a name and its version or label; also in ARNs, but not in names."""
 
 
 class ParameterStoreClient(BatchedService):
@@ -165,7 +168,7 @@ class ParameterStoreClient(BatchedService):
 
     def _name(self, key: RemoteKey) -> str:
         name = self._prefix + key.key
-        return f"{name}:{key.version}" if key.version and not key.metadata else name
+        return f"{name}{_VERSION}{key.version}" if key.version and not key.metadata else name
 
     def _batches(self, keys: Iterable[RemoteKey]) -> list[list[str]]:
         """Names in batches, none with a parameter twice: AWS may not accept two versions in one call."""
@@ -189,7 +192,10 @@ class ParameterStoreClient(BatchedService):
                 (parameter.get("Name", "") + selector, parameter.get("ARN", "") + selector), value
             )
         absent = set(answer.get("InvalidParameters", ()))
-        return answers_of("GetParameters", names, values, absent)
+        # AWS does not say what is missing: the parameter, or only this version or label of it.
+        versioned = [name for name in names if name in absent and _VERSION in name]
+        alone = await read_by_name(versioned, self._read_one, paced)
+        return answers_of("GetParameters", names, values | alone, absent - alone.keys())
 
     async def _read_one(self, name: str) -> SecretBytes:
         answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)
@@ -204,7 +210,7 @@ class ParameterStoreClient(BatchedService):
 
     async def _find_by_path(self, query: FindQuery, paced: Paced) -> SecretMap:
         wanted = regexp.compile(query.name or "").search
-        found: dict[str, SecretBytes] = {}
+        found = Matches()
         parameters = self._parameters(
             "get_parameters_by_path",
             paced,
@@ -215,8 +221,8 @@ class ParameterStoreClient(BatchedService):
         )
         async for parameter in parameters:
             if wanted(parameter["Name"]):
-                found[parameter["Name"]] = SecretBytes(parameter.get("Value", "").encode())
-        return found
+                found.add_value(parameter["Name"], SecretBytes(parameter.get("Value", "").encode()))
+        return found.values
 
     async def _find_described(self, query: FindQuery, paced: Paced) -> SecretMap:
         wanted = regexp.compile(query.name or "").search
@@ -228,12 +234,13 @@ class ParameterStoreClient(BatchedService):
         parameters = self._parameters(
             "describe_parameters", paced, ParameterFilters=filters, MaxResults=_PAGE
         )
-        names = [parameter["Name"] async for parameter in parameters if wanted(parameter["Name"])]
-        return reading.all_or_error(await self._read_values(names, paced))
+        found = Matches()
+        async for parameter in parameters:
+            if wanted(parameter["Name"]):
+                found.add_name(parameter["Name"])
+        return await self._read_matches(found, paced)
 
-    async def _parameters(
+    def _parameters(
         self, operation: str, paced: Paced, **parameters: object
-    ) -> AsyncIterator[dict[str, Any]]:
-        async for page in pages(self._api, operation, parameters, paced):
-            for parameter in page.get("Parameters", ()):
-                yield parameter
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        return entries(self._api, operation, parameters, paced, members=("Parameters",))

@@ -13,6 +13,7 @@ from syncret.providers.contract import Paced, RemoteRef, SecretBytes, SecretMap,
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import read_each, unpaced
+from syncret.providers.kit.paging import Matches
 
 
 def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
@@ -34,7 +35,7 @@ def fields(payload: SecretBytes, ref: RemoteRef) -> SecretMap:
     return extract.members(value(payload, ref).raw, f"unable to unmarshal secret {ref.key}")
 
 
-def all_or_error(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
+def _all_or_error(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
     """All results of a search. Raises the error of one that failed, as the rest would look complete."""
     values: dict[str, SecretBytes] = {}
     for name, value in found.items():
@@ -141,6 +142,14 @@ class BatchedService(Service, ABC):
 
     async def _read_values(self, names: Sequence[str], paced: Paced = unpaced) -> Answers:
         return await self._reader.get(names, paced)
+
+    async def _read_matches(self, found: Matches, paced: Paced) -> SecretMap:
+        """The values of all names that a search found. Raises the error of one that failed."""
+        for start in range(0, len(found.names), self.batch_size):
+            values = await self._read_values(found.names[start : start + self.batch_size], paced)
+            for name, value in _all_or_error(values).items():
+                found.add_value(name, value)
+        return found.values
 
     @abstractmethod
     async def _read_batch(self, names: Sequence[str], paced: Paced) -> Answers:

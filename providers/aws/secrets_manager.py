@@ -3,16 +3,16 @@
 Only secrets with our tag are changed, and only if they differ.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
-from syncret.providers.aws import push_specs, reading, secret_attributes
+from syncret.providers.aws import push_specs, secret_attributes
 from syncret.providers.aws.codes import error_of_code
 from syncret.providers.aws.push_specs import SecretPush
 from syncret.providers.aws.reading import Answers, BatchedService, answers_of, read_by_name
-from syncret.providers.aws.service import Absent, Api, check_query, pages, tag_list, tag_map
+from syncret.providers.aws.service import Absent, Api, check_query, entries, tag_list, tag_map
 from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import (
     Credentials,
@@ -27,6 +27,7 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp, sjson
+from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import is_ours, not_ours
 
 _FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"
@@ -157,6 +158,9 @@ def _new_value(item: PushItem, stored: _Stored | None) -> bytes:
 BATCH: Final = 20
 """Secrets in one BatchGetSecretValue."""
 
+_MOST_IN_ANSWER: Final = 50 * BATCH
+"""Entries of all pages that answer one batch; AWS sends one for each secret."""
+
 _PAGE: Final = 100
 _CURRENT: Final = "AWSCURRENT"
 _BY_ID: Final = "uuid/"
@@ -182,29 +186,33 @@ class SecretsManagerClient(BatchedService):
 
     async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         check_query(query)
-        names = [name async for name in self._find_names(query, paced)]
-        found = await self._read_values(names, paced)
-        return reading.all_or_error(found)
+        return await self._read_matches(await self._find_names(query, paced), paced)
 
     async def _read_batch(self, names: Sequence[str], paced: Paced) -> Answers:
         """Read one batch. Only what AWS reports as absent is absent."""
         values: dict[str, SecretBytes | SyncError] = {}
         absent: set[str] = set()
-        parameters = {"SecretIdList": list(names)}
-        async for answer in pages(self._api, "batch_get_secret_value", parameters, paced):
-            for entry in answer.get("SecretValues", ()):
+        answered = entries(
+            self._api,
+            "batch_get_secret_value",
+            {"SecretIdList": list(names)},
+            paced,
+            members=("SecretValues", "Errors"),
+            most=_MOST_IN_ANSWER,
+        )
+        async for entry in answered:
+            if "ErrorCode" not in entry:
                 arn = str(entry.get("ARN", ""))
-                value = _value(entry)
                 # A secret is requested by its name, its ARN, or its ARN without the six random letters.
-                values |= dict.fromkeys((entry.get("Name", ""), arn, arn.rpartition("-")[0]), value)
-            for entry in answer.get("Errors", ()):
-                error = error_of_code(
-                    "GetSecretValue", str(entry.get("ErrorCode")), str(entry.get("Message"))
-                )
-                if isinstance(error, Absent):
-                    absent.add(entry.get("SecretId", ""))
-                else:
-                    values[entry.get("SecretId", "")] = error
+                called = {entry.get("Name", ""), arn, arn.rpartition("-")[0]}
+                values |= dict.fromkeys(called.intersection(names), _value(entry))
+                continue
+            name = str(entry.get("SecretId", ""))
+            error = error_of_code("GetSecretValue", str(entry["ErrorCode"]), str(entry.get("Message")))
+            if name in names and isinstance(error, Absent):
+                absent.add(name)
+            elif name in names:
+                values[name] = error
         return answers_of("BatchGetSecretValue", names, values, absent)
 
     async def _read_one(self, name: str, version: str = "") -> SecretBytes:
@@ -222,7 +230,7 @@ class SecretsManagerClient(BatchedService):
         answer = await self._api.call("describe_secret", SecretId=name)
         return SecretBytes(gojson.marshal(tag_map(answer.get("Tags"))).encode())
 
-    async def _find_names(self, query: FindQuery, paced: Paced) -> AsyncIterator[str]:
+    async def _find_names(self, query: FindQuery, paced: Paced) -> Matches:
         """The names of the secrets that match. AWS filters by prefix; equality is checked here."""
         wanted = regexp.compile(query.name or "").search
         tags = dict(query.tags or ())
@@ -230,10 +238,11 @@ class SecretsManagerClient(BatchedService):
         for key, value in tags.items():
             filters += [{"Key": "tag-key", "Values": [key]}, {"Key": "tag-value", "Values": [value]}]
         parameters = {"Filters": filters, "MaxResults": _PAGE}
-        async for answer in pages(self._api, "list_secrets", parameters, paced):
-            for entry in answer.get("SecretList", ()):
-                if wanted(entry["Name"]) and tags.items() <= tag_map(entry.get("Tags")).items():
-                    yield entry["Name"]
+        found = Matches()
+        async for entry in entries(self._api, "list_secrets", parameters, paced, members=("SecretList",)):
+            if wanted(entry["Name"]) and tags.items() <= tag_map(entry.get("Tags")).items():
+                found.add_name(entry["Name"])
+        return found
 
 
 def _value(entry: Mapping[str, Any]) -> SecretBytes | SyncError:

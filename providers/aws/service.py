@@ -3,13 +3,13 @@
 Only `syncret.providers.aws.sdk` imports the SDK, and only when a store is opened.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Protocol
 
 from syncret.providers.contract import FindQuery, Paced, PushItem, Readiness, RemoteTarget, Writer
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit import paging
 from syncret.providers.kit.batching import unpaced
 
 
@@ -56,22 +56,28 @@ def check_query(query: FindQuery) -> None:
         )
 
 
-async def pages(
+def entries(
     api: Api,
     operation: str,
     parameters: Mapping[str, object],
     paced: Paced = unpaced,
     *,
+    members: Sequence[str],
     token: str = "NextToken",
-) -> AsyncIterator[dict[str, Any]]:
-    """Every page of a list; `token` is the member that leads to the next one. Raises SyncError."""
-    wanted = dict(parameters)
-    while True:
-        page = await paced(partial(api.call, operation, **wanted))
-        yield page
-        if not page.get(token):
-            return
-        wanted[token] = page[token]
+    most: int = paging.MOST_LISTED,
+) -> AsyncGenerator[dict[str, Any], None]:
+    """The entries of all pages of a list: what its `members` hold. Raises SyncError, also beyond `most`.
+
+    `token` is the member that leads to the next page.
+    """
+
+    async def read(found: str) -> paging.Page[dict[str, Any]]:
+        more = {token: found} if found else {}
+        page = await api.call(operation, **parameters, **more)
+        listed = [entry for member in members for entry in page.get(member) or ()]
+        return paging.Page(listed, page.get(token) or "")
+
+    return paging.pages(read, paced, doing=operation, most=most)
 
 
 class Service:

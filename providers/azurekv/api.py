@@ -1,8 +1,7 @@
 """Key Vault's REST API, as far as this provider uses it."""
 
 from base64 import b64decode
-from collections.abc import AsyncIterator, Mapping
-from functools import partial
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -13,6 +12,7 @@ from syncret.providers.contract import Paced, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
 from syncret.providers.kit.http import Answer, Http, json_body, segments
+from syncret.providers.kit.paging import Page, pages
 
 VERSION: Final = {"api-version": "7.4"}
 
@@ -98,20 +98,22 @@ class Api:
         answer = await self._call("GET", path, place.kind, doing=f"reading {place}")
         return None if answer is None else _found(answer, place)
 
-    async def list(self, paced: Paced) -> AsyncIterator[Item]:
+    def list(self, paced: Paced) -> AsyncGenerator[Item, None]:
         """All secrets, disabled ones too."""
-        url: str | None = "/secrets"
-        params: Mapping[str, str] = {**VERSION, "maxresults": _PAGE}
-        while url:
-            answer = await paced(
-                partial(self._call, "GET", url, SECRET, doing="listing secrets", params=params)
-            )
-            page = _Page() if answer is None else answer.decode(_Page)
-            for item in page.value or []:
-                yield item
-            url, params = page.next_link, {}  # the link contains the parameters
-            if url and not self._http.is_own_server(url):  # Azure writes the port: vault.azure.net:443
-                raise Malformed("listing secrets: the next page is on another server", hint="check vaultUrl")
+        return pages(self._list_page, paced, doing="listing secrets")
+
+    async def _list_page(self, link: str) -> Page[Item]:
+        doing = "listing secrets"
+        if link:  # it contains the parameters
+            answer = await self._call("GET", link, SECRET, doing=doing, params={})
+        else:
+            first = {**VERSION, "maxresults": _PAGE}
+            answer = await self._call("GET", "/secrets", SECRET, doing=doing, params=first)
+        page = _Page() if answer is None else answer.decode(_Page)
+        following = page.next_link or ""
+        if following and not self._http.is_own_server(following):  # Azure writes the port, too
+            raise Malformed(f"{doing}: the next page is on another server", hint="check vaultUrl")
+        return Page(page.value or (), following)
 
     async def set(self, place: Place, fields: Mapping[str, Any]) -> None:
         """Create a version of a secret or key."""

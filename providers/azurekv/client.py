@@ -16,8 +16,9 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import SingleReads, map_concurrently
+from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import DelegatedWrites
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -54,13 +55,11 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
         if query.path is not None and query.name is None and not query.tags:
             raise Malformed("Key Vault has no folders", hint="write find.name.regexp or find.tags")
         matches = regexp.compile(query.name or "").search
-        names = [
-            item.name
-            async for item in self._api.list(paced)
-            if item.enabled and _has(item, query.tags or ()) and matches(item.name)
-        ]
-        found = await map_concurrently(self._read, names, paced, doing="azurekv find")
-        return {name: value for name, value in found if value is not None}
+        found = Matches()
+        async for item in self._api.list(paced):
+            if item.enabled and _has(item, query.tags or ()) and matches(item.name):
+                found.add_name(item.name)
+        return await found.read_values(self._read, paced, doing="azurekv find")
 
     async def probe(self) -> Readiness:
         await self._api.check_login()

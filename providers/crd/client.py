@@ -20,6 +20,7 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches
 
 
 class _Rule(NamedTuple):
@@ -120,7 +121,7 @@ class CrdClient(SingleReads[bytes]):
         matches = regexp.compile(query.name).search if query.name else None
         namespace = self._scope.namespace if self._served.namespaced and not self._scope.cluster else ""
         await paced(lambda: check_access(self._kube, self._served, "list", namespace))
-        found: dict[str, SecretBytes] = {}
+        found = Matches()
         doing = f"listing {self._served.kind}"
         async for document in self._kube.list(self._path(ObjectName(namespace, "")), paced, doing=doing):
             target = ObjectName(document["metadata"].get("namespace", ""), document["metadata"]["name"])
@@ -129,8 +130,8 @@ class CrdClient(SingleReads[bytes]):
                 target.name, target.namespace, ""
             ):
                 whole = {"apiVersion": self._api_version, "kind": self._served.kind, **document}
-                found[key] = SecretBytes(_json(whole))
-        return found
+                found.add_value(key, SecretBytes(_json(whole)))
+        return found.values
 
     async def probe(self) -> Readiness:
         """Always ready: opening checked that objects may be read."""

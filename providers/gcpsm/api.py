@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import Any, Final
@@ -16,6 +16,7 @@ from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.google.errors import EXPECTED, error_of
 from syncret.providers.kit.google.tokens import Access
 from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments
+from syncret.providers.kit.paging import Page, pages
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _PAGE: Final = "1000"
@@ -82,21 +83,18 @@ class Api:
     async def newest_enabled(self, name: str) -> str | None:
         """The number of the newest version that is enabled."""
         params = {"filter": "state:ENABLED", "pageSize": "1"}
-        pages = self._pages(f"{self._path(name)}/versions", params, f"listing the versions of {name}")
-        async with aclosing(pages):
-            async for page in pages:
-                if page.versions:  # Google filters after paging: the first page may be empty
-                    return page.versions[0].id
+        versions = self._list(f"{self._path(name)}/versions", params, f"listing the versions of {name}")
+        async with aclosing(versions):  # Google filters after paging: the first page may be empty
+            async for version in versions:
+                return version.id
         return None
 
-    async def list(self, wanted: str, paced: Paced) -> AsyncIterator[Secret]:
+    def list(self, wanted: str, paced: Paced) -> AsyncGenerator[Secret, None]:
         """The secrets that match a filter expression; all for an empty one."""
         params = {"pageSize": _PAGE}
         if wanted:
             params["filter"] = wanted
-        async for page in self._pages(self._parent, params, "listing secrets", paced):
-            for secret in page.secrets:
-                yield secret
+        return self._list(self._parent, params, "listing secrets", paced)
 
     async def create(self, name: str, fields: Mapping[str, Any]) -> None:
         """Create a secret without a version."""
@@ -130,16 +128,16 @@ class Api:
         params = {"etag": secret.etag} if secret.etag else None
         await self._call("DELETE", self._path(secret.id), doing=f"deleting {secret.id}", params=params)
 
-    async def _pages(
-        self, path: str, params: dict[str, str], doing: str, paced: Paced = unpaced
-    ) -> AsyncGenerator[_Page, None]:
-        while True:
-            answer = await paced(partial(self._call, "GET", path, doing=doing, params=params))
-            page = _Page() if answer is None else answer.decode(_Page)
-            yield page
-            if not page.next_page_token:
-                return
-            params["pageToken"] = page.next_page_token
+    def _list(
+        self, path: str, params: Mapping[str, str], doing: str, paced: Paced = unpaced
+    ) -> AsyncGenerator[Secret, None]:
+        return pages(partial(self._list_page, path, params, doing), paced, doing=doing)
+
+    async def _list_page(self, path: str, params: Mapping[str, str], doing: str, token: str) -> Page[Secret]:
+        wanted = {**params, "pageToken": token} if token else params
+        answer = await self._call("GET", path, doing=doing, params=wanted)
+        page = _Page() if answer is None else answer.decode(_Page)
+        return Page(page.secrets or page.versions, page.next_page_token)
 
     def _path(self, name: str) -> str:
         if not _ID.fullmatch(name):

@@ -20,9 +20,10 @@ from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.payloads import Payload, SecretMetadata, value_of
 from syncret.providers.gcpsm.push import Pusher
 from syncret.providers.kit import extract
-from syncret.providers.kit.batching import SingleReads, map_concurrently
+from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.errors import Unusable
+from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import DelegatedWrites
 
 
@@ -71,18 +72,15 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
 
     async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
         path = query.path or ""
-        if query.name is not None:
-            matches = regexp.compile(query.name).search
-            listed = [secret async for secret in self._api.list(filter_text(path, ()), paced)]
-            names = [secret.id for secret in listed if matches(secret.id)]
-        elif query.tags:
-            listed = [secret async for secret in self._api.list(filter_text(path, query.tags), paced)]
-            names = [secret.id for secret in listed if _has(secret, query.tags)]
-        else:
+        if query.name is None and not query.tags:
             raise Malformed("unexpected find operator", hint="write find.name.regexp or find.tags")
-        within = [name for name in names if name.startswith(path)]
-        found = await map_concurrently(self._latest, within, paced, doing="gcpsm find")
-        return {name: payload for name, payload in found if isinstance(payload, SecretBytes)}
+        tags = () if query.name is not None else query.tags or ()  # as in the operator, the name goes first
+        matches = regexp.compile(query.name or "").search
+        found = Matches()
+        async for secret in self._api.list(filter_text(path, tags), paced):
+            if secret.id.startswith(path) and _has(secret, tags) and matches(secret.id):
+                found.add_name(secret.id)
+        return await found.read_values(self._latest, paced, doing="gcpsm find")
 
     async def probe(self) -> Readiness:
         await self._api.check_login()
@@ -100,9 +98,10 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
         newest = await self._api.newest_enabled(key.key)
         return await self._api.access(key.key, newest or _LATEST)
 
-    async def _latest(self, name: str) -> Payload | None:
+    async def _latest(self, name: str) -> SecretBytes | None:
         """The latest version; None for a secret without versions."""
-        return await self.fetch_one(RemoteKey(name))
+        found = await self.fetch_one(RemoteKey(name))
+        return found if isinstance(found, SecretBytes) else None
 
 
 def _has(secret: "Secret", tags: Sequence[tuple[str, str]]) -> bool:

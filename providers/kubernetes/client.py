@@ -18,6 +18,7 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches
 from syncret.providers.kubernetes import secret
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
 
@@ -57,13 +58,13 @@ class KubernetesClient(SingleReads[Secret]):
             raise Malformed("unexpected find operator", hint="Secrets are found by name.regexp or by tags")
         labels = ",".join(f"{name}={wanted}" for name, wanted in sorted(query.tags or ()))
         matches = regexp.compile(query.name).search if query.tags is None and query.name else None
-        found: dict[str, SecretBytes] = {}
+        found = Matches()
         doing = f'listing Secrets of namespace "{self._namespace}"'
         async for document in self._kube.list(self._path(), paced, doing=doing, labels=labels):
             name = str(document["metadata"]["name"])
             if matches is None or matches(name):
-                found[name] = SecretBytes(whole(data_of(document)))
-        return found
+                found.add_value(name, SecretBytes(whole(data_of(document))))
+        return found.values
 
     async def push(self, item: PushItem) -> None:
         options = secret.options_of(item, cluster=self._scope.cluster)

@@ -12,7 +12,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import SingleReads, map_concurrently
+from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
@@ -45,14 +45,16 @@ class OpenBaoClient(SingleReads[Payload]):
             raise Malformed(problem, hint="this provider finds by name.regexp, within one folder")
         wanted = regexp.compile(query.name).search
         folder = f"{query.path.strip('/')}/" if query.path else ""
-        keys = await self._entries.list_below(folder, paced, recursive=False) or []
-        names = [key for key in keys if not key.endswith("/") and wanted(key.removeprefix(folder))]
-        found = await map_concurrently(self._payload, names, paced, doing="openbao search")
-        return {
-            key.removeprefix(folder): SecretBytes(payload.document())
-            for key, payload in found
-            if payload is not None
-        }
+        found = await self._entries.list_below(
+            folder,
+            paced,
+            wanted=lambda key: not key.endswith("/") and wanted(key.removeprefix(folder)),
+            recursive=False,
+        )
+        if found is None:
+            return {}
+        values = await found.read_values(self._document, paced, doing="openbao search")
+        return {key.removeprefix(folder): value for key, value in values.items()}
 
     async def probe(self) -> Readiness:
         engine = self._entries.engine
@@ -75,6 +77,10 @@ class OpenBaoClient(SingleReads[Payload]):
     async def _payload(self, key: str, version: str = "") -> Payload | None:
         data = (await self._entries.read(key, version)).data
         return None if data is None else Payload(data)
+
+    async def _document(self, key: str) -> SecretBytes | None:
+        payload = await self._payload(key)
+        return None if payload is None else SecretBytes(payload.document())
 
     def _version(self, version: str) -> str:
         if not version:

@@ -15,6 +15,7 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
@@ -57,17 +58,16 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
         if not query.path and not self._entries.engine.mount:
             raise Malformed("there is no path to search", hint="set path in the store, or find.path")
         wanted = regexp.compile(query.name).search if query.name is not None else None
-        keys = await self._entries.list_below(f"{query.path}/" if query.path else "", paced)
-        if keys is None:
-            return None
-        if wanted is not None:
-            keys = [key for key in keys if wanted(key)]
-        elif query.tags:
-            keys = await self._tagged(keys, query.tags, paced)
-        found = await map_concurrently(
-            lambda key: self.fetch_one(RemoteKey(key)), keys, paced, doing="vault search"
+        tags = query.tags if wanted is None else None
+        found = await self._entries.list_below(
+            f"{query.path}/" if query.path else "",
+            paced,
+            wanted=wanted,
+            most=MOST_LISTED if tags else MOST_KEPT,
         )
-        return {key: SecretBytes(payload.document()) for key, payload in found if payload is not None}
+        if found is not None and tags:
+            found = await self._tagged(found.names, tags, paced)
+        return None if found is None else await found.read_values(self._document, paced, doing="vault search")
 
     async def probe(self) -> Readiness:
         await self._vault.look_up()
@@ -88,10 +88,17 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
         known = await self._entries.metadata(key)
         return None if known is None else Payload(known)
 
-    async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]], paced: Paced) -> list[str]:
-        known = await map_concurrently(self._entries.metadata, keys, paced, doing="vault search")
-        return [
-            key
-            for key, metadata in known
-            if metadata is not None and all(metadata.get(name) == value for name, value in tags)
-        ]
+    async def _document(self, key: str) -> SecretBytes | None:
+        payload = await self.fetch_one(RemoteKey(key))
+        return None if payload is None else SecretBytes(payload.document())
+
+    async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]], paced: Paced) -> Matches:
+        async def has_tags(key: str) -> bool:
+            metadata = await self._entries.metadata(key)
+            return metadata is not None and all(metadata.get(name) == value for name, value in tags)
+
+        tagged = Matches()
+        for key, matches in await map_concurrently(has_tags, keys, paced, doing="vault search"):
+            if matches:
+                tagged.add_name(key)
+        return tagged

@@ -1,5 +1,6 @@
 from typing import Any
 
+from aiobotocore.awsrequest import AioAWSResponse
 from aiohttp import TCPConnector
 
 class AIOHTTPSession:
@@ -7,4 +8,5 @@ class AIOHTTPSession:
     _cert_file: str | None
     _max_pool_connections: int
     _connector_args: dict[str, Any]
+    async def send(self, request: Any) -> AioAWSResponse: ...
     def _create_connector(self, proxy_url: str | None) -> TCPConnector: ...

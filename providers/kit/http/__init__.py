@@ -14,7 +14,8 @@ from syncret.providers.kit.http.answers import (
     json_body,
     segments,
 )
-from syncret.providers.kit.http.client import CONNECTIONS, LARGEST, Http, Timeouts
+from syncret.providers.kit.http.bodies import LARGEST, TooLarge
+from syncret.providers.kit.http.client import CONNECTIONS, Http, Timeouts
 from syncret.providers.kit.http.tls import Tls
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "NoAddress",
     "Timeouts",
     "Tls",
+    "TooLarge",
     "Unauthenticated",
     "form_body",
     "json_body",

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
+from syncret.providers.kit.http.bodies import BUFFER, LARGEST, TooLarge, read_body
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.tls import SYSTEM, Tls
 
@@ -20,18 +21,17 @@ if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no s
     import aiohttp
     from multidict import CIMultiDictProxy
 
-LARGEST: Final = 8 * 2**20
-"""The largest response in bytes; a larger one is an error, as half a secret would be wrong."""
-
 CONNECTIONS: Final = 100
 """Connections of one client; calls are limited by the store's token bucket."""
 
-_CHUNK: Final = 64 * 1024
 _PORTS: Final = {"http": 80, "https": 443}
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
 _SAME_METHOD: Final = {307, 308}
 _MOST_REDIRECTS: Final = 5
 _AS_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"
+_LARGEST_UNREAD: Final = 64 * 1024
+"""Bytes of a body that nobody wants which are read, so that its connection can be used again."""
+
 _NOT_IN_HEADERS: Final = re.compile(r"[\r\n\x00]")
 
 
@@ -114,14 +114,14 @@ class Http:
                 raise Malformed(f"{doing}: a header holds a line break", hint="trim the value it is made of")
         target = _target(self._absolute(url, params), doing)
         for _ in range(_MOST_REDIRECTS + 1):
-            answer = await self._exchange(method, target, doing, sent, body)
+            answer = await self._exchange(method, target, doing, sent, body, accept)
             location = answer.headers.get("location", "")
             if answer.status not in _REDIRECTS or answer.status in accept or not location:
                 break
             target = self._redirected(answer, method, target, location)
         else:
             raise Malformed(f"{doing}: {target.server} redirects in circles", hint="check the store's URL")
-        if 200 <= answer.status < 300 or answer.status in accept:  # noqa: PLR2004  # statuses of HTTP
+        if _is_wanted(answer.status, accept):
             return answer
         raise error_of_status(doing, answer.status, answer.headers, self._now)
 
@@ -136,6 +136,7 @@ class Http:
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=self._headers,
+                read_bufsize=BUFFER,
                 timeout=aiohttp.ClientTimeout(
                     total=self._timeouts.total, sock_connect=self._timeouts.connect
                 ),
@@ -150,7 +151,13 @@ class Http:
         await self._stack.aclose()
 
     async def _exchange(
-        self, method: str, target: _Target, doing: str, headers: Mapping[str, str], body: Body | None
+        self,
+        method: str,
+        target: _Target,
+        doing: str,
+        headers: Mapping[str, str],
+        body: Body | None,
+        accept: Collection[int],
     ) -> Answer:
         from yarl import URL  # comes with aiohttp
 
@@ -170,27 +177,22 @@ class Http:
                 allow_redirects=False,
                 skip_auto_headers=("Content-Type",),
             ) as response:
-                content = await self._content(response)
-                if content is not None:
-                    return Answer(doing, response.status, _header_dict(response.headers), content)
-                failed = Malformed(
-                    f"{doing}: the answer is larger than {self._largest} bytes",
-                    hint="no secret is that large: does the URL lead to the right place?",
-                )
+                content = await self._content(response, accept)
+                return Answer(doing, response.status, _header_dict(response.headers), content)
+        except TooLarge as error:
+            failed = error.within(doing)
         except FAILURES as error:
             failed = failure(error, doing, target.server)
         # Raised outside of the handler: an error that quotes the URL must not become the context.
         raise failed
 
-    async def _content(self, response: "aiohttp.ClientResponse") -> bytes | None:
-        """The whole body; None if it is too large."""
-        content = bytearray()
-        async for chunk in response.content.iter_chunked(_CHUNK):
-            content += chunk
-            if len(content) > self._largest:
-                response.close()
-                return None
-        return bytes(content)
+    async def _content(self, response: "aiohttp.ClientResponse", accept: Collection[int]) -> bytes:
+        """The body; of a status that is not accepted none, since only the status is reported."""
+        if _is_wanted(response.status, accept):
+            return await read_body(response, self._largest)
+        with suppress(TooLarge):
+            await read_body(response, _LARGEST_UNREAD)
+        return b""
 
     def _absolute(self, url: str, params: Mapping[str, str] | None) -> str:
         if "://" not in url:
@@ -226,6 +228,10 @@ class Http:
     def __repr__(self) -> str:
         state = "closed" if self._session is None else "open"
         return f"<Http {urlsplit(self.base).netloc.rpartition('@')[2] or '-'} {state}>"
+
+
+def _is_wanted(status: int, accept: Collection[int]) -> bool:
+    return 200 <= status < 300 or status in accept  # noqa: PLR2004  # statuses of HTTP
 
 
 def _target(url: str, doing: str) -> _Target:

@@ -121,8 +121,6 @@ async def open_in_cluster(environment: Mapping[str, str], mount: Path = MOUNT) -
 
 
 TOKEN_SECONDS: Final = 3600
-LARGEST: Final = 64 * 2**20
-"""Bytes of one page: five hundred objects, of at most 1.5 MB each, and rarely that large."""
 
 
 class FixedHeaders:
@@ -156,7 +154,7 @@ async def open_kube(
         ca = await ca_bundle(server.ca_bundle, server.ca_provider, context)
         tls, login = await _authentication(auth, ca, context)
     url = url if "://" in url else f"https://{url}"
-    async with Http(url, tls=tls, largest=LARGEST, now=context.now) as http:
+    async with Http(url, tls=tls, now=context.now) as http:
         yield Kube(http, login)
 
 

@@ -1,9 +1,8 @@
 """A thin client of one Kubernetes API server."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -11,9 +10,17 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
 from syncret.providers.contract import IssuedToken, Paced, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
-from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
+from syncret.providers.kit.http import Answer, Body, Http, TooLarge, json_body, segments
+from syncret.providers.kit.paging import Page, pages
+
+T = TypeVar("T")
 
 PAGE: Final = 500
+"""Objects of a page; fewer where a page of so many is too large."""
+
+_SMALLER: Final = 8
+"""How many times fewer objects a page has after one that was too large."""
+
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _GONE: Final = 410
@@ -75,23 +82,34 @@ class Kube:
             return None
         return answer.decode(Document)
 
-    async def list(self, path: str, paced: Paced, *, doing: str, labels: str = "") -> AsyncIterator[Document]:
+    def list(
+        self, path: str, paced: Paced, *, doing: str, labels: str = ""
+    ) -> AsyncGenerator[Document, None]:
         """All objects of a collection that match a label selector, page by page."""
-        params = {"limit": str(PAGE), **({"labelSelector": labels} if labels else {})}
-        while True:
-            answer = await paced(
-                partial(self._request, "GET", path, doing=doing, params=params, accept=(_GONE,))
-            )
+        selector = {"labelSelector": labels} if labels else {}
+        limit = PAGE
+
+        async def page(token: str) -> Page[Document]:
+            params = {"limit": str(limit), **selector, **({"continue": token} if token else {})}
+            answer = await self._request("GET", path, doing=doing, params=params, accept=(_GONE,))
             if answer.status == _GONE:
                 raise Unavailable(f"{doing}: the list changed too much while it was read")
-            page = answer.decode(Document)
-            for item in _objects(page.get("items")):
-                yield item
-            metadata = page.get("metadata")
+            found = answer.decode(Document)
+            metadata = found.get("metadata")
             more = metadata.get("continue") if is_object(metadata) else None
-            if not more:
-                return
-            params["continue"] = str(more)
+            return Page(_objects(found.get("items")), str(more or ""))
+
+        async def paced_by_size(request: Callable[[], Awaitable[T]], /) -> T:
+            nonlocal limit
+            while True:
+                try:
+                    return await paced(request)
+                except TooLarge:
+                    if limit == 1:
+                        raise
+                limit = max(1, limit // _SMALLER)
+
+        return pages(page, paced_by_size, doing=doing)
 
     async def resources(self, group: str, version: str, *, doing: str) -> Sequence[Document]:
         """The resources of one version of a group; empty if the server does not have it."""

@@ -1,6 +1,6 @@
 """A key-value engine of a Vault server: entries, their metadata, and lists."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -9,6 +9,7 @@ from syncret.config.meta import Document, is_object, member
 from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import map_concurrently
+from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED, Looked, Matches
 from syncret.providers.kit.vault.entries import Engine, Version, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, number
 
@@ -25,6 +26,32 @@ class Entry(NamedTuple):
 
     data: Document | None
     version: int = 0
+
+
+class _Walk:
+    """What a search through folders keeps: wanted keys, and the folders that it has still to enter."""
+
+    def __init__(
+        self, keys: Matches, looked: Looked, wanted: Callable[[str], object] | None, *, recursive: bool
+    ) -> None:
+        self.keys = keys
+        self.folders = Matches(most=MOST_LISTED)
+        self._looked = looked
+        self._wanted = wanted
+        self._recursive = recursive
+
+    def enter(self, folder: str, names: list[str] | None) -> bool:
+        """Take in the names in a folder; False if there is no such folder (it may have been emptied)."""
+        if names is None:
+            return False
+        self._looked.at(names)
+        for name in names:
+            key = folder + name
+            if self._recursive and name.endswith("/"):
+                self.folders.add_name(key)
+            elif self._wanted is None or self._wanted(key):
+                self.keys.add_name(key)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +90,33 @@ class KeyValues:
         known = {name: _text(data[name]) for name in system if data.get(name) is not None}
         return known | {name: _text(each) for name, each in member(data, "custom_metadata").items()}
 
-    async def list_below(self, path: str, paced: Paced, *, recursive: bool = True) -> list[str] | None:
-        """The keys below a path, which is empty or ends with a slash, as those of folders do.
+    async def list_below(
+        self,
+        path: str,
+        paced: Paced,
+        *,
+        wanted: Callable[[str], object] | None = None,
+        most: int = MOST_KEPT,
+        recursive: bool = True,
+    ) -> Matches | None:
+        """The wanted keys below a path, which is empty or ends with a slash, as those of folders do.
 
-        None if there is no such path: Vault has no empty folders.
+        None if there is no such path: Vault has no empty folders. Raises Malformed for more than `most` keys.
         """
-        keys: list[str] = []
+        walk = _Walk(Matches(most=most), Looked("searching"), wanted, recursive=recursive)
         folders = [path]
         for _ in range(_MAX_DEPTH):
-            listed = await map_concurrently(self._list_folder, folders, paced, doing="vault search")
-            if listed == [(path, None)]:
+            walk.folders = Matches(most=MOST_LISTED)
+
+            async def look(folder: str) -> bool:
+                return walk.enter(folder, await self._list_folder(folder))
+
+            if await map_concurrently(look, folders, paced, doing="vault search") == [(path, False)]:
                 return None
-            folders.clear()
-            for folder, found in listed:
-                names = found or ()  # it may have been emptied meanwhile
-                keys += [folder + name for name in names if not (recursive and name.endswith("/"))]
-                folders += [folder + name for name in names if recursive and name.endswith("/")]
+            folders = sorted(walk.folders.names)
             if not folders:
-                return keys
+                walk.keys.names.sort()
+                return walk.keys
         raise Malformed(f"there are more than {_MAX_DEPTH} folders within each other", hint="set find.path")
 
     async def mounted_engine(self) -> tuple[str, Version] | None:

@@ -110,6 +110,25 @@ async def test_a_value_of_five_megabytes(gate: Gateway, opened: Open) -> None:
     assert len(value) == 5_000_000
 
 
+@pytest.mark.parametrize("declared", [pytest.param(True, id="declared"), pytest.param(False, id="chunked")])
+async def test_an_answer_without_an_end(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, *, declared: bool
+) -> None:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "209715200"} if declared else {})
+        await response.prepare(request)
+        while True:
+            await response.write(b"x" * 65536)
+
+    async with served(all_to(handle)) as address:
+        monkeypatch.setenv("AWS_SECRETSMANAGER_ENDPOINT", address)
+        async with opened() as client:
+            [found] = (await client.fetch(keys("a"))).values()
+
+    assert isinstance(found, Malformed)
+    assert "larger than 8388608 bytes" in found.message
+
+
 @pytest.mark.parametrize(
     ("region", "hint"),
     [

@@ -35,9 +35,25 @@ async def test_versions_and_labels_of_a_parameter(gate: Gateway, opened: Open) -
     await gate.behind("ssm", "PutParameter", Name="/a", Value="new", Type="String", Overwrite=True)
     wanted = [RemoteKey("/a"), RemoteKey("/a", "1"), RemoteKey("/a", "good")]
     async with opened("ParameterStore") as client:
-        found = await client.fetch([*wanted, RemoteKey("/a", "9"), RemoteKey("/absent")])
+        found = dict(await client.fetch([*wanted, RemoteKey("/absent")]))
+        found |= await client.fetch([RemoteKey("/absent", "1")])
 
     assert found == dict(zip(wanted, map(SecretBytes, (b"new", b"/a", b"/a")), strict=True))
+
+
+@pytest.mark.parametrize("together", [pytest.param(False, id="alone"), pytest.param(True, id="in a batch")])
+async def test_a_missing_version_is_no_deletion(gate: Gateway, opened: Open, *, together: bool) -> None:
+    """As in the operator, only a parameter that does not exist at all is absent."""
+    await parameters(gate, "/a", "/b")
+    missing = RemoteKey("/a", "9")
+    async with opened("ParameterStore") as client:
+        found = await client.fetch([missing, *([RemoteKey("/b")] if together else [])])
+    error = found[missing]
+
+    assert isinstance(error, Malformed)
+    assert "ParameterVersionNotFound" in error.message
+    assert "remoteRef.version" in error.hint
+    assert not together or found[RemoteKey("/b")] == SecretBytes(b"/b")
 
 
 async def test_finding_without_the_right_to_paths(gate: Gateway, opened: Open) -> None:

@@ -176,6 +176,48 @@ async def test_an_answer_that_is_too_large_is_an_error(echo: Echo, url: str, *, 
         assert (await http.request("GET", "/", doing="reading")).body == body
 
 
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [pytest.param(200, "larger than", id="wanted"), pytest.param(500, "HTTP 500", id="not")],
+)
+async def test_a_body_without_an_end(status: int, expected: str) -> None:
+    """It is not read to its end; of a response that is an error anyway, the status counts."""
+    ended = asyncio.Event()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(status=status)
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(b"x" * 65536)
+        finally:
+            ended.set()
+
+    async with served(all_to(handle)) as url, Http(url) as http:
+        with pytest.raises(SyncError, match=expected):
+            await http.request("GET", "/", doing="reading")
+        await ended.wait()
+
+
+async def test_a_declared_length_is_enough_to_refuse(echo: Echo, url: str) -> None:
+    """Nothing of such a body is read: the server below sends none at all."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "209715200"})
+        await response.prepare(request)
+        await asyncio.Event().wait()
+        return response
+
+    async with served(all_to(handle)) as endless, Http(endless) as http:
+        with pytest.raises(Malformed, match="reading: the answer is larger than 8388608 bytes"):
+            await http.request("GET", "/", doing="reading")
+    echo.answer = lambda _: web.Response(headers={"Content-Length": "209715200"})
+    async with Http(url) as http:
+        assert (await http.request("HEAD", "/", doing="looking")).body == b"", (
+            "only the header names a length"
+        )
+
+
 async def test_redirects_on_one_server_are_followed(echo: Echo, url: str) -> None:
     def answer(request: web.Request) -> web.Response:
         if request.path == "/old":

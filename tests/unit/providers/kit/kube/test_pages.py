@@ -1,0 +1,38 @@
+"""Lists of an API server whose objects are large."""
+
+import json
+
+from aiohttp import web
+
+from syncret.providers.kit.batching import unpaced
+from syncret.providers.kit.http import Http
+from syncret.providers.kit.kube.access import FixedHeaders
+from syncret.providers.kit.kube.client import PAGE, Kube
+from tests.support.served import all_to, served
+
+OBJECTS = 20
+LARGEST = 10_000
+
+
+async def test_a_page_that_is_too_large_is_read_in_parts() -> None:
+    """An API server counts objects, not bytes; each of them alone is smaller than a response may be."""
+    limits: list[int] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        limit, start = int(request.query["limit"]), int(request.query.get("continue", 0))
+        limits.append(limit)
+        end = min(start + limit, OBJECTS)
+        items = [{"metadata": {"name": str(number)}, "text": "x" * 1000} for number in range(start, end)]
+        page = {"items": items, "metadata": {"continue": str(end) if end < OBJECTS else ""}}
+        return web.Response(body=json.dumps(page).encode())
+
+    async with served(all_to(handle)) as url, Http(url, largest=LARGEST) as http:
+        kube = Kube(http, FixedHeaders({}))
+        found = [
+            item["metadata"]["name"] async for item in kube.list("/api/v1/secrets", unpaced, doing="listing")
+        ]
+
+    assert found == [str(number) for number in range(OBJECTS)]
+    assert limits[0] == PAGE
+    assert limits[-1] < OBJECTS
+    assert limits == sorted(limits, reverse=True), "what fitted once is asked for again"

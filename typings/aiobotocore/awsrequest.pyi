@@ -1,0 +1,5 @@
+from aiohttp import ClientResponse
+
+class AioAWSResponse:
+    raw: ClientResponse
+    _content: bytes | None
