@@ -19,6 +19,7 @@ from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.http import BACKLOG, app_runner, stream_response
 from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, refresh
 from syncret.daemon.ops.view import Serve, View
+from syncret.daemon.private_paths import NotPrivate, check_folder
 
 MAX_SOCKET_PATH: Final = 107
 """Bytes that Linux allows for the path of a Unix socket."""
@@ -62,6 +63,7 @@ def listen_at(path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        check_folder(path.parent)
         _remove_stale_socket(path)
         os.fchmod(listener.fileno(), 0o600)  # before bind: the file never has another mode
         listener.bind(str(path))
@@ -69,6 +71,9 @@ def listen_at(path: Path) -> socket.socket:
     except OSError as error:
         listener.close()
         raise CannotListen(f"{path}: {error.strerror}", hint=ELSEWHERE) from error
+    except NotPrivate as error:
+        listener.close()
+        raise CannotListen(f"{path}: {error}", hint=f"{error.hint}; or {ELSEWHERE}") from error
     except CannotListen:
         listener.close()
         raise
@@ -89,11 +94,15 @@ def _remove(path: Path) -> None:
 
 def _remove_stale_socket(path: Path) -> None:
     try:
-        mode = path.lstat().st_mode
+        found = path.lstat()
     except FileNotFoundError:
         return
-    if not stat.S_ISSOCK(mode):
+    if not stat.S_ISSOCK(found.st_mode):
         raise CannotListen(f"{path}: is not a socket", hint=f"remove it, or {ELSEWHERE}")
+    if found.st_uid not in {0, os.geteuid()}:
+        raise CannotListen(
+            f"{path}: belongs to another user (uid {found.st_uid})", hint=f"remove it, or {ELSEWHERE}"
+        )
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
         caller.settimeout(0.1)
         code = caller.connect_ex(str(path))

@@ -38,6 +38,7 @@ from syncret.daemon.homes.filesystem.state.database import StateContents, damage
 from syncret.daemon.homes.filesystem.state.writer import OnRemoved, StateJournal, StateWriter
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin
+from syncret.daemon.private_paths import first_exposed
 from syncret.providers.contract import IssuedToken
 
 Result = TypeVar("Result")
@@ -47,6 +48,8 @@ _NO_SWAP: Final = Problem(
     message="this file system cannot swap folders: readers may see a mixture of old and new files",
     severity=Severity.WARNING,
 )
+
+
 _SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
 
 
@@ -102,6 +105,7 @@ class HostHome:
         self._grace = DeletionGrace(0.0 if settings.once else settings.deletion_grace)
         self._rescheduled = asyncio.Event()
         self._looking = asyncio.Lock()
+        self._exposed: Problem | None = None
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -283,6 +287,7 @@ class HostHome:
             )
         tree = OutputRoot(path, self._settings.output, read_only=dry)
         stack.callback(tree.close)
+        self._exposed = first_exposed(path, owners=tree.owners)
         return tree
 
     # --------------------------------------------------------------------------------------------------- home
@@ -360,8 +365,9 @@ class HostHome:
 
     def problems(self) -> Sequence[HomeProblem]:
         """What is wrong with manifests, the state file and the output folder."""
-        mixed = () if self._outputs.swaps else (HomeProblem(self._settings.output_dir or "", _NO_SWAP),)
-        return (*self._problems, *mixed)
+        of_output = (None if self._outputs.swaps else _NO_SWAP, self._exposed)
+        folder = self._settings.output_dir or ""
+        return (*self._problems, *(HomeProblem(folder, each) for each in of_output if each is not None))
 
 
 def _timed(look: Callable[[], Result]) -> tuple[Result, float]:

@@ -8,11 +8,13 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from syncret.config.meta import ObjectRef, shared
 from syncret.daemon.homes.contract import HomeUnusable
+from syncret.daemon.private_paths import NotPrivate, check_folder, open_private
 
 _APPLICATION_ID = 0x73796E63  # "sync": tells our file from anybody else's database
 
@@ -32,6 +34,9 @@ _PAGE = 16384
 """Bytes of a page of a new file. A row of more than a quarter of a page has pages of its own, which costs
 twice the work and three times the room: most rows have 1 to 4 kB.
 """
+
+_SQLITE_FILES = ("-wal", "-shm", "-journal")
+"""Files that SQLite keeps beside the database, with its mode."""
 
 _LOG = 4 << 20
 """Bytes of the write-ahead log that are worth to be written back."""
@@ -92,12 +97,14 @@ def rows_of(database: sqlite3.Connection) -> Sequence[tuple[ObjectRef, bytes]]:
 
 def lock_beside(path: str) -> int:
     """An open lock file beside the state: sqlite's own locks would keep readers out, too."""
-    lock = f"{path}.lock"
     try:
         Path(path).parent.mkdir(0o700, parents=True, exist_ok=True)
-        fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        check_folder(Path(path).parent)
     except OSError as error:
         raise _not_opened(path, error) from error
+    except NotPrivate as error:
+        raise StateError(f"{path}: {error}", hint=error.hint) from error
+    fd = _open(f"{path}.lock")
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -118,11 +125,23 @@ def _not_opened(path: str, error: OSError) -> StateError:
     )
 
 
-def open_database(path: str, *, fsync: bool) -> sqlite3.Connection:
+def _open(path: str, *, create: bool = True) -> int:
+    """Open a file of the state that belongs to us alone. Raises StateError."""
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        return open_private(path, create=create)
+    except NotPrivate as error:
+        raise StateError(f"{path}: the state file {error}", hint=error.hint) from error
     except OSError as error:
+        if not create and isinstance(error, FileNotFoundError):
+            raise
         raise _not_opened(path, error) from error
+
+
+def open_database(path: str, *, fsync: bool) -> sqlite3.Connection:
+    os.close(_open(path))
+    for beside in _SQLITE_FILES:
+        with suppress(FileNotFoundError):
+            os.close(_open(f"{path}{beside}", create=False))
     try:
         database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import stat
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.ops.bind_errors import CannotListen
-from syncret.daemon.ops.control import control_service
+from syncret.daemon.ops.control import control_service, listen_at
 from syncret.daemon.ops.view import View
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, serving, store
 
@@ -87,6 +88,35 @@ async def test_a_file_is_not_removed(view: View) -> None:
     mode = mode_of(view.settings.socket)
     assert mode is not None
     assert stat.S_ISREG(mode)
+
+
+async def test_a_folder_in_which_others_could_replace_the_socket_is_refused(view: View) -> None:
+    folder = Path(view.settings.socket).parent
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(CannotListen, match=f"the folder {folder} may be written to by everyone") as caught:
+        async with serving(control_service, view):
+            pass
+    assert f"chmod o-w {folder}" in caught.value.hint
+    assert "--socket" in caught.value.hint
+
+
+def test_a_link_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("elsewhere")
+    with pytest.raises(CannotListen, match="is not a socket"):
+        listen_at(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_stale_socket_of_another_user_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "control.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    os.chown(path, 12345, 12345)
+    with pytest.raises(CannotListen, match=r"belongs to another user \(uid 12345\)"):
+        listen_at(path)
+    assert path.exists()
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,25 @@ async def test_a_link_in_the_place_of_the_output_folder_ends_the_home(opened: Op
             await home.inspect()
 
 
+async def test_a_folder_above_the_output_that_others_can_write_to_is_a_warning(
+    opened: Opener, reachable: Path
+) -> None:
+    """Others could move the output folder away, and put one of theirs into its place."""
+    async with opened(output_dir=str(reachable / "out")) as home:
+        assert home.problems() == ()
+    os.chmod(reachable, 0o777)  # noqa: PTH101, S103  # it does not block; what is tested
+    async with opened(output_dir=str(reachable / "out")) as home:
+        (warning,) = home.problems()
+        assert not warning.problem.fatal
+        assert warning.source == str(reachable / "out")
+        assert f"the folder {reachable} may be written to by everyone" in warning.problem.message
+        assert f"chmod o-w {reachable}" in warning.problem.hint
+        await home.create(made(a="1"))
+    os.chmod(reachable, 0o1777)  # noqa: PTH101, S103
+    async with opened(output_dir=str(reachable / "out")) as home:
+        assert home.problems() == ()
+
+
 @contextlib.contextmanager
 def no_more_files() -> Generator[None, None, None]:
     """As many files are open as may be."""

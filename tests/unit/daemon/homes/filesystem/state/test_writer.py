@@ -287,5 +287,51 @@ async def test_what_another_process_writes_can_be_read(path: str) -> None:
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(pipe := tmp_path / "pipe.db")
-    with pytest.raises(StateError, match=r"pipe\.db: the state file cannot be used"):
+    with pytest.raises(StateError, match=r"pipe\.db: the state file is not a regular file"):
         StateWriter(str(pipe))
+
+
+@pytest.mark.parametrize("name", ["state.db", "state.db.lock", "state.db-wal", "state.db-shm"])
+def test_a_file_that_others_planted_is_refused_and_left_as_it_is(path: str, name: str) -> None:
+    planted = Path(path).parent / name
+    planted.parent.mkdir()
+    planted.touch()
+    planted.chmod(0o666)
+    with pytest.raises(
+        StateError, match=f"{planted}: the state file may be written to by everyone"
+    ) as caught:
+        StateWriter(path)
+    assert f"chmod 600 {planted}" in caught.value.hint
+    assert (stat.S_IMODE(planted.stat().st_mode), planted.read_bytes()) == (0o666, b"")
+    planted.chmod(0o600)
+    if name != "state.db-wal":
+        return
+    planted.unlink()
+    planted.symlink_to("/etc/passwd")
+    with pytest.raises(StateError, match="is a symbolic link"):
+        StateWriter(path)
+
+
+async def test_the_files_of_the_state_are_their_owners_alone(path: str) -> None:
+    before = os.umask(0)
+    try:
+        state = StateWriter(path)
+        state.put(A, b"1")
+        await state.durable()
+        modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in Path(path).parent.iterdir()}
+        await state.aclose()
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("state.db", "state.db.lock", "state.db-wal", "state.db-shm"), 0o600)
+
+
+def test_a_folder_in_which_others_could_replace_the_state_is_refused(path: str) -> None:
+    folder = Path(path).parent
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(
+        StateError, match=f"{path}: the folder {folder} may be written to by everyone"
+    ) as caught:
+        StateWriter(path)
+    assert f"chmod o-w {folder}" in caught.value.hint
+    assert list(folder.iterdir()) == []
