@@ -13,7 +13,6 @@ from syncret.daemon.core.plan.actions import Action, OutputChange, Verb, output_
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import NullObserver, Run
-from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.providers.contract import RemoteTarget
@@ -45,17 +44,12 @@ class SyncResult:
 
 
 class _Progress(NullObserver):
-    """Counts the first run of each object, and keeps the errors that no status reports."""
+    """Counts the first run of each object."""
 
     def __init__(self, report: Callable[[int, int], None] | None) -> None:
         self._report = report
         self._seen: set[ObjectRef] = set()
         self._total = 0
-        self.raised: dict[ObjectRef, str] = {}
-
-    def failed(self, ref: ObjectRef, failure: Failure) -> None:
-        hint = getattr(failure, "hint", "")
-        self.raised[ref] = f"{failure} ({hint})" if hint else str(failure)
 
     def listed(self, objects: int) -> None:
         self._total = objects
@@ -102,9 +96,8 @@ async def one_pass(
         once=True,
     )
     async with home:
-        seen = _Progress(progress)
         hooks = EngineOverrides(
-            observer=seen,
+            observer=_Progress(progress),
             applied=on_applied,
             substitute=dry_run_provider(on_push) if dry_run else None,
             generator=dry_run_generator if dry_run else None,
@@ -114,7 +107,7 @@ async def one_pass(
         ) as running:
             await running.engine.wait_idle()
             result.written += _cascaded_deletions(removed, result.written)
-            await _collect(home, running, seen.raised, result, include_all=include_all)
+            await _collect(home, running, result, include_all=include_all)
     return result
 
 
@@ -138,7 +131,6 @@ def _replace_all(problems: list[HomeProblem], found: Sequence[HomeProblem]) -> N
 async def _collect(
     home: Home,
     running: RunningEngine,
-    raised: Mapping[ObjectRef, str],
     result: SyncResult,
     *,
     include_all: bool,
@@ -155,13 +147,9 @@ async def _collect(
             elif not _is_implied(kind, document):
                 result.resources.append(document)
             if reconciled:
-                failure = running.context.memory.failure(stored.ref)
+                failure = running.engine.unreported(stored.ref) or running.context.memory.failure(stored.ref)
                 if failure is not None:
-                    hint = f" ({failure.hint})" if failure.hint else ""
-                    result.failures[stored.ref] = failure.message + hint
-                elif running.engine.failures(stored.ref):
-                    unexpected = "an unexpected error: please report it"
-                    result.failures[stored.ref] = raised.get(stored.ref, unexpected)
+                    result.failures[stored.ref] = str(failure)
                 due = running.engine.due(stored.ref)
                 if due is not None:
                     result.due[stored.ref] = due

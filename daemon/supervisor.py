@@ -140,6 +140,7 @@ def sources_of(running: RunningEngine) -> Sources:
         limits=sessions.limits,
         in_flight=sessions.in_flight,
         failure=running.context.memory.failure,
+        unreported=running.engine.unreported,
     )
 
 

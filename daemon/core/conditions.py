@@ -31,6 +31,9 @@ def seconds(text: str) -> float | None:
 
 READY: Final = "Ready"
 
+RUN_FAILED: Final = "RunFailed"
+"""The reason of a condition that no status has: the last run failed and could not write one."""
+
 
 class Condition(Protocol):
     """What the condition models of all kinds have in common."""

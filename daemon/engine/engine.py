@@ -13,8 +13,12 @@ from pathlib import PurePath
 from traceback import walk_tb
 from types import TracebackType
 
+import msgspec
+
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
+from syncret.daemon.core.plan.actions import LastError, last_error
+from syncret.daemon.core.schedule.refresh import Periodic
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Run
@@ -70,6 +74,7 @@ class Engine:
         self._gate = WriteGate(settings.api_writes or home.writes_at_once)
         self._owed: dict[ObjectRef, OwedStatus] = {}
         self._failures: dict[ObjectRef, int] = {}
+        self._unreported: dict[ObjectRef, LastError] = {}
         self._conflicts: dict[ObjectRef, int] = {}
         self._stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -123,6 +128,10 @@ class Engine:
     def failures(self, ref: ObjectRef) -> int:
         """How often in a row the object has failed."""
         return self._failures.get(ref, 0)
+
+    def unreported(self, ref: ObjectRef) -> LastError | None:
+        """The error with which the last run ended without a status; None if the status says how it ended."""
+        return self._unreported.get(ref)
 
     @property
     def failing(self) -> int:
@@ -207,9 +216,11 @@ class Engine:
             urgent=urgent,
         )
         try:
+            await self._home.check_durable()
             if ref in self._owed:
                 await writes.settle_status(ref)
             outcome = await self._reconcilers[ref.group_kind].reconcile(ref, writes)
+            self._unreported.pop(ref, None)
         except Conflict as error:
             conflicts = self._conflicts[ref] = self._conflicts.get(ref, 0) + 1
             if self._retry.is_immediate(error, conflicts):
@@ -221,13 +232,28 @@ class Engine:
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught
             kind = type(error).__name__
             self._observer.bug(ref, kind, tuple(_places(error.__traceback__)))
-            outcome = Outcome(failure=Bug(f"internal error: {kind}"))
+            bug = Bug(f"internal error: {kind}", hint="please report it")
+            outcome = Outcome(failure=self._not_reported(ref, bug))
         self._conflicts.pop(ref, None)
         return outcome
 
     def _raised(self, ref: ObjectRef, error: Failure) -> Outcome:
+        """A run that could not report: it is repeated at the interval of its object at the latest."""
         self._observer.failed(ref, error)
-        return Outcome(failure=error)
+        interval = self._interval(ref)
+        due = self._clock.now() + interval if interval else None
+        return Outcome(due, failure=self._not_reported(ref, error))
+
+    def _not_reported(self, ref: ObjectRef, error: Failure) -> Failure:
+        self._unreported[ref] = last_error(error, self._clock.now())
+        return error
+
+    def _interval(self, ref: ObjectRef) -> float:
+        stored = self._inventory.get(ref)
+        try:
+            return 0.0 if stored is None else stored.as_type(Periodic).spec.interval
+        except msgspec.ValidationError:
+            return 0.0  # its own run says what is wrong with it
 
     def _conclude(self, item: QueueItem, outcome: Outcome, seconds: float) -> None:
         ref = item.ref

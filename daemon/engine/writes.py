@@ -14,6 +14,7 @@ from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.homes.contract import (
     Conflict,
     Home,
+    NotDurable,
     NotFound,
     StorageUnavailable,
     StoredObject,
@@ -22,6 +23,7 @@ from syncret.daemon.homes.contract import (
 from syncret.providers.kit.retry import Doubling
 
 T = TypeVar("T")
+Made = TypeVar("Made", StoredObject, StoredObject | None)
 
 MAX_STATUS_TRIES: Final = 5
 
@@ -213,25 +215,38 @@ class Writes:
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As the home's own. A name that is taken is a Conflict: read the object and decide again."""
         write = partial(self._home.create, document, field_manager=field_manager)
-        return self._made(await self._gate.call(write, urgent=self._urgent))
+        try:
+            return self._made(await self._gate.call(write, urgent=self._urgent))
+        except NotDurable as error:
+            self._made(error.stored)
+            raise
 
     async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As the home's own."""
         write = partial(self._home.update, document, field_manager=field_manager)
-        return self._made(await self._gate.call(write, urgent=self._urgent))
+        try:
+            return self._made(await self._gate.call(write, urgent=self._urgent))
+        except NotDurable as error:
+            self._made(error.stored)
+            raise
 
     async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """As the home's own; an object that waited only for this is gone from the inventory, too."""
         write = partial(self._home.set_finalizers, seen, finalizers)
-        return self._made(await self._gate.call(write, urgent=self._urgent))
+        try:
+            return self._made(await self._gate.call(write, urgent=self._urgent))
+        except NotDurable as error:
+            self._made(error.stored)
+            raise
 
     async def delete(self, seen: StoredObject) -> None:
         """As the home's own; nothing revives what is gone."""
-        held = await self._gate.call(partial(self._home.delete, seen), urgent=self._urgent)
-        if held is None:
-            self._recorder.record_deleted(seen, self._run)
-        else:
-            self._recorder.record(held, None)  # what the deletion asks for is another run's
+        try:
+            held = await self._gate.call(partial(self._home.delete, seen), urgent=self._urgent)
+        except NotDurable as error:
+            self._deleted(seen, error.stored)
+            raise
+        self._deleted(seen, held)
 
     def may_mark(self, ref: ObjectRef) -> bool:
         """As the home's own."""
@@ -260,24 +275,33 @@ class Writes:
                 raise Conflict(f"{ref}: the spec was changed during the run")
             try:
                 write = partial(self._home.update_status, newest, owed.status)
-                stored = await self._gate.call(write, urgent=self._urgent)
+                self._made(await self._gate.call(write, urgent=self._urgent))
+            except NotDurable as error:
+                self._made(error.stored)
+                raise
             except Conflict:
                 if await self.get(ref) is None:
                     del self._owed[ref]
                     return
                 continue
             del self._owed[ref]
-            if stored is not None:
-                self._recorder.record(stored, self._run)
             return
         raise Conflict(f"{ref}: the status could not be written, the object changes all the time")
 
-    def _made(self, stored: StoredObject) -> StoredObject:
-        if is_released(stored):
-            self._recorder.record_deleted(stored, self._run)
-        else:
-            self._recorder.record(stored, self._run)
+    def _made(self, stored: Made) -> Made:
+        """Record an own write, also one that the home cannot keep: its event wakes nobody."""
+        if stored is not None:
+            if is_released(stored):
+                self._recorder.record_deleted(stored, self._run)
+            else:
+                self._recorder.record(stored, self._run)
         return stored
+
+    def _deleted(self, seen: StoredObject, held: StoredObject | None) -> None:
+        if held is None:
+            self._recorder.record_deleted(seen, self._run)
+        else:
+            self._recorder.record(held, None)  # what the deletion asks for is another run's
 
 
 class _Head(msgspec.Struct):

@@ -173,6 +173,17 @@ class StorageUnavailable(HomeError):
         self.hint = hint
 
 
+class NotDurable(StorageUnavailable):
+    """The write was made, and its events are told, but the home cannot make it outlast the process.
+
+    `stored` is the version that it made, or None where the object is gone.
+    """
+
+    def __init__(self, message: str, stored: StoredObject | None, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.stored = stored
+
+
 def no_token(account: ObjectRef, audiences: Sequence[str], seconds: int) -> Malformed:
     """The refusal of a home without an API server."""
     receiver = f"for {', '.join(audiences)}" if audiences else "for its API server"
@@ -250,9 +261,17 @@ class ObjectWriter(Protocol):
     """Writes objects. Manifests are JSON objects.
 
     Each method returns the version that it made as the watch announces it (so it may lack what the home keeps
-    outside of its store), or the one that stands where nothing differs. Each may raise StorageUnavailable,
-    TooManyRequests, and OutcomeUnknown where it may have been carried out without an answer.
+    outside of its store), or the one that stands where nothing differs. Each may raise StorageUnavailable
+    (NotDurable where the write was made), TooManyRequests, and OutcomeUnknown where it may have been carried
+    out without an answer.
     """
+
+    async def check_durable(self) -> None:
+        """Asked before each run, so that nothing is fetched or generated that could not be recorded.
+
+        Raises StorageUnavailable while what was written before cannot be made durable; it is tried again.
+        """
+        ...
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """Raises AlreadyExists or Invalid (Forbidden: its namespace is going away).

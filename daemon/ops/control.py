@@ -135,13 +135,15 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
     controllers, engine = view.running, view.running.engine
     stored = find(controllers.inventory, kind, namespace, name)
     ref, document = stored.ref, stored.document
-    failure = controllers.context.memory.failure(ref)
+    unreported = engine.unreported(ref)
+    failure = unreported or controllers.context.memory.failure(ref)
     known = ExplainInput(
         now=view.clock.now(),
         due=engine.due(ref),
         running=ref in set(engine.queue.running()),
         failures=engine.failures(ref),
         error=(failure.at, failure.message, failure.hint) if failure is not None else None,
+        reported=unreported is None,
         origins=controllers.context.memory.origins(ref),
         handled=controllers.context.handles(document.get("spec", {}).get("controller")),
         store_interval=view.settings.store_interval,

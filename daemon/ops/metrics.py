@@ -17,7 +17,7 @@ from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.ops import metric_families as f
 from syncret.daemon.ops.version import version
-from syncret.daemon.ops.view import Objects, ObjectView, view_of
+from syncret.daemon.ops.view import LastError, Objects, ObjectView, view_of
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.kit.retry import Retry
@@ -40,6 +40,8 @@ class Sources(NamedTuple):
     in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
     failure: Callable[[ObjectRef], object | None]
     """The last error of an object, also one that is not retried."""
+    unreported: Callable[[ObjectRef], LastError | None]
+    """The error of its last run that no status reports."""
     deletions_waiting: Callable[[], int] = lambda: 0
 
 
@@ -109,7 +111,7 @@ class Metrics(NullObserver):
         """The scrape in the text format, in pieces, between which the event loop serves other tasks."""
         samples = f.Samples()
         if self._sources is not None:
-            await self._add_objects(samples, self._sources.inventory)
+            await self._add_objects(samples, self._sources)
             self._add_queue(samples, self._sources.queue())
             samples.add(f.DELETIONS_WAITING, self._sources.deletions_waiting())
             self._add_stores(samples, self._sources)
@@ -127,16 +129,16 @@ class Metrics(NullObserver):
         record = self._records.get(ref)
         return None if record is None else record.next_due
 
-    async def _add_objects(self, samples: f.Samples, inventory: Objects) -> None:
+    async def _add_objects(self, samples: f.Samples, sources: Sources) -> None:
         exported = 0
         left_out = max(0, len(self._stores) - self._limit)
         for kind in SHOWN:
-            objects = list(inventory.list(kind.group_kind))
+            objects = list(sources.inventory.list(kind.group_kind))
             label = f.labelled(f.OBJECTS.labels, (kind.kind,))
             samples.add(f.OBJECTS, len(objects), label)
             not_ready = 0
             for number, stored in enumerate(objects, 1):
-                newest = view_of(stored)
+                newest = view_of(stored, sources.unreported(stored.ref))
                 not_ready += newest.ready is False
                 if exported < self._limit:
                     self._add_object(samples, stored.ref, newest)

@@ -141,12 +141,13 @@ async def _rows(running: Running, kinds: list[Kind]) -> AsyncGenerator[bytes, No
     for kind in kinds:
         for stored in list(running.inventory.list(kind.group_kind)):
             ref = stored.ref
+            unreported = engine.unreported(ref)
             row = object_status(
                 ref,
-                view_of(stored),
+                view_of(stored, unreported),
                 due=engine.due(ref),
                 failures=engine.failures(ref),
-                failure=memory.failure(ref),
+                failure=unreported or memory.failure(ref),
             )
             rows.append(msgspec.json.encode(row))
             if len(rows) == ROWS_PER_TURN:

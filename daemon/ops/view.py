@@ -7,10 +7,10 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.core.conditions import seconds
+from syncret.daemon.core.conditions import READY, RUN_FAILED, seconds
+from syncret.daemon.core.schedule.refresh import PeriodicSpec
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.homes.contract import HomeProblem, StoredObject
 from syncret.providers.kit.limits import LimiterStats
@@ -50,6 +50,19 @@ class FirstPass(Protocol):
     async def wait(self) -> object: ...
 
 
+class LastError(Protocol):
+    """The error that an object has now."""
+
+    @property
+    def at(self) -> float: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def hint(self) -> str: ...
+
+
 class EngineView(Protocol):
     """What can be read from the engine, and a request for a refresh."""
 
@@ -64,22 +77,11 @@ class EngineView(Protocol):
 
     def failures(self, ref: ObjectRef) -> int: ...
 
+    def unreported(self, ref: ObjectRef) -> LastError | None: ...
+
     def due(self, ref: ObjectRef) -> float | None: ...
 
     def refresh(self, ref: ObjectRef) -> bool: ...
-
-
-class LastError(Protocol):
-    """The error that an object has now."""
-
-    @property
-    def at(self) -> float: ...
-
-    @property
-    def message(self) -> str: ...
-
-    @property
-    def hint(self) -> str: ...
 
 
 class MemoryView(Protocol):
@@ -154,21 +156,16 @@ class _Status(msgspec.Struct, frozen=True, rename="camel"):
     refresh_time: str | None = None
 
 
-class _Spec(msgspec.Struct, frozen=True, rename="camel"):
-    refresh_interval: str | int | None = None
-    refresh_policy: str | None = None
-
-
 class ObjectView(msgspec.Struct, frozen=True):
     """The fields of an object of any of our kinds that status and metrics need."""
 
-    spec: _Spec = _Spec()
+    spec: PeriodicSpec = PeriodicSpec()
     status: _Status = _Status()
 
     @property
     def ready_condition(self) -> Condition | None:
         """The condition of type Ready; None before the first run has reported one."""
-        return next((each for each in self.status.conditions if each.type == "Ready"), None)
+        return next((each for each in self.status.conditions if each.type == READY), None)
 
     @property
     def ready(self) -> bool | None:
@@ -184,18 +181,21 @@ class ObjectView(msgspec.Struct, frozen=True):
     @property
     def interval(self) -> float:
         """The refresh interval in seconds; 0: never by time."""
-        interval = self.spec.refresh_interval
-        if interval is None or self.spec.refresh_policy in {"CreatedOnce", "OnChange"}:
-            return 0.0
-        try:
-            return float(interval) if isinstance(interval, int) else parse_duration(interval)
-        except DurationError:
-            return 0.0  # the object's condition reports it
+        return self.spec.interval
 
 
-def view_of(stored: StoredObject) -> ObjectView:
-    """The view of one object; empty for one that is malformed (its condition says why)."""
+def view_of(stored: StoredObject, unreported: LastError | None = None) -> ObjectView:
+    """The view of one object; empty for one that is malformed (its condition says why).
+
+    What its last run failed with and could not report takes the place of the condition Ready.
+    """
     try:
-        return stored.as_type(ObjectView)
+        view = stored.as_type(ObjectView)
     except msgspec.ValidationError:
-        return ObjectView()
+        view = ObjectView()  # the object's condition reports it
+    if unreported is None:
+        return view
+    failed = Condition(READY, "False", RUN_FAILED, unreported.message)
+    others = tuple(each for each in view.status.conditions if each.type != READY)
+    status = msgspec.structs.replace(view.status, conditions=(failed, *others))
+    return msgspec.structs.replace(view, status=status)

@@ -13,7 +13,7 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import Role, is_shown, kind_named, role_of
 from syncret.config.resources.push_secret import PushSecret
 from syncret.config.resources.secret_store import SecretStore
-from syncret.daemon.core.conditions import find, seconds, stamp
+from syncret.daemon.core.conditions import RUN_FAILED, find, seconds, stamp
 from syncret.daemon.core.explain import key_origins
 from syncret.daemon.core.explain.key_origins import KeyOrigin
 
@@ -30,6 +30,8 @@ class ExplainInput(NamedTuple):
     failures: int = 0
     error: tuple[float, str, str] | None = None
     """The last error: when, message and hint."""
+    reported: bool = True
+    """False if that is the error of a run which could write no status."""
     origins: Mapping[str, str] = {}
     handled: bool = True
     """False if another controller class handles it."""
@@ -85,13 +87,18 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
     target, keys, notes = _DESCRIPTIONS[kind.role](resource, known)
     error = known.error
     due = None if known.running else known.due
+    ready, reason, message = "Unknown", "", "nothing has been tried yet"
+    if error is not None and not known.reported:
+        ready, reason, message = "False", RUN_FAILED, error[1]
+    elif condition is not None:
+        ready, reason, message = condition.status, getattr(condition, "reason", ""), condition.message
     return Explanation(
         kind=resource.kind,
         namespace=resource.metadata.namespace,
         name=resource.metadata.name,
-        ready=condition.status if condition is not None else "Unknown",
-        reason=getattr(condition, "reason", ""),
-        message=condition.message if condition is not None else "nothing has been tried yet",
+        ready=ready,
+        reason=reason,
+        message=message,
         good_since=stamp(refreshed) if refreshed is not None else None,
         age_seconds=max(0.0, known.now - refreshed) if refreshed is not None else None,
         target=target,

@@ -7,7 +7,9 @@ refresh that time asks for has its slot: objects that read the same key are due 
 import hashlib
 from typing import Final
 
-from syncret.config.durations import parse_duration
+import msgspec
+
+from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import Metadata
 from syncret.config.resources.external_secret import ExternalSecret, SyncWindows
 from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
@@ -19,6 +21,30 @@ from syncret.daemon.core.schedule import sync_windows
 
 _LEAST_SPREAD: Final = 10
 """Seconds. Shorter intervals spread themselves."""
+
+
+class PeriodicSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """What the spec of an object of any kind says of how often it is refreshed."""
+
+    refresh_interval: str | int | None = None
+    refresh_policy: str | None = None
+
+    @property
+    def interval(self) -> float:
+        """The refresh interval in seconds; 0: never by time."""
+        interval = self.refresh_interval
+        if interval is None or self.refresh_policy in {"CreatedOnce", "OnChange"}:
+            return 0.0
+        try:
+            return float(interval) if isinstance(interval, int) else parse_duration(interval)
+        except DurationError:
+            return 0.0  # the object's condition reports it
+
+
+class Periodic(msgspec.Struct, frozen=True):
+    """An object of any kind, as far as its interval is concerned."""
+
+    spec: PeriodicSpec = PeriodicSpec()
 
 
 def version_of(metadata: Metadata) -> str:

@@ -338,13 +338,15 @@ class HostHome:
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
         """As `Home` says; it is on the disk when this returns."""
-        stored = await self._cluster.update_status(seen, status)
-        await self._journal.settled()
-        return stored
+        return await self._writer.durable(await self._cluster.update_status(seen, status))
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
         """As `Home` says; the files are gone when it returns."""
         return await self._writer.delete(seen)
+
+    async def check_durable(self) -> None:
+        """As `Home` says: a commit that failed is tried again."""
+        await self._journal.check()
 
     def may_mark(self, ref: ObjectRef) -> bool:
         """Only what is written out already: a write makes files of an object."""

@@ -138,6 +138,9 @@ class MemoryCluster:
         self._garbage_collector.delete(seen.ref)
         return self._store.index.get(seen.ref)
 
+    async def check_durable(self) -> None:
+        """Memory keeps whatever is written."""
+
     def may_mark(self, ref: ObjectRef) -> bool:
         """Any object may, as in a cluster."""
         del ref

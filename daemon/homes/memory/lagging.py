@@ -126,6 +126,10 @@ class LaggingHome:
         """As the cluster's, or one of the faults of a write."""
         return await self._write(lambda: self.cluster.delete(seen))
 
+    async def check_durable(self) -> None:
+        """As the cluster's."""
+        await self.cluster.check_durable()
+
     def may_mark(self, ref: ObjectRef) -> bool:
         """As the cluster's."""
         return self.cluster.may_mark(ref)

@@ -55,7 +55,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        pytest.param(ZeroDivisionError(), "an unexpected error: please report it", id="a-bug"),
+        pytest.param(ZeroDivisionError(), "internal error: ZeroDivisionError (please report it)", id="a-bug"),
         pytest.param(StorageUnavailable("no space", hint="free some"), "no space (free some)", id="the-home"),
     ],
 )

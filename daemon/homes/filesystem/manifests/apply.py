@@ -245,6 +245,8 @@ class ManifestApplier:
                 self._cluster.commit(draft)
         except HomeError:
             self._restore_applied(ref, before)
+            if before is not None:
+                await self._record(ref)
             raise
         if not draft.changed:
             await self._record(ref)

@@ -1,23 +1,27 @@
 """Carries out the writes of controllers: their files are written between judging and committing them.
 
-The order makes a crash harmless. First the state file says durably that the object exists, then the files
-appear, then the cluster shows it: whatever the moment, the next start knows of every file that was written,
-and an object whose files never came is dropped.
+The order makes a crash harmless, and a full disk. First the state file says durably what the files will be,
+then they are written, then the cluster shows it: whatever the moment, the next start knows of every file that
+was written and whether it is whole, an object whose files never came is dropped, and nothing is delivered of
+which no record can be kept.
 """
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import Conflict, HomeError, Invalid, StorageUnavailable, StoredObject
+from syncret.daemon.homes.contract import HomeError, Invalid, NotDurable, StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Job
 from syncret.daemon.homes.filesystem.state.rows import without_content
 from syncret.daemon.homes.filesystem.state.writer import StateJournal
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.requests import WriteRequest, encode
+
+Made = TypeVar("Made", StoredObject, StoredObject | None)
 
 
 class OutputWriter:
@@ -45,9 +49,7 @@ class OutputWriter:
                 f"{draft.ref}: this Secret comes from a systemd credential; nothing can be written to it"
             )
         if not self._outputs.writes_files(draft.ref.group_kind):
-            stored = self._cluster.commit(draft)
-            await self._journal.settled()
-            return stored
+            return await self.durable(self._cluster.commit(draft))
         lock = self.lock(draft.ref)
         waited = lock.locked()
         async with lock:
@@ -56,26 +58,34 @@ class OutputWriter:
     async def put(self, draft: WriteRequest) -> StoredObject:
         """Write the files of a draft and commit it. The caller holds the lock of the object."""
         first = draft.ref not in self._outputs
-        if first:
-            self._journal.record(_intended(draft, self._cluster.version), output=True)
-            await self._journal.settled()
+        intended = written = False
         try:
+            if first or draft.changed:
+                await self._journal.intend(_intended(draft, self._cluster.version))
+            intended = True
             await self._do(self._outputs.writing(draft.ref, draft.document))
+            written = True
             self._outputs.track(draft.ref)
-            stored = self._cluster.commit(draft)
-        except HomeError as error:
-            await self._roll_back(draft.ref, first=first, written=isinstance(error, Conflict))
+            return self._cluster.commit(draft)
+        except HomeError:
+            if intended and not first:
+                self._outputs.invalidate(draft.ref)  # its files may hold other data than it names
+            await self._roll_back(draft.ref, first=first, written=written)
             raise
-        if not first:  # a first write was durable in advance
+
+    async def durable(self, made: Made) -> Made:
+        """What a write made, once it is on the disk. Raises NotDurable."""
+        try:
             await self._journal.settled()
-        return stored
+        except StorageUnavailable as error:
+            raise NotDurable(str(error), made, hint=error.hint) from error
+        return made
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
         """As the cluster's own, and durable."""
         async with self.lock(seen.ref):
             held = await self._cluster.delete(seen)
-        await self._journal.settled()
-        return held
+        return await self.durable(held)
 
     async def remove(self, ref: ObjectRef) -> None:
         """Delete the object of this name, whatever its version; durable."""
@@ -103,7 +113,7 @@ class OutputWriter:
         """Undo what went ahead of a failed write. A later write leaves drift, which is repaired."""
         standing = await self._cluster.get(ref)
         if not first and standing is not None:
-            self._outputs.invalidate(ref)
+            self._journal.saved(standing)
             return
         if written:
             self._outputs.remove(ref)

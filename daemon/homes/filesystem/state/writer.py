@@ -76,6 +76,11 @@ class StateWriter:
                 hint="start again: a missing one is made anew, and secrets are fetched or generated anew",
             )
 
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last commit failed, so that what was given waits for the next one."""
+        return self._failure is not None
+
     def put(self, ref: ObjectRef, data: bytes) -> None:
         """Remember this version instead of an older one."""
         self._add(ref, data)
@@ -207,6 +212,16 @@ class StateJournal:
         applied, look = self.applied.get(stored.ref), self._outputs.look(stored.ref) if output else None
         self._state.put(stored.ref, pack(stored, applied=applied, output=output, look=look))
 
+    async def intend(self, stored: StoredObject) -> None:
+        """Remember durably a version whose files are about to be written.
+
+        Raises StorageUnavailable: then they must not be, for the next start would not know of them.
+        """
+        if self._state is None or stored.ref in self.forgotten:
+            return
+        self._state.put(stored.ref, pack(stored, applied=self.applied.get(stored.ref), output=True))
+        await self.settled()
+
     def removed(self, ref: ObjectRef) -> None:
         """Take the files away, then forget the object. Raises TargetUnavailable, and nothing is removed."""
         content = None
@@ -235,8 +250,13 @@ class StateJournal:
         else:
             self._state.put(file_ref(file), msgspec.json.encode(record))
 
+    async def check(self) -> None:
+        """If the last commit failed, try again. Raises StorageUnavailable."""
+        if self._state is not None and self._state.is_failing:
+            await self.settled()
+
     async def settled(self) -> None:
-        """Return once everything told so far is on the disk. Raises TargetUnavailable."""
+        """Return once everything told so far is on the disk. Raises StorageUnavailable."""
         if self._state is None:
             return
         try:

@@ -5,7 +5,7 @@ from base64 import b64decode
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from random import Random
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, member
@@ -13,13 +13,20 @@ from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.plan.actions import Action, OutputChange, output_change
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
-from syncret.daemon.homes.contract import Home, HomeError, StoredObject
+from syncret.daemon.homes.contract import (
+    Home,
+    HomeError,
+    NotDurable,
+    StorageUnavailable,
+    StoredObject,
+)
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.lagging import Lag, LaggingHome
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.ops.control import explanation
 from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.ops.view import View
+from syncret.daemon.supervisor import sources_of
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
 from syncret.providers.registry import Registry
@@ -27,6 +34,8 @@ from tests.unit.daemon.engine.support import GROUP, Manager, Recorder, ref, sett
 
 HOUR = 3600.0
 SECRET = "Secret"
+
+Made = TypeVar("Made", StoredObject, StoredObject | None)
 
 
 class WithManager(Registry):
@@ -49,13 +58,18 @@ class WithManager(Registry):
 
 
 class Troubled:
-    """A home whose writes of a kind can be made to fail: each error once."""
+    """A home whose writes of a kind can be made to fail: each error once.
+
+    While it is `full`, writes are made and cannot be kept, as on a host whose state file cannot be written.
+    """
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self.written: list[OutputChange] = []
         self.troubles: dict[str, list[HomeError]] = {}
         self.marks = True
+        self.full = False
+        self._owes = False
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever else a home has
         return getattr(self._home, name)
@@ -64,23 +78,34 @@ class Troubled:
         if self.troubles.get(kind):
             raise self.troubles[kind].pop(0)
 
+    def _kept(self, made: Made) -> Made:
+        self._owes = self.full
+        if self.full:
+            raise NotDurable("no space is left", made, hint="free some space")
+        return made
+
+    async def check_durable(self) -> None:
+        self._owes = self._owes and self.full
+        if self._owes:
+            raise StorageUnavailable("no space is left", hint="free some space")
+
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
-        return await self._home.create(document, field_manager=field_manager)
+        return self._kept(await self._home.create(document, field_manager=field_manager))
 
     async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         self._trouble(document["kind"])
-        return await self._home.update(document, field_manager=field_manager)
+        return self._kept(await self._home.update(document, field_manager=field_manager))
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
         self._trouble(seen.ref.kind)
-        return await self._home.delete(seen)
+        return self._kept(await self._home.delete(seen))
 
     async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
-        return await self._home.set_finalizers(seen, finalizers)
+        return self._kept(await self._home.set_finalizers(seen, finalizers))
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
-        return await self._home.update_status(seen, status)
+        return self._kept(await self._home.update_status(seen, status))
 
     def may_mark(self, ref: ObjectRef) -> bool:
         return self.marks and self._home.may_mark(ref)
@@ -201,15 +226,20 @@ class Life:
 
     def last_error(self, ref: ObjectRef) -> str:
         """The last error of an object, as `syncret explain` tells it; empty where there is none."""
-        view = View(
+        error = explanation(self.view(), ref.kind, ref.namespace, ref.name).last_error
+        return "" if error is None else error.message
+
+    def view(self) -> View:
+        """What operators see."""
+        metrics = Metrics(self.clock.now)
+        metrics.watch(sources_of(self.controllers))
+        return View(
             running=self.controllers,
-            metrics=Metrics(self.clock.now),
+            metrics=metrics,
             clock=self.clock,
             settings=settings(),
             started=self.clock.now(),
         )
-        error = explanation(view, ref.kind, ref.namespace, ref.name).last_error
-        return "" if error is None else error.message
 
     def runs(self, name: str, kind: str = "ExternalSecret") -> int:
         return sum(run.ref.name == name and run.ref.kind == kind for run in self.seen.runs)

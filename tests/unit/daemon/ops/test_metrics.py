@@ -62,6 +62,7 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
             lambda: limits,
             lambda: [(STORE, 5)],
             failure=no_failure,
+            unreported=no_failure,
             deletions_waiting=lambda: 6,
         )
     )

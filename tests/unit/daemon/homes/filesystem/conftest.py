@@ -1,7 +1,5 @@
 """Output folders and host homes of tests: opened on request, closed at the end."""
 
-import os
-import subprocess
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettin
 from syncret.daemon.homes.filesystem.state.writer import OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
+from tests.support.disks import small_disk as small_disk_at
 from tests.unit.daemon.homes.filesystem.homes import Opener as HomeOpener
 from tests.unit.daemon.homes.filesystem.homes import Problems
 
@@ -42,17 +41,8 @@ def open_tree(output: Path) -> Generator[Opener, None, None]:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Generator[Path, None, None]:
     """A file system of 256 KiB; skipped where mounting is not allowed."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small file system")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], check=False, capture_output=True
-    )
-    if mounted.returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with small_disk_at(tmp_path / "disk") as folder:
+        yield folder
 
 
 @pytest.fixture

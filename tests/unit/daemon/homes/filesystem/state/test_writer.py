@@ -11,6 +11,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.state import database as state_file
 from syncret.daemon.homes.filesystem.state.database import StateError, read_state
 from syncret.daemon.homes.filesystem.state.writer import StateWriter
+from tests.support.disks import filled
 
 A = ObjectRef("external-secrets.io", "ExternalSecret", "default", "a")
 B = ObjectRef("external-secrets.io", "ExternalSecret", "default", "b")
@@ -48,13 +49,6 @@ async def test_a_file_that_went_from_under_us_is_told(tmp_path: Path, act: str) 
         state.check()
     assert "start again" in caught.value.hint
     await state.aclose()
-
-
-def fill(disk: Path) -> Path:
-    """Leave one block free."""
-    ballast = disk / "ballast"
-    ballast.write_bytes(b"x" * (os.statvfs(disk).f_bavail * 4096 - 4096))
-    return ballast
 
 
 @pytest.fixture
@@ -252,12 +246,11 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 async def test_a_full_disk_is_told_and_what_was_given_is_written_later(small_disk: Path) -> None:
     path = str(small_disk / "state.db")
     state = StateWriter(path)
-    ballast = fill(small_disk)
-    state.put(A, b"x" * 50_000)
-    with pytest.raises(StateError, match="state file") as caught:
-        await state.durable()
-    assert caught.value.hint
-    ballast.unlink()
+    with filled(small_disk, left=4096):
+        state.put(A, b"x" * 50_000)
+        with pytest.raises(StateError, match="state file") as caught:
+            await state.durable()
+        assert caught.value.hint
     state.put(B, b"1")
     await state.durable()
     await state.aclose()
