@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from syncret.config.errors import Problem
-from syncret.config.manifests.documents import LoadedDocument
-from syncret.config.manifests.loader import load
+from syncret.config.manifests.loader import LoadedDocument, load
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, member, ref_of
 from syncret.config.schema.admission import AdmissionResult, admit

@@ -23,11 +23,10 @@ from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable, StoredObject, Watch
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, gone, restored_state
-from syncret.daemon.homes.filesystem.manifests.deletion_grace import DeletionGrace
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
-from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
+from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Snapshot
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor

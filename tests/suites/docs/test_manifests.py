@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from syncret.config.manifests.documents import LoadedDocument, load_bytes
-from syncret.config.manifests.loader import load
+from syncret.config.manifests.loader import LoadedDocument, load, load_bytes
 from syncret.config.meta import is_object
 from syncret.config.schema.admission import admit
 from syncret.config.settings_layers import load_settings

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from syncret.config.manifests.documents import load_bytes
+from syncret.config.manifests.loader import load_bytes
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.main import main
 from syncret.daemon.ops.metric_families import FAMILIES

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from syncret.config.manifests.documents import load_bytes
+from syncret.config.manifests.loader import load_bytes
 from syncret.config.meta import Document
 from syncret.daemon.simulate.scenario import read_scenario
 from syncret.daemon.simulate.simulation import run_scenario

@@ -27,7 +27,6 @@ from syncret.config.manifests.loader import (
 from syncret.config.meta import ObjectRef
 from syncret.config.text.yaml import LIMITS
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.filesystem.manifests.folder_identity import FolderIdentity, folder_identity
 from syncret.daemon.homes.filesystem.manifests.reader import (
     FileContent,
     Found,
@@ -39,7 +38,7 @@ from syncret.daemon.homes.filesystem.manifests.reader import (
     walk,
 )
 from syncret.daemon.homes.filesystem.manifests.snapshot import Signature, Snapshot, is_below
-from syncret.daemon.homes.filesystem.output.files import identity_of
+from syncret.daemon.homes.filesystem.output.files import FolderIdentity, folder_identity, identity_of
 
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
 

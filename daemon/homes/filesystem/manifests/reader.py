@@ -13,8 +13,7 @@ import msgspec
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
-from syncret.config.manifests.documents import LoadedDocument, load_bytes
-from syncret.config.manifests.loader import SUFFIXES, special_file_name
+from syncret.config.manifests.loader import SUFFIXES, LoadedDocument, load_bytes, special_file_name
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
 from syncret.config.resources.kinds import Kinds
 from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission

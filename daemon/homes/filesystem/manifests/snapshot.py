@@ -1,11 +1,22 @@
-"""What all manifest files say together, as they were when they were looked at last."""
+"""What all manifest files say together, and which of the deletions that this asks for wait.
 
+What vanished may be a file that is being written, or a deployment. A removed file is a deletion at once. What
+a file that is still there no longer defines waits until the file has not been written for a few seconds: it
+may be half written. What waits the whole grace period: all objects of a file that became empty, all below a
+folder that was made anew and is empty, and whatever is missing while most objects are.
+"""
+
+import os
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
 
+from syncret.config.errors import Problem, Severity
+from syncret.config.manifests.loader import shown_name
 from syncret.config.meta import ObjectRef
+from syncret.daemon.core.conditions import stamp
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest, duplicate_problem
 
@@ -62,3 +73,104 @@ class Snapshot(Struct, frozen=True):
 def is_below(file: str, paths: Collection[str]) -> bool:
     """Whether a file is one of these, or in one of these folders."""
     return any(file == path or file.startswith(path.rstrip("/") + "/") for path in paths)
+
+
+MANY: Final = 5
+"""So many objects wait if they vanish together and are more than half of all."""
+
+QUIET: Final = 5.0
+"""Seconds for which a file must not have been written before what it no longer defines is deleted."""
+
+
+class _Wait(NamedTuple):
+    since: float
+    due: float
+    written: Signature | None
+    """What the file looked like; None if it is not there."""
+    reported: HomeProblem | None
+
+
+class DeletionGrace:
+    """Remembers since when each object is missing from the manifests. Times are the event loop's."""
+
+    def __init__(self, grace: float) -> None:
+        """`grace` in seconds; 0: nothing waits."""
+        self._grace = grace
+        self._waits: dict[ObjectRef, _Wait] = {}
+        self.waiting: Collection[ObjectRef] = ()
+        """Objects that are missing and not to be deleted yet, as of the last look."""
+        self.next_due: float | None = None
+        """When the first of them is to be deleted."""
+
+    def missing(
+        self, gone: Mapping[ObjectRef, str], of: int, snapshot: Snapshot, *, now: float, wall: float
+    ) -> Collection[ObjectRef]:
+        """Which of the missing objects wait; `gone` has the file of each, `of` is the number of all objects.
+
+        `wall` is the time of day, for messages.
+        """
+        if not self._grace:
+            return ()
+        most = _common_path(gone.values()) if len(gone) >= MANY and 2 * len(gone) > of else None
+        places = {ref: most or snapshot.emptied_by(file) for ref, file in gone.items()}
+        waits = {
+            ref: self._wait(ref, snapshot.files.get(file), now, whole=places[ref] is not None)
+            for ref, file in gone.items()
+        }
+        fresh: dict[str, list[ObjectRef]] = defaultdict(list)
+        for ref, place in places.items():
+            if place is not None and waits[ref].reported is None and waits[ref].due > now:
+                fresh[place].append(ref)
+        for place, refs in fresh.items():
+            until = stamp(wall + self._grace)
+            problem = _most(len(gone), of, until) if place == most else _emptied(len(refs), until)
+            told = HomeProblem(shown_name(place), problem)
+            waits |= {ref: waits[ref]._replace(reported=told) for ref in refs}
+        self._waits = waits
+        self.waiting = frozenset(ref for ref, wait in waits.items() if wait.due > now)
+        self.next_due = min((waits[ref].due for ref in self.waiting), default=None)
+        return self.waiting
+
+    def is_due(self, now: float) -> bool:
+        """Whether something has waited long enough since the last look."""
+        return self.next_due is not None and now >= self.next_due
+
+    def problems(self) -> Sequence[HomeProblem]:
+        """One warning for each file or folder of which objects wait the whole grace period."""
+        told = (self._waits[ref].reported for ref in self._waits if ref in self.waiting)
+        return list(dict.fromkeys(each for each in told if each is not None))
+
+    def _wait(self, ref: ObjectRef, written: Signature | None, now: float, *, whole: bool) -> _Wait:
+        """What waits keeps its time, or gets a later one: never an earlier one."""
+        before = self._waits.get(ref) or _Wait(now, now, None, None)
+        until = before.since + self._grace
+        due = before.due
+        if whole:
+            due = until
+        elif written is not None and written != before.written:
+            due = max(due, min(now + QUIET, until))
+        return before._replace(due=due, written=written)
+
+
+def _common_path(files: Collection[str]) -> str:
+    return os.path.commonpath(files)
+
+
+def _most(gone: int, of: int, until: str) -> Problem:
+    return Problem(
+        path="",
+        message=f"{gone} of {of} objects are not defined any more; those that are missing still at {until} "
+        "are deleted then",
+        hint="put the files back; deletionGrace is how long most of all objects must be missing",
+        severity=Severity.WARNING,
+    )
+
+
+def _emptied(objects: int, until: str) -> Problem:
+    noun = "the object" if objects == 1 else f"the {objects} objects"
+    return Problem(
+        path="",
+        message=f"holds no manifests any more; {noun} defined here will be deleted at {until}",
+        hint="put the content back; deletionGrace is how long it must be missing",
+        severity=Severity.WARNING,
+    )

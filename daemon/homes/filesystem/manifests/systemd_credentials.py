@@ -15,7 +15,7 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.fields import DNS_LABEL
-from syncret.config.manifests.documents import LoadedDocument
+from syncret.config.manifests.loader import LoadedDocument
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.manifests.reader import Content, Manifest, digest_of

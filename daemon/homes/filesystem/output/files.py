@@ -1,14 +1,17 @@
-"""The file system: what is in a folder, swapping two names at once, and errors with what to do about them.
+"""The file system: what is in a folder, whether it is the same one, and errors with what to do about them.
 
-Python lacks the system call that swaps two names (`renameat2` with RENAME_EXCHANGE).
+Two system calls that Python lacks: swapping two names at once (`renameat2` with RENAME_EXCHANGE), and when a
+file or folder was made (`statx`).
 """
 
 import ctypes
 import errno
 import os
 import stat
+import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
@@ -17,17 +20,32 @@ _RENAME_EXCHANGE = 2
 _LACKING = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
-def _bound() -> Callable[[int, bytes, int, bytes, int], int] | None:
-    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if function is None:  # a C library older than the call
+_AT_FDCWD: Final = -100
+_STATX_BTIME: Final = 0x800
+_STATX_SIZE: Final = 256
+_MASK: Final = struct.Struct("=I")
+_BIRTH: Final = struct.Struct("=qI")
+_BIRTH_OFFSET: Final = 80
+
+
+def _bound(
+    name: str, *types: type[ctypes.c_int | ctypes.c_uint | ctypes.c_char_p]
+) -> Callable[..., int] | None:
+    """A system call; None if the C library is older than the call."""
+    function: Any = getattr(ctypes.CDLL(None, use_errno=True), name, None)
+    if function is None:
         return None
-    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    function.argtypes = types
     function.restype = ctypes.c_int
-    bound: Callable[[int, bytes, int, bytes, int], int] = function
+    bound: Callable[..., int] = function
     return bound
 
 
-_renameat2 = _bound()
+_renameat2 = _bound("renameat2", ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+_statx = _bound("statx", ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_uint, ctypes.c_char_p)
+
+FolderIdentity: TypeAlias = tuple[int, int, int]
+"""Device, inode, and birth time in nanoseconds: 0 where the file system does not keep it."""
 
 
 def identity_of(status: os.stat_result) -> tuple[int, int]:
@@ -41,6 +59,31 @@ def identity_at(path: str) -> tuple[int, int] | None:
         return identity_of(Path(path).stat())
     except OSError:
         return None
+
+
+def folder_identity(path: str, status: os.stat_result | None = None) -> FolderIdentity:
+    """The identity of what is at a path, links followed. Raises OSError. `status` spares a call if known.
+
+    File systems give the inode number of a removed folder to the next one that is made, often at once: only
+    the birth time tells the two apart.
+    """
+    status = status or Path(path).stat()
+    return status.st_dev, status.st_ino, _birth_time(path)
+
+
+def _birth_time(path: str) -> int:
+    if _statx is None:
+        return 0
+    found = ctypes.create_string_buffer(_STATX_SIZE)
+    if _statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, found) != 0:
+        code = ctypes.get_errno()
+        if code in (errno.ENOSYS, errno.EPERM):  # an old kernel, or a sandbox that does not know the call
+            return 0
+        raise OSError(code, os.strerror(code), path)
+    if not _MASK.unpack_from(found)[0] & _STATX_BTIME:
+        return 0
+    seconds, nanoseconds = _BIRTH.unpack_from(found, _BIRTH_OFFSET)
+    return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 
 def listed(fd: int) -> list[str]:

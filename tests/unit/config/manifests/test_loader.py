@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from syncret.config.manifests import loader
-from syncret.config.manifests.documents import LoadedDocument
-from syncret.config.manifests.loader import load, read_bounded, unreadable
+from syncret.config.manifests.loader import LoadedDocument, load, read_bounded, unreadable
 from syncret.config.text.yaml import Limits
 
 

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from syncret.config.fields import Json
-from syncret.config.manifests.documents import load_bytes
+from syncret.config.manifests.loader import load_bytes
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, is_object
 from syncret.config.schema.admission import admit

@@ -9,7 +9,7 @@ import pytest
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
-from syncret.daemon.homes.filesystem.manifests.deletion_grace import QUIET
+from syncret.daemon.homes.filesystem.manifests.snapshot import QUIET
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
     ES_YAML,

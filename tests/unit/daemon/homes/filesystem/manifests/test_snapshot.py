@@ -7,8 +7,7 @@ import pytest
 
 from syncret.config.errors import Severity
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.filesystem.manifests.deletion_grace import DeletionGrace
-from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
+from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Snapshot
 
 GRACE: Final = 60.0
 NOON: Final = 1767268800.0

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from syncret.daemon.homes.filesystem.manifests import folder_identity as module
-from syncret.daemon.homes.filesystem.manifests.folder_identity import FolderIdentity, folder_identity
+from syncret.daemon.homes.filesystem.output import files
+from syncret.daemon.homes.filesystem.output.files import FolderIdentity, folder_identity
 from tests.unit.daemon.homes.filesystem.homes import made_anew
 
 
@@ -48,6 +48,6 @@ def _refused(*_: object) -> int:
 def test_where_the_birth_time_cannot_be_asked_for_the_number_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statx: Callable[..., int] | None
 ) -> None:
-    monkeypatch.setattr(module, "_statx", statx)
+    monkeypatch.setattr(files, "_statx", statx)
     status = tmp_path.stat()
     assert folder_identity(str(tmp_path)) == (status.st_dev, status.st_ino, 0)

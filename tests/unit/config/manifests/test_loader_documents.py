@@ -2,7 +2,7 @@
 
 import pytest
 
-from syncret.config.manifests.documents import load_bytes
+from syncret.config.manifests.loader import load_bytes
 from syncret.config.schema.admission import admit
 from tests.unit.config.support import CATALOG
 
