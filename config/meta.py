@@ -29,7 +29,7 @@ def member(document: Document, *fields: str) -> Document:
     """The object at a path of fields; an empty one if there is none."""
     for field in fields:
         value: Any = document.get(field)
-        if not is_object(value):
+        if value.__class__ is not dict:
             return {}
         document = value
     return document

@@ -5,7 +5,7 @@ model is imported when its first document is read.
 """
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import Any, Final, Literal, Self, TypeAlias, get_origin
 
@@ -49,10 +49,11 @@ Check: TypeAlias = Callable[[Any, Catalog], Iterator[Problem]]
 UpdateCheck: TypeAlias = Callable[[Document, Document], Iterator[Problem]]
 
 
-class Kind(Struct, frozen=True, kw_only=True):
+class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """One kind. `versions` are those that are accepted; the first is the storage version.
 
-    A field that ends with `_at` names a definition as `module:name`.
+    A field that ends with `_at` names a definition as `module:name`. What follows from the fields is computed
+    when it is first asked for.
     """
 
     group: str
@@ -76,7 +77,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     generator: type[Resource] | None = None
     """The model of a generator, made at run time from its spec in the catalog."""
 
-    @property
+    @cached_property
     def group_kind(self) -> GroupKind:
         return GroupKind(self.group, self.kind)
 
@@ -84,7 +85,7 @@ class Kind(Struct, frozen=True, kw_only=True):
         """One object of this kind."""
         return ObjectRef(self.group, self.kind, namespace, name)
 
-    @property
+    @cached_property
     def api_version(self) -> str:
         """The storage version."""
         return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
@@ -99,37 +100,32 @@ class Kind(Struct, frozen=True, kw_only=True):
         """The name in lower camel case, as fields begin with it: `externalSecret`."""
         return f"{self.kind[0].lower()}{self.kind[1:]}"
 
-    @property
+    @cached_property
     def model(self) -> type[Resource]:
         """The model that reads a document of this kind."""
         return self.generator or _imported(self.model_at)
 
-    @property
+    @cached_property
     def check(self) -> Check | None:
         """The rules beyond the schema."""
         return _imported(self.check_at) if self.check_at else None
 
-    @property
+    @cached_property
     def update_check(self) -> UpdateCheck | None:
         """The rules between the previous version and the new one: which fields are immutable."""
         return _imported(self.update_check_at) if self.update_check_at else None
 
-    @property
+    @cached_property
     def has_status(self) -> bool:
         """Whether the kind has a status subresource: a status in a manifest is ignored."""
-        return _has_status(self.model)
+        plain: Any = get_origin(self.model) or self.model
+        return "status" in plain.__struct_fields__
 
 
 @lru_cache
 def _imported(address: str) -> Any:  # noqa: ANN401  # a model or a rule, as the property that asks says
     module, _, name = address.partition(":")
     return getattr(import_module(module), name)
-
-
-@lru_cache
-def _has_status(model: type[Resource]) -> bool:
-    plain: Any = get_origin(model) or model
-    return "status" in plain.__struct_fields__
 
 
 _V1: Final = ("v1",)

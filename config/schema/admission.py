@@ -98,8 +98,8 @@ class Admission:
             problems += check_server_fields(metadata)
         stored, found = self._schema(kind).admit(_normalized(document, kind))
         problems += found
-        wrong = [problem.path for problem in found if problem.fatal]
-        if not any(path.startswith("metadata") for path in wrong):
+        wrong = [problem.path for problem in found if problem.fatal] if found else ()
+        if not (wrong and any(path.startswith("metadata") for path in wrong)):
             problems += check_metadata(stored["metadata"], name_is_label=kind == NAMESPACE)
         if wrong:
             return AdmissionResult(document=stored, kind=kind, problems=tuple(problems))

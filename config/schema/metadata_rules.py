@@ -84,7 +84,9 @@ def check_server_fields(metadata: Document) -> Iterator[Problem]:
 
 
 def drop_server_fields(metadata: Document) -> Document:
-    """The metadata without the members that are not used here."""
+    """A copy of the metadata without the members that are not used here."""
+    if metadata.keys().isdisjoint(_UNREAD):
+        return dict(metadata)
     return {name: value for name, value in metadata.items() if name not in _UNREAD}
 
 

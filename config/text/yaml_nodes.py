@@ -40,6 +40,9 @@ _NOT_FINITE: Final = {"NaN": ".nan", "+Inf": ".inf", "-Inf": "-.inf"}
 _TYPES: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "null": type(None)}
 _AMBIGUOUS_STARTS: Final = frozenset(["", *"0123456789+-.~yYnNtTfFoO"])
 """First characters of plain scalars that may be something else than a string; an empty one has none."""
+_MERGE: Final = "<<"
+_UNUSUAL_STARTS: Final = _AMBIGUOUS_STARTS | {"<"}
+"""First characters of plain keys that may be no string, or the merge key."""
 
 
 class Fault(Exception):
@@ -127,13 +130,13 @@ class Constructor:
         result: Document = {}
         own: set[str] = set()
         for key_node, value_node in node.value:
-            if key_node.tag == _PLAIN and key_node.value == "<<":
-                # Later entries win, merged or not; of the sources of one merge, the first wins.
-                for source in reversed(list(self._merged(value_node, path))):
-                    result |= source
-                continue
             key = key_node.value
-            if key_node.tag != _PLAIN or key.__class__ is not str or key[:1] in _AMBIGUOUS_STARTS:
+            if key_node.tag != _PLAIN or key.__class__ is not str or key[:1] in _UNUSUAL_STARTS:
+                if key_node.tag == _PLAIN and key == _MERGE:
+                    # Later entries win, merged or not; of the sources of one merge, the first wins.
+                    for source in reversed(list(self._merged(value_node, path))):
+                        result |= source
+                    continue
                 key = key_text(key_node)
             if key in own:
                 self.duplicates.append(Duplicate(render((path, key)), key_node.start_mark.line))
