@@ -27,8 +27,8 @@ GOAL: Final = 95
 COMPOSITION: Final = ("syncret.daemon.cli.", "syncret.daemon.homes.opening", "syncret.config.settings")
 """What names begin with that are left out, beside those of modules that lie in the folder `daemon` itself."""
 
-ASKED_OF_ALL: Final = ("Reconciler.reads", "FanOutKind.kind")
-"""What names of functions end with that every reconciler is asked: its kind, and which kinds it looks up."""
+ASKED_OF_ALL: Final = frozenset({"FanOutKind.kind"})
+"""Names of functions that every reconciler is asked: of which kind it is."""
 
 STAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "1 file to documents": (
@@ -153,7 +153,7 @@ def by_stage(modules: Mapping[str, list[str]]) -> Mapping[str, list[str]]:
 
 def _counts(module: str, ran: Iterable[str]) -> bool:
     """Whether more of it ran than composes the daemon."""
-    is_composed = module.startswith(COMPOSITION) or all(name.endswith(ASKED_OF_ALL) for name in ran)
+    is_composed = module.startswith(COMPOSITION) or ASKED_OF_ALL.issuperset(ran)
     return not is_composed and not (module.startswith("syncret.daemon.") and module.count(".") == 2)  # noqa: PLR2004
 
 

@@ -151,7 +151,7 @@ class Engine:
     # ----------------------------------------------------------------------------------------------- events
     async def _listen(self) -> None:
         async with aclosing(self._home.watch()) as events:
-            self._waker.start_kinds()
+            self._waker.start()
             count = 0
             async for event in events:
                 self._waker.on_event(event)

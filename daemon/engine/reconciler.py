@@ -69,10 +69,6 @@ class Reconciler(Protocol):
         """The kind it is for."""
         ...
 
-    def reads(self, kind: GroupKind) -> bool:
-        """Whether a run looks objects of this kind up: it does not begin before they are listed."""
-        ...
-
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """The objects whose change concerns this one."""
         ...

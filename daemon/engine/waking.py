@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.kinds import role_of
 from syncret.daemon.engine.inventory import Change, Inventory
 from syncret.daemon.engine.observer import Observer
 from syncret.daemon.engine.queue.fair_queue import Lanes, lanes_of
@@ -89,8 +90,7 @@ class Waker:
         self._notice_of: dict[tuple[str, str], tuple[Callable[[WatchEvent], None], ...]] = {}
         """What takes in versions of each kind that there was an object of."""
         self._listed: set[GroupKind] = set()
-        self._started: set[tuple[str, str]] = set()
-        """Kinds whose objects are run: all that their runs look up is known."""
+        self._has_started = False
         self._events_during_run: dict[ObjectRef, list[_Version]] = {}
         """For each object that is being run, the versions that may wake it: they may be its own writes."""
         self._requested_at: dict[ObjectRef, float] = {}
@@ -132,18 +132,18 @@ class Waker:
 
     def reassign(self) -> None:
         """Ownership has changed: queue what became ours, take off the queue what is another's now."""
-        self._later(self._reassign_each(tuple(self._lanes), self._loop.time()))
+        if self._has_started:
+            self._later(self._reassign_each(tuple(self._lanes), self._loop.time()))
 
     def _reassign_each(self, refs: Iterable[ObjectRef], since: float) -> Iterator[None]:
         for ref in refs:
-            if ref[:2] in self._started:
-                if not self.is_ours(ref):
-                    self._queue.discard(ref)
-                    self._requested_at.pop(ref, None)
-                    self.is_decided(ref)
-                elif ref in self._others:
-                    self._others.discard(ref)
-                    self.wake(ref, urgent=False, since=since)
+            if not self.is_ours(ref):
+                self._queue.discard(ref)
+                self._requested_at.pop(ref, None)
+                self.is_decided(ref)
+            elif ref in self._others:
+                self._others.discard(ref)
+                self.wake(ref, urgent=False, since=since)
             yield
 
     def wake_all(self) -> None:
@@ -233,7 +233,7 @@ class Waker:
         is_new = before is None or after is None or not after.has_same_generation(before)
         if is_reconciled and after is not None and is_new:
             self._lanes[ref] = lanes_of(ref, self._inventory.dependencies(ref))
-        if not self._started:
+        if not self._has_started:
             return
         if is_reconciled and (ref != writer or after is None):
             self._notify(ref, _Version(change, self._loop.time(), is_own=True), urgent=True)
@@ -280,47 +280,32 @@ class Waker:
 
     def _on_listed(self, kind: GroupKind) -> None:
         self._listed.add(kind)
-        if not self.synced.is_set():
-            self.start_kinds()
+        self.start()
 
-    def start_kinds(self) -> None:
-        """Begin with the kinds of which all is known that their runs look up."""
-        missing = [kind for kind in self._home.kinds() if kind not in self._listed]
-        ready = {
-            kind
-            for kind, reconciler in self._reconcilers.items()
-            if kind not in self._started
-            and not any(each == kind or reconciler.reads(each) for each in missing)
-        }
-        if not ready and self._started:
+    def start(self) -> None:
+        """Begin to run objects once all kinds are known that runs look up; others are only ever targets."""
+        if self._has_started or any(
+            role_of(kind) is not None and kind not in self._listed for kind in self._home.kinds()
+        ):
             return
-        self._started |= ready
-        complete = len(self._started) == len(self._reconcilers)
-        now = self._loop.time()
-        self._later(self._first_wakes(tuple(self._lanes), ready, complete=complete, since=now))
+        self._has_started = True
+        self._later(self._first_wakes(tuple(self._lanes), self._loop.time()))
 
-    def _first_wakes(
-        self, refs: Iterable[ObjectRef], kinds: Container[tuple[str, str]], *, complete: bool, since: float
-    ) -> Iterator[None]:
-        """Wake objects of these kinds for the first time.
-
-        First what others depend on: then nothing waits in vain.
-        """
+    def _first_wakes(self, refs: Iterable[ObjectRef], since: float) -> Iterator[None]:
+        """Wake what existed at the start. First what others depend on: then nothing waits in vain."""
         alone: list[ObjectRef] = []
         for ref in refs:
-            if ref[:2] in kinds:
-                if self.is_ours(ref):
-                    self._first.add(ref)
-                if self._inventory.has_dependents(ref) and self._inventory.dependents(ref):
-                    self.wake(ref, urgent=True, since=since)
-                else:
-                    alone.append(ref)
+            if self.is_ours(ref):
+                self._first.add(ref)
+            if self._inventory.has_dependents(ref) and self._inventory.dependents(ref):
+                self.wake(ref, urgent=True, since=since)
+            else:
+                alone.append(ref)
             yield
         yield from self._wake_each(alone, since)
-        if complete:
-            self._observer.listed(len(self._first))
-            self.synced.set()
-            self._complete_first_pass()
+        self._observer.listed(len(self._first))
+        self.synced.set()
+        self._complete_first_pass()
 
     def _notify(self, listener: ObjectRef, version: "_Version", *, urgent: bool) -> None:
         """Run the listener for a version of an object; if it is running now, once that has ended.
@@ -330,7 +315,7 @@ class Waker:
         during = self._events_during_run.get(listener)
         if during is not None:
             during.append(version)
-        elif listener[:2] in self._started and version.wakes():  # else its first run is still to come
+        elif self._has_started and version.wakes():  # else its first run is still to come
             self.wake(listener, urgent=urgent, since=version.since)
 
     def _complete_first_pass(self) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef
-from syncret.config.resources.kinds import PUSH_SECRET, SECRET_STORE, role_of, store_ref
+from syncret.config.resources.kinds import PUSH_SECRET, SECRET_STORE, store_ref
 from syncret.daemon.core.ownership import CREATED_BY, created_by
 from syncret.daemon.core.plan.actions import Action, LastError, Options
 from syncret.daemon.core.plan.secret_store import StoreSummary
@@ -239,11 +239,6 @@ class ObjectMemory:
 def _held(origins: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     """The origins, held once for thousands of objects that look alike."""
     return {intern(key): intern(place) for key, place in origins}
-
-
-def is_looked_up(kind: GroupKind) -> bool:
-    """Whether a run may look objects of this kind up; those of other groups are only ever targets."""
-    return role_of(kind) is not None
 
 
 def ignore_action(run: ObjectRef, action: Action) -> None:

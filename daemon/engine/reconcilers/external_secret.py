@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.meta import ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
@@ -36,7 +36,7 @@ from syncret.daemon.engine.reconcilers.apply import (
     ensure_finalizer,
     publish,
 )
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.fetch import fetch
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, look_up_generator
 from syncret.daemon.engine.reconcilers.stores import look_up_store
@@ -56,10 +56,6 @@ class ExternalSecretReconciler:
 
     def __init__(self, context: ReconcilerContext) -> None:
         self._context = context
-
-    def reads(self, kind: GroupKind) -> bool:
-        """Stores, generators and their records, Secrets, ConfigMaps and namespaces."""
-        return is_looked_up(kind)
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Its target, stores and generators; its namespace, where a cluster store asks for labels."""

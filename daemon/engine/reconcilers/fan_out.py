@@ -19,7 +19,7 @@ from syncret.daemon.core.plan.fan_out import (
 )
 from syncret.daemon.engine.reconciler import ANY, Dependency, Failure, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import carry_out, drop_finalizer, ensure_finalizer, publish
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Conflict, Forbidden, HomeError, StoredObject
 
@@ -41,10 +41,6 @@ class FanOutReconciler:
         yield Dependency(NAMESPACE.ref("", ANY), On.EXISTENCE | On.SPEC)
         child = ObjectRef(GROUP, self._fan.child, ANY, fan_out.child_name(self._fan, stored.document))
         yield Dependency(child, On.EXISTENCE | On.SPEC)
-
-    def reads(self, kind: GroupKind) -> bool:
-        """Namespaces and children."""
-        return is_looked_up(kind)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Make, update and delete children, and report in which namespaces there is one."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from syncret.config.meta import GroupKind, ObjectRef, is_object
+from syncret.config.meta import ObjectRef, is_object
 from syncret.config.resources.generators import GeneratorState
 from syncret.config.resources.kinds import generator_ref
 from syncret.daemon.core import generator_states
@@ -18,7 +18,7 @@ from syncret.daemon.core.plan.generator_state import (
 )
 from syncret.daemon.engine.reconciler import Dependency, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer, publish
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import clean_up
 from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import StoredObject
@@ -42,10 +42,6 @@ class GeneratorStateReconciler:
             if isinstance(kind, str) and isinstance(name, str):
                 generator = generator_ref(kind, name, stored.ref.namespace)
                 yield Dependency(generator, On.EXISTENCE | On.SPEC)
-
-    def reads(self, kind: GroupKind) -> bool:
-        """Generators, and what they take credentials from."""
-        return is_looked_up(kind)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Wait for the deadline, then delete; once deleted, clean up and let go."""

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
-from syncret.config.meta import GroupKind, ObjectRef, member
+from syncret.config.meta import ObjectRef, member
 from syncret.config.resources.kinds import NAMESPACE, PUSH_SECRET, SECRET, generator_ref, store_ref
 from syncret.config.resources.push_secret import PushSecret
 from syncret.daemon.core.plan.push_operations import Done, may_stand, was_pushed
@@ -29,7 +29,7 @@ from syncret.daemon.core.push_entries import Source, generated_source
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.engine.reconciler import ANY, OBJECT, USABLE, VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, publish
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.reconcilers.pushing import Pusher, read_sources
 from syncret.daemon.engine.reconcilers.stores import select_stores
@@ -57,10 +57,6 @@ class PushSecretReconciler:
     def __init__(self, context: ReconcilerContext) -> None:
         self._context = context
         self._unreported: dict[ObjectRef, Unreported] = {}
-
-    def reads(self, kind: GroupKind) -> bool:
-        """Stores, generators and their records, Secrets, ConfigMaps and namespaces."""
-        return is_looked_up(kind)
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Its stores, and its source; any store or Secret of the namespace where it selects by labels."""

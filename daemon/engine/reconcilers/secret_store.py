@@ -18,7 +18,7 @@ from syncret.daemon.core.plan.secret_store import (
 )
 from syncret.daemon.engine.reconciler import ANY, Dependency, On, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer, publish
-from syncret.daemon.engine.reconcilers.context import ReconcilerContext, is_looked_up
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.errors import SyncError
@@ -38,10 +38,6 @@ class SecretStoreReconciler:
         yield Dependency(pushes, On.EXISTENCE | On.SPEC | On.DATA)
         for credential in self._context.sessions.credentials(stored):
             yield Dependency(credential, On.EXISTENCE | On.SPEC | On.DATA)
-
-    def reads(self, kind: GroupKind) -> bool:
-        """PushSecrets, and what a store takes credentials from."""
-        return is_looked_up(kind)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
         """Keep the store while it is needed; probe it when it is new, changed or due."""

@@ -42,9 +42,6 @@ class Reconciling:
         self.writes: Writes
         self._running: set[ObjectRef] = set()
 
-    def reads(self, kind: GroupKind) -> bool:
-        return kind.group in ("", GROUP)
-
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         for name in stored.document.get("spec", {}).get("uses", ()):
             yield Dependency(ObjectRef("", "Secret", stored.ref.namespace, name))

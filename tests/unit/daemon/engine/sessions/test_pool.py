@@ -49,9 +49,6 @@ class Reading:
 
     engine: Engine
 
-    def reads(self, kind: GroupKind) -> bool:
-        return kind == self.group_kind
-
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         names = stored.document["spec"]["store"].split("+")
         return [Dependency(ref(name, kind="SecretStore")) for name in names]
