@@ -51,6 +51,16 @@ class Entry(NamedTuple):
     tags: Mapping[str, str] = {}
 
 
+class HoldsText:
+    """The part of a harness whose manager holds any text, under any simple name."""
+
+    def whole(self, text: str) -> bytes:
+        return text.encode()
+
+    def key(self, name: str) -> str:
+        return name
+
+
 class Harness(Protocol):
     """One provider, and a manager for it that the test owns."""
 

@@ -13,7 +13,7 @@ from syncret.providers.aws.spec import AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Client
 from tests.suites.providers import aws_certificates, harness
 from tests.suites.providers.aws_certificates import Certificates
-from tests.suites.providers.harness import Ability, Entry, Harness
+from tests.suites.providers.harness import Ability, Entry, Harness, HoldsText
 from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import Given, context
 from tests.support.servers import aws
@@ -37,7 +37,7 @@ AUTH = AwsAuth(
 )
 
 
-class AwsHarness:
+class AwsHarness(HoldsText):
     """What the harnesses of the three services share."""
 
     service: Any
@@ -49,12 +49,6 @@ class AwsHarness:
         secret = person.secret
         self.given = Given(secrets={"aws": {"id": key.encode(), "secret": secret.encode()}})
         self.canaries: tuple[str, ...] = (key, secret, "no identity-based policy", "Rate exceeded")
-
-    def whole(self, text: str) -> bytes:
-        return text.encode()
-
-    def key(self, name: str) -> str:
-        return name
 
     async def writes(self) -> int:
         return self.gate.writes()

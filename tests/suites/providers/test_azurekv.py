@@ -10,7 +10,7 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.azurekv import PROVIDER
 from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
 from syncret.providers.contract import Client
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness
+from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
 from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import NOW, Given, context
 from tests.support.servers.azure.directory import TENANT
@@ -22,7 +22,7 @@ ID, SECRET = (SecretKeySelector(name="login", key=key) for key in ("id", "secret
 WHOLE = "ESO pushes whole values to Key Vault and passes over the property"
 
 
-class AzureKvHarness:
+class AzureKvHarness(HoldsText):
     """A vault with an application that may do everything there."""
 
     lacks: Mapping[Ability, str] = {
@@ -41,12 +41,6 @@ class AzureKvHarness:
     @property
     def canaries(self) -> tuple[str, ...]:
         return ("canary-secret", *self._cloud.directory.tokens)
-
-    def whole(self, text: str) -> bytes:
-        return text.encode()
-
-    def key(self, name: str) -> str:
-        return name
 
     async def seed(self, *entries: Entry) -> None:
         for entry in entries:

@@ -10,7 +10,7 @@ from syncret.providers.contract import Client
 from syncret.providers.fake import PROVIDER
 from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness
+from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
 from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import context
 
@@ -30,7 +30,7 @@ class CountingManager(SecretManager):
         return written
 
 
-class FakeHarness:
+class FakeHarness(HoldsText):
     lacks: Mapping[Ability, str] = {
         Ability.FIND_PATH: "ESO's fake provider finds by name only",
         Ability.FIND_TAGS: "ESO's fake provider finds by name only",
@@ -47,12 +47,6 @@ class FakeHarness:
     def __init__(self) -> None:
         self.manager = CountingManager()
         self._keep: dict[str, Any] = {"manager": self.manager}
-
-    def whole(self, text: str) -> bytes:
-        return text.encode()
-
-    def key(self, name: str) -> str:
-        return name
 
     async def seed(self, *entries: Entry) -> None:
         self.manager.seed(Seed(entry.key, entry.value.decode(), entry.version) for entry in entries)

@@ -10,7 +10,7 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client
 from syncret.providers.gcpsm import PROVIDER
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpSmSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness
+from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
 from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import NOW, Given, context
 from tests.support.servers.google.errors import GoogleError
@@ -19,7 +19,7 @@ from tests.support.servers.google.server import Google, google
 from tests.support.servers.google.variables import variables
 
 
-class GcpSmHarness:
+class GcpSmHarness(HoldsText):
     """A project with a service account that may do everything there."""
 
     lacks: Mapping[Ability, str] = {
@@ -38,12 +38,6 @@ class GcpSmHarness:
     def canaries(self) -> tuple[str, ...]:
         key = self._cloud.identity.key_file(self._email)["private_key"]
         return (*key.splitlines()[1:3], *self._cloud.identity.tokens)
-
-    def whole(self, text: str) -> bytes:
-        return text.encode()
-
-    def key(self, name: str) -> str:
-        return name
 
     async def seed(self, *entries: Entry) -> None:
         for entry in entries:

@@ -9,7 +9,7 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client
 from syncret.providers.webhook import PROVIDER
 from syncret.providers.webhook.spec import WebhookResult, WebhookSecret, WebhookSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness
+from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
 from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import Given, context
 from tests.support.served import served
@@ -19,7 +19,7 @@ NO_FIND = "ESO's webhook provider does not find: a template describes one reques
 BLIND = "templates say how to write, not how what stands there could be read and compared"
 
 
-class WebhookHarness:
+class WebhookHarness(HoldsText):
     lacks: Mapping[Ability, str] = {
         Ability.FIND_NAME: NO_FIND,
         Ability.FIND_PATH: NO_FIND,
@@ -35,12 +35,6 @@ class WebhookHarness:
         self._url = url
         self._api = api
         self.canaries: tuple[str, ...] = (api.api_key,)
-
-    def whole(self, text: str) -> bytes:
-        return text.encode()
-
-    def key(self, name: str) -> str:
-        return name
 
     async def seed(self, *entries: Entry) -> None:
         self._api.values |= {(entry.key, entry.version): entry.value for entry in entries}

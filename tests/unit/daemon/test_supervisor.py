@@ -2,16 +2,13 @@
 
 import asyncio
 import json
-import logging
 import os
 import signal
-import socket
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
-import structlog
 
 from syncret.config.settings import Settings
 from syncret.daemon.ops.bind_errors import CannotListen
@@ -19,6 +16,8 @@ from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import Serve, Service, View
 from syncret.daemon.supervisor import Supervisor
 from syncret.providers.registry import Registry
+from tests.support.logs import logging_restored
+from tests.support.systemd import messages, notify_socket
 
 MANIFEST = """\
 apiVersion: external-secrets.io/v1
@@ -43,12 +42,8 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture(autouse=True)
 def logs() -> Iterator[None]:
     """A life sets up the logging of the whole process."""
-    handlers = logging.root.handlers[:]
-    level = logging.root.level
-    yield
-    structlog.reset_defaults()
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
+    with logging_restored():
+        yield
 
 
 def names(folder: Path) -> list[str]:
@@ -117,9 +112,7 @@ async def stopping(_: View) -> AsyncGenerator[None, None]:
 async def test_the_watchdog_is_fed_while_a_life_ends(settings: Settings, tmp_path: Path) -> None:
     """A drain may take longer than systemd waits for a sign of life."""
     fed: list[int] = []
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
-        systemd.bind(str(tmp_path / "notify"))
-        systemd.settimeout(0)
+    with notify_socket(tmp_path / "notify") as systemd:
 
         @asynccontextmanager
         async def service(_: Settings) -> AsyncGenerator[Serve, None]:
@@ -127,9 +120,9 @@ async def test_the_watchdog_is_fed_while_a_life_ends(settings: Settings, tmp_pat
             async def serve(view: View) -> AsyncGenerator[None, None]:
                 async with stopping(view):
                     yield
-                heard(systemd)
+                messages(systemd)
                 await asyncio.sleep(0.1)
-                fed.append(heard(systemd).count("WATCHDOG=1"))
+                fed.append(messages(systemd).count("WATCHDOG=1"))
 
             yield serve
 
@@ -141,12 +134,3 @@ async def test_the_watchdog_is_fed_while_a_life_ends(settings: Settings, tmp_pat
         )
         await supervisor.run()
     assert fed[0] > 1
-
-
-def heard(listener: socket.socket) -> list[str]:
-    found: list[str] = []
-    while True:
-        try:
-            found.append(listener.recv(4096).decode())
-        except BlockingIOError:
-            return found

@@ -1,6 +1,8 @@
 """I1, I9, I10: what a run wrote is known at once, wakes others at once, and the run itself never."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 
@@ -49,60 +51,52 @@ async def every_write(world: World, run: ObjectRef) -> None:
     assert known.is_newer_than(held)
 
 
+async def runs_of_writer(world: World, write: Callable[[ObjectRef], Awaitable[object]]) -> int:
+    """How often an object runs within an hour that depends on the Secret and writes so in its first run."""
+
+    async def write_once(ref: ObjectRef, run: int) -> Outcome:
+        if run == 0:
+            await write(ref)
+        return Outcome()
+
+    world.reconciling.behaviour = write_once
+    await world.create("x", uses=["login"])
+    await world.engine.wait_idle()
+    await asyncio.sleep(3600)
+    assert not world.recorder.bugs
+    return len(world.reconciling.runs)
+
+
 @pytest.mark.usefixtures("lag")
 async def test_i1_i9_an_answer_is_known_before_the_run_goes_on_and_its_event_wakes_nobody(
     start: Start,
 ) -> None:
     async with start() as world:
-
-        async def write(ref: ObjectRef, run: int) -> Outcome:
-            if run == 0:
-                await every_write(world, ref)
-            return Outcome()
-
-        world.reconciling.behaviour = write
-        await world.create("x", uses=["login"])
-        await world.engine.wait_idle()
-        await asyncio.sleep(3600)
-        assert not world.recorder.bugs
-        assert len(world.reconciling.runs) == 1
+        assert await runs_of_writer(world, partial(every_write, world)) == 1
 
 
 @pytest.mark.usefixtures("lag")
 async def test_i9_a_foreign_version_between_two_of_its_own_wakes_it(start: Start) -> None:
     async with start() as world:
 
-        async def write(ref: ObjectRef, run: int) -> Outcome:
-            if run == 0:
-                await world.reconciling.writes.create(login("1"))
-                await world.home.apply(login("foreign"))
-                await world.reconciling.writes.update(login("2"))
-            return Outcome()
+        async def write(_: ObjectRef) -> None:
+            await world.reconciling.writes.create(login("1"))
+            await world.home.apply(login("foreign"))
+            await world.reconciling.writes.update(login("2"))
 
-        world.reconciling.behaviour = write
-        await world.create("x", uses=["login"])
-        await world.engine.wait_idle()
-        await asyncio.sleep(3600)
-        assert not world.recorder.bugs
         foreign_was_seen = world.usual_lag is EVENTS_FIRST
-        assert len(world.reconciling.runs) == (2 if foreign_was_seen else 1)
+        assert await runs_of_writer(world, write) == (2 if foreign_was_seen else 1)
 
 
 @pytest.mark.usefixtures("lag")
 async def test_i9_a_foreign_version_after_its_own_wakes_it(start: Start) -> None:
     async with start() as world:
 
-        async def write(ref: ObjectRef, run: int) -> Outcome:
-            if run == 0:
-                await world.reconciling.writes.create(login("1"))
-                await world.home.apply(login("foreign"))
-            return Outcome()
+        async def write(_: ObjectRef) -> None:
+            await world.reconciling.writes.create(login("1"))
+            await world.home.apply(login("foreign"))
 
-        world.reconciling.behaviour = write
-        await world.create("x", uses=["login"])
-        await world.engine.wait_idle()
-        await asyncio.sleep(3600)
-        assert len(world.reconciling.runs) == 2
+        assert await runs_of_writer(world, write) == 2
 
 
 async def test_i10_a_secret_that_was_written_is_pushed_before_its_event_comes(clock: Clock) -> None:

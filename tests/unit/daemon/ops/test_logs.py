@@ -15,6 +15,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.ops import logs
 from syncret.providers.contract import PushItem, SecretBytes
 from syncret.providers.errors import Denied
+from tests.support.logs import logging_restored
 
 CANARY = "hunter2-canary"
 REF = ObjectRef("external-secrets.io", "ExternalSecret", "default", "database")
@@ -28,12 +29,8 @@ class Terminal(StringIO):
 
 @pytest.fixture(autouse=True)
 def _undone() -> Iterator[None]:
-    handlers = logging.root.handlers[:]
-    level = logging.root.level
-    yield
-    structlog.reset_defaults()
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
+    with logging_restored():
+        yield
 
 
 def logged(form: str, level: str = "info") -> StringIO:

@@ -8,23 +8,13 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.ops.notify import Notifier
+from tests.support.systemd import messages, notify_socket
 
 
 @pytest.fixture
 def heard(tmp_path: Path) -> Iterator[socket.socket]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        listener.bind(str(tmp_path / "notify"))
-        listener.settimeout(0)
+    with notify_socket(tmp_path / "notify") as listener:
         yield listener
-
-
-def messages(listener: socket.socket) -> list[str]:
-    found: list[str] = []
-    while True:
-        try:
-            found.append(listener.recv(4096).decode())
-        except BlockingIOError:
-            return found
 
 
 def test_each_word(heard: socket.socket) -> None:
@@ -51,9 +41,7 @@ def test_reloading_carries_the_monotonic_time(heard: socket.socket) -> None:
 
 def test_abstract_sockets() -> None:
     name = f"@syncret-test-{os.getpid()}"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        listener.bind("\0" + name[1:])
-        listener.settimeout(0)
+    with notify_socket("\0" + name[1:]) as listener:
         Notifier(name).alive()
         assert messages(listener) == ["WATCHDOG=1"]
 

@@ -72,6 +72,12 @@ async def existing(home: HostHome, ref: ObjectRef) -> StoredObject:
     return stored
 
 
+async def uid_at_start(opened: Opener, ref: ObjectRef) -> str:
+    """The uid that an object has once the home has been opened; it is closed again."""
+    async with opened() as home:
+        return (await existing(home, ref)).uid
+
+
 async def data_of(home: HostHome, ref: ObjectRef) -> dict[str, str]:
     document = (await existing(home, ref)).document
     data: dict[str, str] = document.get("data", {})

@@ -23,6 +23,7 @@ from tests.unit.daemon.homes.filesystem.homes import (
     existing,
     made,
     made_anew,
+    uid_at_start,
     until,
 )
 
@@ -230,16 +231,14 @@ async def test_what_could_not_stand_again_goes_with_the_rest(
     opened: Opener, later: Later, manifests: Path
 ) -> None:
     (manifests / "all.yaml").write_text(ALL)
-    async with opened() as home:
-        uid = (await existing(home, STORE)).uid
+    uid = await uid_at_start(opened, STORE)
     (manifests / "all.yaml").write_text("")
     async with opened() as home:
         later(GRACE)
         await home.look()
         assert home.waiting_deletions == 0
     (manifests / "all.yaml").write_text(ALL)
-    async with opened() as home:
-        assert (await existing(home, STORE)).uid != uid
+    assert await uid_at_start(opened, STORE) != uid
 
 
 async def test_what_comes_back_after_the_start_is_made_again_from_its_manifest(

@@ -30,6 +30,7 @@ from tests.unit.daemon.homes.filesystem.homes import (
     files,
     is_anywhere,
     made,
+    uid_at_start,
     until,
 )
 
@@ -139,15 +140,13 @@ async def test_a_store_whose_values_are_unknown_is_not_in_force(
 ) -> None:
     """Its values are in the manifest alone: a broken manifest must not turn into wrong values."""
     (manifests / "store.yaml").write_text(STORE_YAML)
-    async with opened() as home:
-        uid = (await existing(home, STORE)).uid
+    uid = await uid_at_start(opened, STORE)
     (manifests / "store.yaml").write_text("a: [")
     async with opened() as home:
         assert await home.get(STORE) is None
         assert problems.last
     (manifests / "store.yaml").write_text(STORE_YAML)
-    async with opened() as home:
-        assert (await existing(home, STORE)).uid == uid
+    assert await uid_at_start(opened, STORE) == uid
 
 
 async def test_a_folder_that_vanished_deletes_nothing(

@@ -19,35 +19,32 @@ from tests.unit.daemon.homes.filesystem.output.writes import write
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
 
 
+FOR_A_GROUP = OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640)
+MODES = {"default": 0o750, "default/db": 0o750, "default/db/user": 0o640, "default/db/password": 0o640}
+
+
+def modes(output: Path) -> dict[str, int]:
+    """The mode of each file and folder."""
+    return {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
+
+
 def test_modes_of_the_settings_hold_whatever_the_umask(open_tree: Opener, output: Path) -> None:
     mask = os.umask(0o077)
     try:
-        folder = SecretFolder(open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640)))
+        folder = SecretFolder(open_tree(FOR_A_GROUP))
         write(folder, DB, OLD)
     finally:
         os.umask(mask)
-    modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
-    assert modes == {
-        "default": 0o750,
-        "default/db": 0o750,
-        "default/db/user": 0o640,
-        "default/db/password": 0o640,
-    }
+    assert modes(output) == MODES
 
 
 def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, output: Path) -> None:
     tree = OutputRoot(str(output), OutputSettings(fsync=False))
     write(SecretFolder(tree), DB, OLD)
     tree.close()
-    tree = open_tree(OutputSettings(fsync=False, folder_mode=0o750, file_mode=0o640))
+    tree = open_tree(FOR_A_GROUP)
     assert write(SecretFolder(tree), DB, OLD).changed
-    modes = {str(path.relative_to(output)): stat.S_IMODE(path.stat().st_mode) for path in output.rglob("*")}
-    assert modes == {
-        "default": 0o750,
-        "default/db": 0o750,
-        "default/db/user": 0o640,
-        "default/db/password": 0o640,
-    }
+    assert modes(output) == MODES
 
 
 @root_only
