@@ -23,6 +23,26 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """
 
 
+class Egress(Group, frozen=True):
+    """Which servers stores and generators may reach; judged on the address that a name leads to."""
+
+    allow: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Exceptions from egress.deny: networks, addresses, hosts (`*.example.com`: all names "
+            "below it) and the groups that egress.deny knows."
+        ),
+    ] = ()
+    deny: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="What stores and generators may not reach; groups are all, link-local, loopback, "
+            "metadata (servers of clouds that are not link-local) and private. Logins with the daemon's own "
+            "identity are not held to it."
+        ),
+    ] = ("link-local", "metadata")
+
+
 class Settings(Group, frozen=True):
     """All settings: defaults < settings file < environment < command line.
 
@@ -144,6 +164,7 @@ class Settings(Group, frozen=True):
         Seconds, Meta(description="How long a read waits for others to share its call.")
     ] = 0.002
     idle_close: Annotated[Seconds, Meta(description="When an unused client is closed.")] = 900.0
+    egress: Egress = Egress()
 
     template_time: Annotated[
         Seconds,

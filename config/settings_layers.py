@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
+from syncret.config.addresses import address_rule
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
@@ -30,6 +31,7 @@ _ADDRESS: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%a-z]+\]|[^:\[\]]*):(?P<po
 _PLACE: Final = re.compile(r"(?P<message>.*) - at `\$(?P<path>.*)`", re.DOTALL)
 """How msgspec says where in a value a mistake is."""
 
+_EGRESS_HINT: Final = "write 10.0.0.0/8, 192.0.2.1, vault.example.com, *.example.com or a group"
 _FLOW: Final = ("[", "{")
 _HINTS: Final = {
     "duration": "write a duration such as 30s or 1h30m",
@@ -210,6 +212,12 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
         given = origins.get("retry_max") or origins.get("retry_min") or unset
         message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
         yield _problem(given, message, named=False)
+    for name, rules in (("egress.allow", settings.egress.allow), ("egress.deny", settings.egress.deny)):
+        for index, rule in enumerate(rules):
+            try:
+                address_rule(rule)
+            except ValueError as error:
+                yield _problem(origins[name], str(error), _EGRESS_HINT, f"[{index}]")
 
 
 def _problem(

@@ -14,6 +14,7 @@ from syncret.config.catalog import Scope, SpecType
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, ObjectRef
 from syncret.providers.errors import SyncError
+from syncret.providers.network import Network
 
 M = TypeVar("M", bound=Model)
 T = TypeVar("T")
@@ -256,6 +257,7 @@ class OpenContext:
     """The wall clock, in seconds since the epoch."""
     render: Render
     read_file: ReadFile
+    network: Network
     store_memory: dict[str, Any]
     """State of this store that outlives the client, until the daemon's run ends."""
 

@@ -40,7 +40,7 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
     login = partial(sdk.check_credentials, caller, spec.region)
     await login()
     prefix = spec.prefix or ""
-    async with sdk.open_client(_SERVICES[spec.service], spec.region, caller) as api:
+    async with sdk.open_client(_SERVICES[spec.service], spec.region, caller, context.network) as api:
         match spec.service:
             case "SecretsManager":
                 secrets = SecretsManagerWriter(api, spec.secrets_manager, context.credentials)
@@ -48,7 +48,9 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
             case "ParameterStore":
                 yield ParameterStoreClient(api, ParameterStoreWriter(api), prefix=prefix, login=login)
             case "CertificateManager":
-                async with sdk.open_client("resourcegroupstaggingapi", spec.region, caller) as tagging:
+                async with sdk.open_client(
+                    "resourcegroupstaggingapi", spec.region, caller, context.network
+                ) as tagging:
                     certificates = CertificateManagerWriter(api, tagging)
                     yield CertificateManagerClient(api, certificates, prefix=prefix, login=login)
 

@@ -37,7 +37,7 @@ async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Gen
     public = spec.scope == _PUBLIC
     await sdk.check_credentials(caller, spec.region)
     service, region = ("ecr-public", _REGION_OF_PUBLIC) if public else ("ecr", spec.region)
-    async with sdk.open_client(service, region, caller) as api:
+    async with sdk.open_client(service, region, caller, context.network) as api:
         answer: Any = (await api.call("get_authorization_token")).get("authorizationData")
     found = [answer] if public and answer else answer or []
     if len(found) != 1:

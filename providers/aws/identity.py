@@ -36,7 +36,7 @@ def service_account_credentials(
 
     async def assume() -> ExpiringValue[ReadOnlyCredentials]:
         role, token = await web_identity(account, context)
-        async with sdk.open_client("sts", region, sdk.session(sdk.UNSIGNED)) as sts:
+        async with sdk.open_client("sts", region, sdk.session(sdk.UNSIGNED), context.network) as sts:
             try:
                 answer = await sts.call(
                     "assume_role_with_web_identity",
@@ -143,7 +143,7 @@ def assumed_role(source: AioSession, role: Role, region: str, context: OpenConte
         if role.transitive:
             optional["TransitiveTagKeys"] = list(role.transitive)
         name = session_name(context)
-        async with sdk.open_client("sts", region, source) as sts:
+        async with sdk.open_client("sts", region, source, context.network) as sts:
             try:
                 answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **optional)
             except Denied as error:

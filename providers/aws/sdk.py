@@ -9,8 +9,9 @@ import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import aioboto3
 import aiohttp
@@ -20,6 +21,7 @@ from aiobotocore.credentials import AioCredentials
 from aiobotocore.httpsession import AIOHTTPSession
 from aiobotocore.session import AioSession
 from botocore.credentials import ReadOnlyCredentials
+from botocore.exceptions import HTTPClientError
 from botocore.httpsession import create_urllib3_context, get_cert_path
 from botocore.loaders import Loader
 
@@ -28,7 +30,9 @@ from syncret.providers.aws.service import Expired
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http.bodies import read_body
+from syncret.providers.kit.http.resolver import JudgedResolver
 from syncret.providers.kit.translate import Translation, call_translated
+from syncret.providers.network import Network
 
 for _name in ("aioboto3", "aiobotocore", "boto3", "botocore"):
     # They log whole requests and responses, secrets included.
@@ -136,7 +140,9 @@ async def check_credentials(aws_session: AioSession, region: str) -> AioCredenti
 
 
 @asynccontextmanager
-async def open_client(service: str, region: str, aws_session: AioSession) -> AsyncGenerator[ServiceApi, None]:
+async def open_client(
+    service: str, region: str, aws_session: AioSession, network: Network
+) -> AsyncGenerator[ServiceApi, None]:
     """A client of one service. Raises SyncError."""
     table = _translations(region)
     async with AsyncExitStack() as stack:
@@ -144,7 +150,7 @@ async def open_client(service: str, region: str, aws_session: AioSession) -> Asy
             service,
             region_name=region,
             endpoint_url=os.environ.get(ENDPOINTS[service]) or None,
-            config=_config(),
+            config=_config(network),
         )
         opening = stack.enter_async_context(client)
         yield ServiceApi(
@@ -165,24 +171,36 @@ class _FixedCredentials:
 
 
 class _Http(AIOHTTPSession):
-    """The SDK's HTTP session: bodies are bounded in size, and the system's CA bundle is loaded only once.
+    """The SDK's HTTP session: reaches what the network allows, and reads bodies of a bounded size.
 
-    A bundle takes 0.7 MB and 60 ms each time.
+    The system's CA bundle is loaded only once: it takes 0.7 MB and 60 ms each time.
     """
 
+    def __init__(self, network: Network, **options: Any) -> None:  # noqa: ANN401  # as the SDK has them
+        super().__init__(**options)
+        self._network = network
+
     async def send(self, request: Any) -> AioAWSResponse:  # noqa: ANN401  # as the SDK has it
-        """The response with its body. Raises TooLarge."""
+        """The response with its body. Raises TooLarge, and Denied for a server that may not be reached."""
         request.stream_output = True  # the body is read here: the SDK has no limit
-        response = await super().send(request)
+        url: str = request.url
+        self._network.egress.check_host(urlsplit(url).hostname or "")
+        try:
+            response = await super().send(request)
+        except HTTPClientError as error:
+            if isinstance(error.__context__, Denied):  # of the resolver
+                raise error.__context__ from None
+            raise
         response._content = await read_body(response.raw)  # noqa: SLF001  # where the SDK itself keeps it
         return response
 
     def _create_connector(self, proxy_url: str | None) -> aiohttp.TCPConnector:
-        if proxy_url or self._cert_file or not self._verify:
+        if proxy_url:  # the daemon's own choice: it judges what the name leads to
             return super()._create_connector(proxy_url)
         return aiohttp.TCPConnector(
             limit=self._max_pool_connections,
             ssl=_system_trust(get_cert_path(self._verify)),
+            resolver=JudgedResolver(self._network),
             **self._connector_args,
         )
 
@@ -194,13 +212,13 @@ def _system_trust(bundle: str) -> ssl.SSLContext:
     return context
 
 
-def _config() -> AioConfig:
+def _config(network: Network) -> AioConfig:
     return AioConfig(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=READ_TIMEOUT,
         retries={"total_max_attempts": 1, "mode": "standard"},
         max_pool_connections=CONNECTIONS,
-        http_session_cls=_Http,
+        http_session_cls=partial(_Http, network),  # type: ignore[arg-type]  # it is only called
     )
 
 

@@ -51,7 +51,7 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
         "TokenCode": request.token_code or None,
     }
     present = {name: value for name, value in parameters.items() if value is not None}
-    async with sdk.open_client("sts", spec.region, caller) as api:
+    async with sdk.open_client("sts", spec.region, caller, context.network) as api:
         credentials: dict[str, Any] | None = (await api.call("get_session_token", **present)).get(
             "Credentials"
         )

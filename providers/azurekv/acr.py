@@ -62,7 +62,7 @@ async def generate(spec: AcrAccessTokenSpec, context: OpenContext) -> Generated:
     from syncret.providers.azurekv.registry import registry_token  # imports asyncio and TLS
     from syncret.providers.kit.http import Http
 
-    async with Http(f"https://{spec.registry}", now=context.now) as http:
+    async with Http(f"https://{spec.registry}", now=context.now, network=context.network) as http:
         password = await registry_token(spec, http, context)
     return Generated({"username": SecretBytes(_USER), "password": password})
 

@@ -25,7 +25,7 @@ _RESOURCE: Final = re.compile(r'\b(?:resource|scope)="(https://[^"/]+)/?(?:\.def
 async def open_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
     """A client that is logged in. Raises SyncError."""
     cloud = cloud_of(spec)
-    async with Http(spec.vault_url, now=context.now) as http:
+    async with Http(spec.vault_url, now=context.now, network=context.network) as http:
         resource = cloud.vault or await _challenge_resource(http)
         tokens = ExpiringLogin(
             await choose_login(spec, cloud.authority, resource, http, context), now=context.now

@@ -40,7 +40,7 @@ async def open_login_context(context: OpenContext, location: str = "") -> AsyncG
     if location and not _LOCATION.fullmatch(location):
         raise Malformed("location is not a location of Google", hint="write it as us-east1")
     endpoints = Endpoints.of(os.environ)
-    async with Http(endpoints.secrets_of(location), now=context.now) as http:
+    async with Http(endpoints.secrets_of(location), now=context.now, network=context.network) as http:
         yield LoginContext(http, context, endpoints, os.environ)
 
 

@@ -92,7 +92,7 @@ async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generat
         wanted["permissions"] = spec.permissions
     if spec.repositories:
         wanted["repositories"] = spec.repositories
-    async with Http(spec.url or _API, now=context.now) as http:
+    async with Http(spec.url or _API, now=context.now, network=context.network) as http:
         answer = await http.request(
             "POST",
             f"/app/installations/{segments(spec.install_id)}/access_tokens",

@@ -18,7 +18,7 @@ async def open_store(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmC
     """A client that is logged in. Raises SyncError."""
     if not spec.service_url:
         raise Malformed("serviceURL is required", hint="write the instance's endpoint")
-    async with Http(spec.service_url, now=context.now) as http:
+    async with Http(spec.service_url, now=context.now, network=context.network) as http:
         tokens = ExpiringLogin(await choose_login(spec.auth, http, context), now=context.now)
         await tokens.get()
         yield IbmClient(Api(http, tokens))

@@ -30,7 +30,9 @@ async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[
     ca = await ca_bundle(spec.ca_bundle, spec.ca_provider, context)
     engine = Engine(spec.path.strip("/") or _MOUNT, spec.version, literal=True)
     async with (
-        Http(spec.server, tls=Tls(ca=ca), trusts_redirects=True, now=context.now) as http,
+        Http(
+            spec.server, tls=Tls(ca=ca), trusts_redirects=True, now=context.now, network=context.network
+        ) as http,
         Vault(
             Wire(http),
             login,

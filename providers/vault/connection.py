@@ -37,6 +37,7 @@ async def open_vault(
         timeouts=timeouts or Timeouts(),
         trusts_redirects=True,  # a standby points to the active node
         now=context.now,
+        network=context.network,
     )
     auth_namespace = spec.auth.namespace if spec.auth is not None else ""
     async with http:

@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
-from urllib.parse import quote_plus, urlsplit
+from urllib.parse import quote_plus, unquote, urlsplit
 
 from syncret.config.durations import parse_duration
 from syncret.config.fields import Base64, CAProvider, Duration
@@ -24,6 +25,7 @@ _PORTS: Final = {"http": 80}
 _HTTPS: Final = 443
 _LABEL: Final = "external-secrets.io/type"
 _WEBHOOK: Final = "webhook"
+_PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 Data = Mapping[str, Mapping[str, str]]
 
@@ -74,6 +76,7 @@ class Api:
     def __init__(self, spec: RequestSpec, context: OpenContext, http: Http | NtlmHttp, secrets: Data) -> None:
         self._spec = spec
         self._render = context.render
+        self._network = context.network
         self._http = http
         self._secrets = secrets
 
@@ -101,6 +104,11 @@ class Api:
             for name, values in data.items()
         }
         url = self._rendered("url", self._spec.url, escaped)
+        if _climbs(url, self._spec.url):
+            raise Malformed(
+                f"{doing}: the rendered path of url has a segment . or .., which the template has not",
+                hint="it would lead to another path: is the key right?",
+            )
         headers = {
             name: self._rendered(f"headers.{name}", text, data) for name, text in self._spec.headers.items()
         }
@@ -125,14 +133,15 @@ class Api:
         )
 
     async def reachable(self) -> Readiness:
-        """Check that the server accepts connections; unknown if templates decide. Raises Unavailable."""
+        """Check that the server accepts connections; unknown if templates decide. Raises SyncError."""
         place = _place(self._spec.url)
         if place is None or proxy_for(*place, os.environ):
             return "unknown"
         _, host, port = place
         try:
             async with asyncio.timeout(_REACHABLE_WITHIN):
-                _, writer = await asyncio.open_connection(host, port)
+                address = await self._network.resolve(host)
+                _, writer = await asyncio.open_connection(str(address), port)
         except OSError:  # TimeoutError is one
             raise Unavailable(
                 f"error accessing external store: {host}:{port} takes no connections",
@@ -166,7 +175,11 @@ async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Ap
     ntlm = spec.auth.ntlm if spec.auth else None
     login = None if ntlm is None else await _login(context, ntlm)
     async with Http(
-        tls=tls, timeouts=timeouts, now=context.now, connections=1 if login else CONNECTIONS
+        tls=tls,
+        timeouts=timeouts,
+        now=context.now,
+        connections=1 if login else CONNECTIONS,
+        network=context.network,
     ) as http:
         yield Api(spec, context, NtlmHttp(http, login, context.now) if login else http, secrets)
 
@@ -209,6 +222,16 @@ def _is_unescaped(name: str, key: str) -> bool:
 
 def _escaped(value: str) -> str:
     return quote_plus(value.encode("utf-8", "surrogateescape"), safe="~")
+
+
+def _climbs(url: str, template: str) -> bool:
+    """Whether the rendered path has more segments `.` and `..` than the template."""
+    return _dot_segments(url) > _dot_segments(_PLACEHOLDER.sub("_", template))
+
+
+def _dot_segments(url: str) -> int:
+    path = unquote(url.partition("?")[0].partition("#")[0]).replace("\\", "/")
+    return sum(segment in {".", ".."} for segment in path.split("/"))
 
 
 def _place(url: str) -> tuple[str, str, int] | None:

@@ -12,8 +12,11 @@ from syncret.daemon.engine.templates import requests
 from syncret.providers.contract import IssuedToken, OpenContext, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
+from syncret.providers.network import Egress, Network
 
 NOW: Final = 1_234_567_890.0
+NETWORK: Final = Network(egress=Egress(deny=("link-local", "metadata")))
+"""As the default settings have it."""
 
 
 @dataclass
@@ -89,5 +92,6 @@ def context(
         now=now,
         render=requests(now),
         read_file=ManifestFiles((tempfile.gettempdir(),), os.environ),
+        network=NETWORK,
         store_memory={} if keep is None else keep,
     )

@@ -24,6 +24,7 @@ from syncret.providers.contract import ReadFile, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
+from syncret.providers.network import Network
 
 THRESHOLD: Final = 5
 """Calls in a row without an answer that make an outage."""
@@ -86,6 +87,7 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     tasks: TaskOwner
     render: Render
     read_file: ReadFile
+    network: Network
     faults: Faults | None = None
     answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore

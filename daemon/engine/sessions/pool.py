@@ -33,6 +33,7 @@ from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
 from syncret.providers.kit.limits import Limiter, LimiterStats
+from syncret.providers.network import Egress, Network
 from syncret.providers.registry import Registry
 
 Substitute: TypeAlias = Callable[[ObjectRef, Provider[Any]], Provider[Any]]
@@ -69,6 +70,7 @@ class SessionPool:
             tasks=self._tasks,
             render=requests(clock.now),
             read_file=ManifestFiles(settings.manifest_files, os.environ),
+            network=Network(egress=Egress(settings.egress.allow, settings.egress.deny)),
             faults=faults,
             answers=self.answers,
             answered=lambda store: queue.answered(str(store)) if queue is not None else None,
@@ -112,6 +114,7 @@ class SessionPool:
             now=self._around.clock.now,
             render=self._around.render,
             read_file=self._around.read_file,
+            network=self._around.network,
             store_memory={},
         )
 

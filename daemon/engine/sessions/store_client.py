@@ -185,6 +185,7 @@ class StoreClient:
             now=self._around.clock.now,
             render=self._around.render,
             read_file=self._around.read_file,
+            network=self._around.network,
             store_memory=self._memory.keep,
         )
         client = SharedClient(

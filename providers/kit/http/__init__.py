@@ -1,6 +1,6 @@
 """HTTP for providers: one `Http` per session, bounded in size and time; failures are SyncErrors.
 
-async with Http(spec.url, tls=Tls(ca=bundle)) as http:
+async with Http(spec.url, tls=Tls(ca=bundle), network=context.network) as http:
     answer = await http.request("GET", "/v1/secrets/a", doing="reading key a", accept=(404,))
     found = None if answer.status == 404 else answer.json()
 """

@@ -11,11 +11,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, TooLarge, read_body
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.tls import SYSTEM, Tls
+from syncret.providers.network import Network
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
     import aiohttp
@@ -33,6 +34,11 @@ _LARGEST_UNREAD: Final = 64 * 1024
 """Bytes of a body that nobody wants which are read, so that its connection can be used again."""
 
 _NOT_IN_HEADERS: Final = re.compile(r"[\r\n\x00]")
+_OF_CONNECTION: Final = {
+    *("connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate"),
+    *("proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
+}
+"""Headers that say where a request ends, or to whom it goes: two servers could read them differently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +54,7 @@ class _Target(NamedTuple):
     url: str
     origin: str
     server: str
+    host: str
     proxy: str | None
 
 
@@ -65,9 +72,11 @@ class Http:
             for clusters whose members point at each other. Redirects on the same server are followed. From
             https to http none is.
         now: the wall clock, for a Retry-After that is a date.
+        network: which servers may be reached; None for the daemon's own requests, such as those to the
+            metadata server of its cloud.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # options, all by name
         self,
         base: str = "",
         *,
@@ -78,6 +87,7 @@ class Http:
         connections: int = CONNECTIONS,
         trusts_redirects: bool = False,
         now: Callable[[], float] = time.time,
+        network: Network | None,
     ) -> None:
         self.base = base.rstrip("/")
         self._tls = tls
@@ -87,7 +97,9 @@ class Http:
         self._connections = connections
         self._trusts_redirects = trusts_redirects
         self._now = now
+        self._network = network
         self._session: aiohttp.ClientSession | None = None
+        self._by_proxy: aiohttp.ClientSession | None = None
         self._stack = AsyncExitStack()
 
     async def request(
@@ -112,6 +124,11 @@ class Http:
         for name, value in sent.items():
             if _NOT_IN_HEADERS.search(name + value):
                 raise Malformed(f"{doing}: a header holds a line break", hint="trim the value it is made of")
+            if name.strip().lower() in _OF_CONNECTION:
+                raise Malformed(
+                    f"{doing}: the header {name.strip()} is for the connection to set",
+                    hint="leave it out: host and length are those of the URL and the body",
+                )
         target = _target(self._absolute(url, params), doing)
         for _ in range(_MOST_REDIRECTS + 1):
             answer = await self._exchange(method, target, doing, sent, body, accept)
@@ -126,29 +143,49 @@ class Http:
         raise error_of_status(doing, answer.status, answer.headers, self._now)
 
     async def __aenter__(self) -> Self:
-        import aiohttp  # see above
-
-        connector = aiohttp.TCPConnector(
-            ssl=True if self._tls.plain else self._tls.context(), limit=self._connections
-        )
-        self._session = await self._stack.enter_async_context(
-            aiohttp.ClientSession(
-                connector=connector,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers=self._headers,
-                read_bufsize=BUFFER,
-                timeout=aiohttp.ClientTimeout(
-                    total=self._timeouts.total, sock_connect=self._timeouts.connect
-                ),
-            )
-        )
+        self._session = await self._open_session(self._network)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._session = None
+        self._session = self._by_proxy = None
         await self._stack.aclose()
+
+    async def _open_session(self, network: Network | None) -> "aiohttp.ClientSession":
+        """A pool of connections to servers that the network allows."""
+        import aiohttp  # see above
+
+        from syncret.providers.kit.http.resolver import JudgedResolver  # see above
+
+        connector = aiohttp.TCPConnector(
+            ssl=True if self._tls.plain else self._tls.context(),
+            limit=self._connections,
+            resolver=None if network is None else JudgedResolver(network),
+        )
+        session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=self._headers,
+            read_bufsize=BUFFER,
+            timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
+        )
+        return await self._stack.enter_async_context(session)
+
+    async def _session_for(self, target: _Target, doing: str) -> "aiohttp.ClientSession":
+        """The pool for a server. A proxy is the daemon's own choice: it judges what the name leads to."""
+        if self._session is None:
+            raise RuntimeError("an Http is used inside its `async with` block")
+        if self._network is not None:
+            try:
+                self._network.egress.check_host(target.host)
+            except Denied as error:
+                raise error.within(doing) from None
+        if target.proxy is None or self._network is None:
+            return self._session
+        if self._by_proxy is None:
+            self._by_proxy = await self._open_session(None)
+        return self._by_proxy
 
     async def _exchange(
         self,
@@ -163,9 +200,7 @@ class Http:
 
         from syncret.providers.kit.http.failures import FAILURES, failure  # see above
 
-        session = self._session
-        if session is None:
-            raise RuntimeError("an Http is used inside its `async with` block")
+        session = await self._session_for(target, doing)
         failed: SyncError
         try:
             async with session.request(
@@ -180,6 +215,8 @@ class Http:
                 content = await self._content(response, accept)
                 return Answer(doing, response.status, _header_dict(response.headers), content)
         except TooLarge as error:
+            failed = error.within(doing)
+        except Denied as error:
             failed = error.within(doing)
         except FAILURES as error:
             failed = failure(error, doing, target.server)
@@ -249,7 +286,7 @@ def _target(url: str, doing: str) -> _Target:
     origin = f"{parts.scheme}://{host}:{port}"
     server = host if port == _PORTS[parts.scheme] else f"{host}:{port}"
     proxy = proxy_for(parts.scheme, host, port, os.environ)
-    return _Target(_sendable(url.partition("#")[0], doing), origin, server, proxy)
+    return _Target(_sendable(url.partition("#")[0], doing), origin, server, host, proxy)
 
 
 def _sendable(url: str, doing: str) -> str:

@@ -116,7 +116,7 @@ async def open_in_cluster(environment: Mapping[str, str], mount: Path = MOUNT) -
     host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
     url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     authority = token_file(mount / "ca.crt", what="CA")
-    async with Http(url, tls=Tls(ca=authority.raw)) as http:
+    async with Http(url, tls=Tls(ca=authority.raw), network=None) as http:
         yield Kube(http, _PodToken(mount))
 
 
@@ -154,7 +154,7 @@ async def open_kube(
         ca = await ca_bundle(server.ca_bundle, server.ca_provider, context)
         tls, login = await _authentication(auth, ca, context)
     url = url if "://" in url else f"https://{url}"
-    async with Http(url, tls=tls, now=context.now) as http:
+    async with Http(url, tls=tls, now=context.now, network=context.network) as http:
         yield Kube(http, login)
 
 

@@ -42,7 +42,7 @@ class NtlmHttp:
         body: Body | None = None,
         accept: Collection[int] = (),
     ) -> Answer:
-        """As `Http.request`. A server that asks for NTLM gets it; one that asks for Basic gets that."""
+        """As `Http.request`. The password is proven by NTLM, and never sent, whatever the server offers."""
         wanted = {name: value for name, value in (headers or {}).items() if name.lower() != "authorization"}
 
         async def ask(authorization: str = "", *, ready: Collection[int] = (_UNAUTHORIZED,)) -> Answer:
@@ -57,7 +57,10 @@ class NtlmHttp:
                 return first
             scheme = _offered(first)
             if not scheme:
-                return await ask(self._basic(), ready=())
+                raise Denied(
+                    f"{doing}: the server offers no login by NTLM",
+                    hint="if it may have the password itself, write a header Authorization, and https",
+                )
             second = await ask(f"{scheme} {_text(messages.negotiate())}")
             if second.status != _UNAUTHORIZED:
                 return second
@@ -75,9 +78,6 @@ class NtlmHttp:
                 hint="check auth.ntlm: DOMAIN\\name, and the password",
             )
         return last
-
-    def _basic(self) -> str:
-        return f"Basic {_text(f'{self._login.user}:{self._login.password}'.encode())}"
 
     def __repr__(self) -> str:
         return f"<NtlmHttp {self._http!r}>"

@@ -63,7 +63,7 @@ class _PodKeys(msgspec.Struct, rename="pascal"):
 
 async def credentials_of(method: VaultIam, region: str, context: OpenContext) -> AwsKeys:
     """The keys of the first configured source, after assuming the role of the spec."""
-    async with Http(now=context.now) as http:
+    async with Http(now=context.now, network=context.network) as http:
         found = await _first_configured(method, region, context, http)
         if not method.role:
             return found

@@ -74,7 +74,7 @@ async def _token(method: VaultGcp, context: OpenContext) -> str:
         key = ServiceAccountKey(SecretBytes(document.encode()), f"{_PATH}: the Secret")
         return key.signed(_claims(key.email, audience, context.now()))
     endpoints = Endpoints.of(os.environ)
-    async with Http(now=context.now) as http:
+    async with Http(now=context.now, network=context.network) as http:
         if method.workload_identity is not None:
             claims = _claims("", audience, context.now())
             return await signed(method.workload_identity, method.project_id, claims, context, http, endpoints)

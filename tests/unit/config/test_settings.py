@@ -1,8 +1,10 @@
 """Settings: which layer wins, what may be written, and how clearly a wrong value is reported."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings
@@ -148,7 +150,14 @@ def test_every_setting_is_documented_and_its_default_can_be_written(tmp_path: Pa
     settings = list(describe())
     assert all(setting.meaning.endswith(".") for setting in settings)
     file = tmp_path / "syncret.yaml"
-    file.write_text("".join(f"{setting.name}: {setting.default}\n" for setting in settings))
+    document: dict[str, Any] = {}
+    for setting in settings:
+        *groups, name = setting.name.split(".")
+        inner = document
+        for group in groups:
+            inner = inner.setdefault(group, {})
+        inner[name] = yaml.safe_load(setting.default)
+    file.write_text(yaml.safe_dump(document))
     assert load_settings(file, {}, []) == Settings()
 
 

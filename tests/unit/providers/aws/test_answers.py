@@ -1,14 +1,20 @@
 """Bad answers, large ones, and regions that do not exist."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from syncret.providers.aws import open_aws
+from syncret.providers.aws.spec import AwsSpec
 from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes
-from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.network import Egress, Network
+from tests.support.opened import Given, context
 from tests.support.served import all_to, served
-from tests.support.servers.aws import Call, Fault, Gateway
+from tests.support.servers.aws import REGION, Call, Fault, Gateway
+from tests.unit.providers.aws.conftest import AUTH
 from tests.unit.providers.aws.support import Open, found_by, keys
 
 pytestmark = pytest.mark.slow
@@ -32,6 +38,28 @@ async def test_retry_after_is_passed_on(
             await client.fetch(keys("a", "b"))
     assert caught.value.retry_after == after
     assert len(gate.calls) == 1, "the SDK tries nothing again"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_servers_that_may_not_be_reached(
+    given: Given, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    asked: list[web.Request] = []
+
+    async def note(request: web.Request) -> web.Response:
+        asked.append(request)
+        return web.Response()
+
+    no_loopback = replace(context(given), network=Network(egress=Egress(deny=("loopback",))))
+    async with served(all_to(note)) as address:
+        monkeypatch.setenv("AWS_SECRETSMANAGER_ENDPOINT", address.replace("127.0.0.1", host))
+        async with open_aws(
+            AwsSpec(service="SecretsManager", region=REGION, auth=AUTH), no_loopback
+        ) as client:
+            [answer] = (await client.fetch(keys("a"))).values()
+    assert isinstance(answer, Denied)
+    assert "may not be reached: egress.deny has loopback" in str(answer)
+    assert asked == []
 
 
 @pytest.mark.parametrize("service", ["SecretsManager", "ParameterStore"])

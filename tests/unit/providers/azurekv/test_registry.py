@@ -19,7 +19,7 @@ from syncret.providers.azurekv.registry import registry_token
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from syncret.providers.kit.http import Http, Tls
-from tests.support.opened import NOW, Clock, Given, context
+from tests.support.opened import NETWORK, NOW, Clock, Given, context
 from tests.support.servers.azure.directory import TENANT, Trust
 from tests.support.servers.azure.server import Azure
 from tests.support.servers.google.logins import Issuer
@@ -41,7 +41,7 @@ SCOPE = "repository:app:pull"
 async def given_by(cloud: Azure, given: Given, clock: Clock, auth: AcrAuth, **spec: Any) -> str:  # noqa: ANN401  # fields
     """The password that one gets who logs in like this."""
     fields: dict[str, Any] = {"registry": cloud.host, "tenant_id": TENANT, **spec}
-    async with Http(cloud.secure_url, tls=Tls(ca=cloud.authority.pem), now=clock) as http:
+    async with Http(cloud.secure_url, tls=Tls(ca=cloud.authority.pem), now=clock, network=NETWORK) as http:
         token = await registry_token(AcrAccessTokenSpec(auth=auth, **fields), http, context(given, now=clock))
     return token.raw.decode()
 

@@ -10,7 +10,7 @@ from aiohttp import web
 from syncret.config.catalog import Scope
 from syncret.config.fields import CAProvider, SecretKeySelector
 from syncret.providers.contract import PushItem, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
-from syncret.providers.errors import Malformed, SyncError, Unavailable
+from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.webhook import open_webhook
 from syncret.providers.webhook.generator import (
     GeneratorSecret,
@@ -251,6 +251,32 @@ async def test_a_private_authority_is_trusted(server: Server, tmp_path: Path) ->
             await read(WebhookSpec(url=url), RemoteRef("k"))
 
 
+@pytest.mark.parametrize(
+    ("template", "key", "asked"),
+    [
+        pytest.param("/public/{{ .remoteRef.key }}/read", "..", None, id="up"),
+        pytest.param("/public/{{ .remoteRef.key }}", ".", None, id="here"),
+        pytest.param("/p/{{ .auth.token }}/read", "k", None, id="of a Secret"),
+        pytest.param("/p/../{{ .remoteRef.key }}", "a", "/p/../a", id="the template's own"),
+        pytest.param("/p/{{ .remoteRef.key }}", "a..b", "/p/a..b", id="dots in a name"),
+        pytest.param("/p?k={{ .remoteRef.key }}", "../a", "/p?k=..%2Fa", id="in a query"),
+    ],
+)
+async def test_a_rendered_path_leads_nowhere_else(
+    server: Server, url: str, template: str, key: str, asked: str | None
+) -> None:
+    server.body = b"v"
+    given = Given(secrets={"login": {"token": b"../../admin"}}, labels={"login": LABEL})
+    spec = WebhookSpec(url=url + template, secrets=SECRETS)
+    if asked is None:
+        with pytest.raises(Malformed, match=r"has a segment \. or \.\., which the template has not"):
+            await read(spec, RemoteRef(key), given)
+        assert server.seen == []
+    else:
+        assert await read(spec, RemoteRef(key), given) == b"v"
+        assert [path for _, path, _, _ in server.seen] == [asked]
+
+
 async def test_ntlm(server: Server) -> None:
     given = Given(secrets={"user": {"u": b"CORP\\ada", "p": b"pw"}}, labels={"user": LABEL})
     ntlm = WebhookNTLM(
@@ -271,6 +297,9 @@ async def test_probing(url: str) -> None:
             assert await client.probe() == expected
     async with open_webhook(WebhookSpec(url="http://127.0.0.1:1"), context()) as client:
         with pytest.raises(Unavailable, match="error accessing external store"):
+            await client.probe()
+    async with open_webhook(WebhookSpec(url="http://169.254.169.254/"), context()) as client:
+        with pytest.raises(Denied, match="may not be reached"):
             await client.probe()
 
 

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.http import Http, Timeouts, Tls, Unauthenticated, form_body, json_body, segments
-from tests.support.opened import NOW
+from tests.support.opened import NETWORK, NOW
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
 
@@ -54,7 +54,7 @@ async def url(echo: Echo) -> AsyncIterator[str]:
 
 
 async def test_it_sends_the_given_request(echo: Echo, url: str) -> None:
-    async with Http(url, headers={"X-Store": "s"}) as http:
+    async with Http(url, headers={"X-Store": "s"}, network=NETWORK) as http:
         answer = await http.request(
             "POST",
             f"/v1/{segments('a/b', 'ü c')}?x=1",
@@ -93,7 +93,7 @@ async def test_a_status_is_an_error(
     echo: Echo, url: str, status: int, headers: dict[str, str], expected: type[SyncError]
 ) -> None:
     echo.answer = lambda _: web.Response(status=status, headers=headers, text=CANARY, reason=CANARY)
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         with pytest.raises(expected) as caught:
             await http.request("GET", f"/{CANARY}?token={CANARY}", doing="reading key a")
         allowed = await http.request("GET", "/", doing="reading key a", accept=(status,))
@@ -120,7 +120,7 @@ async def test_a_status_is_an_error(
 )
 async def test_retry_after_is_understood(echo: Echo, url: str, text: str, expected: float | None) -> None:
     echo.answer = lambda _: web.Response(status=429, headers={"Retry-After": text})
-    async with Http(url, now=lambda: NOW) as http:
+    async with Http(url, now=lambda: NOW, network=NETWORK) as http:
         with pytest.raises(Throttled) as caught:
             await http.request("GET", "/", doing="reading")
 
@@ -140,7 +140,7 @@ async def test_retry_after_is_understood(echo: Echo, url: str, text: str, expect
 )
 async def test_invalid_json_is_reported(echo: Echo, url: str, body: bytes, kind: str, expected: str) -> None:
     echo.answer = lambda _: web.Response(body=body, content_type=kind)
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         answer = await http.request("GET", "/", doing="reading")
     with pytest.raises(Malformed, match=expected) as caught:
         answer.json()
@@ -150,7 +150,7 @@ async def test_invalid_json_is_reported(echo: Echo, url: str, body: bytes, kind:
 
 async def test_json_is_read_by_a_model(echo: Echo, url: str) -> None:
     echo.answer = lambda _: web.json_response({"token": CANARY})
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         answer = await http.request("GET", "/", doing="logging in")
 
     assert answer.json() == answer.decode(dict[str, str]) == {"token": CANARY}
@@ -169,10 +169,10 @@ async def test_an_answer_that_is_too_large_is_an_error(echo: Echo, url: str, *, 
         return web.Response(body=body)
 
     echo.answer = answer
-    async with Http(url, largest=len(body) - 1) as http:
+    async with Http(url, largest=len(body) - 1, network=NETWORK) as http:
         with pytest.raises(Malformed, match="larger than"):
             await http.request("GET", "/", doing="reading")
-    async with Http(url, largest=len(body)) as http:
+    async with Http(url, largest=len(body), network=NETWORK) as http:
         assert (await http.request("GET", "/", doing="reading")).body == body
 
 
@@ -193,7 +193,7 @@ async def test_a_body_without_an_end(status: int, expected: str) -> None:
         finally:
             ended.set()
 
-    async with served(all_to(handle)) as url, Http(url) as http:
+    async with served(all_to(handle)) as url, Http(url, network=NETWORK) as http:
         with pytest.raises(SyncError, match=expected):
             await http.request("GET", "/", doing="reading")
         await ended.wait()
@@ -208,11 +208,11 @@ async def test_a_declared_length_is_enough_to_refuse(echo: Echo, url: str) -> No
         await asyncio.Event().wait()
         return response
 
-    async with served(all_to(handle)) as endless, Http(endless) as http:
+    async with served(all_to(handle)) as endless, Http(endless, network=NETWORK) as http:
         with pytest.raises(Malformed, match="reading: the answer is larger than 8388608 bytes"):
             await http.request("GET", "/", doing="reading")
     echo.answer = lambda _: web.Response(headers={"Content-Length": "209715200"})
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         assert (await http.request("HEAD", "/", doing="looking")).body == b"", (
             "only the header names a length"
         )
@@ -225,7 +225,7 @@ async def test_redirects_on_one_server_are_followed(echo: Echo, url: str) -> Non
         return web.Response(text="here")
 
     echo.answer = answer
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         got = await http.request("GET", "/old", doing="reading", headers={"X-Token": "t"})
         put = await http.request("PUT", "/old", doing="writing", body=json_body(1))
 
@@ -241,10 +241,10 @@ async def test_redirects_to_another_server_need_trust(echo: Echo, url: str) -> N
             return web.Response(status=302, headers={"Location": f"{url}/there?token={CANARY}"})
 
         other = await stack.enter_async_context(served(all_to(move)))
-        http = await stack.enter_async_context(Http(other))
+        http = await stack.enter_async_context(Http(other, network=NETWORK))
         with pytest.raises(Malformed, match="would receive the credentials") as caught:
             await http.request("GET", "/", doing="reading")
-        trusting = await stack.enter_async_context(Http(other, trusts_redirects=True))
+        trusting = await stack.enter_async_context(Http(other, trusts_redirects=True, network=NETWORK))
         answer = await trusting.request("GET", "/", doing="reading", headers={"X-Token": "t"})
 
     assert CANARY not in printed(caught.value)
@@ -259,7 +259,7 @@ async def test_trust_in_redirects_ends_where_tls_does(tmp_path: Path, echo: Echo
     authority = Authority()
     async with (
         served(all_to(move), authority.server(tmp_path)) as secure,
-        Http(secure, tls=Tls(ca=authority.pem), trusts_redirects=True) as http,
+        Http(secure, tls=Tls(ca=authority.pem), trusts_redirects=True, network=NETWORK) as http,
     ):
         with pytest.raises(Malformed, match="without TLS") as caught:
             await http.request("GET", "/", doing="reading", headers={"X-Token": CANARY})
@@ -281,7 +281,7 @@ async def test_trust_in_redirects_ends_where_tls_does(tmp_path: Path, echo: Echo
     ],
 )
 def test_an_address_leads_to_the_server_of_the_store(address: str, *, here: bool) -> None:
-    assert Http("https://vault.example/").is_own_server(address) is here
+    assert Http("https://vault.example/", network=NETWORK).is_own_server(address) is here
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ async def test_bad_redirects_are_reported(
     echo: Echo, url: str, method: str, location: str, expected: str
 ) -> None:
     echo.answer = lambda _: web.Response(status=302, headers={"Location": location})
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         with pytest.raises(Malformed, match=expected):
             await http.request(method, "/", doing="reading")
 
@@ -312,13 +312,13 @@ async def test_bad_redirects_are_reported(
     ],
 )
 async def test_an_address_that_is_none(bad: str) -> None:
-    async with Http(bad) as http:
+    async with Http(bad, network=NETWORK) as http:
         with pytest.raises(Malformed, match="URL"):
             await http.request("GET", "/", doing="reading")
 
 
 async def test_line_breaks_get_nowhere(echo: Echo, url: str) -> None:
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         with pytest.raises(Malformed, match="line break"):
             await http.request("GET", "/", doing="reading", headers={"X-A": f"{CANARY}\r\nX-B: c"})
         await http.request("GET", "/a?q=b\r\nX-B: c", doing="reading")
@@ -329,7 +329,7 @@ async def test_line_breaks_get_nowhere(echo: Echo, url: str) -> None:
 
 
 async def test_bytes_that_are_no_text_get_nowhere(echo: Echo, url: str) -> None:
-    async with Http(url) as http:
+    async with Http(url, network=NETWORK) as http:
         with pytest.raises(Malformed, match="no text") as caught:
             await http.request("GET", f"/a?key={CANARY}\udcff", doing="reading")
 
@@ -346,7 +346,7 @@ async def test_dots_are_no_way_up() -> None:
 async def test_no_server_listens() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        async with Http(f"http://127.0.0.1:{taken.getsockname()[1]}") as http:
+        async with Http(f"http://127.0.0.1:{taken.getsockname()[1]}", network=NETWORK) as http:
             with pytest.raises(Unavailable, match="refuses connections") as caught:
                 await http.request("GET", f"/?token={CANARY}", doing="reading")
 
@@ -355,7 +355,7 @@ async def test_no_server_listens() -> None:
 
 
 async def test_a_host_without_an_address() -> None:
-    async with Http("http://no-such-host.invalid") as http:
+    async with Http("http://no-such-host.invalid", network=NETWORK) as http:
         with pytest.raises(Unavailable, match="has no address"):
             await http.request("GET", "/", doing="reading")
 
@@ -365,7 +365,10 @@ async def test_no_answer_in_time(echo: Echo, url: str) -> None:
         await asyncio.Event().wait()  # until the caller has gone
         return web.Response()
 
-    async with served(all_to(wait)) as slow, Http(slow, timeouts=Timeouts(total=0.05)) as http:
+    async with (
+        served(all_to(wait)) as slow,
+        Http(slow, timeouts=Timeouts(total=0.05), network=NETWORK) as http,
+    ):
         with pytest.raises(Unavailable, match="no answer in time"):
             await http.request("GET", "/", doing="reading")
 
@@ -375,7 +378,10 @@ async def test_a_connection_that_breaks() -> None:
         writer.close()
 
     server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    async with server, Http(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}") as http:
+    async with (
+        server,
+        Http(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", network=NETWORK) as http,
+    ):
         with pytest.raises(Unavailable, match=r"(closed|broke) the connection"):
             await http.request("POST", "/", doing="reading")
 
@@ -384,7 +390,7 @@ async def test_a_proxy_is_asked_for_what_is_not_here(
     echo: Echo, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", url)
-    async with Http("http://elsewhere.example") as http:
+    async with Http("http://elsewhere.example", network=NETWORK) as http:
         await http.request("GET", "/a", doing="reading")
         monkeypatch.setenv("NO_PROXY", ".example")
         with pytest.raises(Unavailable, match=r"elsewhere\.example has no address"):

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.http import Http, Tls
+from tests.support.opened import NETWORK
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
 
@@ -28,7 +29,7 @@ def authority() -> Authority:
 
 
 async def ask(url: str, tls: Tls) -> object:
-    async with Http(url, tls=tls) as http:
+    async with Http(url, tls=tls, network=NETWORK) as http:
         return (await http.request("GET", "/", doing="reading key a")).json()
 
 

@@ -8,6 +8,7 @@ from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import Http
 from syncret.providers.kit.kube.access import FixedHeaders
 from syncret.providers.kit.kube.client import PAGE, Kube
+from tests.support.opened import NETWORK
 from tests.support.served import all_to, served
 
 OBJECTS = 20
@@ -26,7 +27,7 @@ async def test_a_page_that_is_too_large_is_read_in_parts() -> None:
         page = {"items": items, "metadata": {"continue": str(end) if end < OBJECTS else ""}}
         return web.Response(body=json.dumps(page).encode())
 
-    async with served(all_to(handle)) as url, Http(url, largest=LARGEST) as http:
+    async with served(all_to(handle)) as url, Http(url, largest=LARGEST, network=NETWORK) as http:
         kube = Kube(http, FixedHeaders({}))
         found = [
             item["metadata"]["name"] async for item in kube.list("/api/v1/secrets", unpaced, doing="listing")

@@ -8,7 +8,7 @@ from aiohttp import web
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.http import Http, Unauthenticated, json_body
 from syncret.providers.kit.ntlm import Login, NtlmHttp, messages
-from tests.support.opened import NOW
+from tests.support.opened import NETWORK, NOW
 from tests.support.served import all_to, served
 from tests.support.servers.webhook import NtlmApi
 
@@ -68,7 +68,7 @@ def test_a_challenge_that_is_none(message: bytes) -> None:
 
 async def test_a_user_is_let_in() -> None:
     api = NtlmApi("ada", "CORP", "s3cret")
-    async with served(api.app()) as url, Http(url, connections=1) as http:
+    async with served(api.app()) as url, Http(url, connections=1, network=NETWORK) as http:
         user = NtlmHttp(http, Login("CORP\\ada", "s3cret"), lambda: NOW)
         answers = [
             await user.request(
@@ -92,7 +92,7 @@ async def test_a_user_is_let_in() -> None:
 )
 async def test_of_several_offers_the_password_is_not_sent_in_the_clear(offers: tuple[str, ...]) -> None:
     api = NtlmApi("ada", "CORP", "s3cret", offers=offers)
-    async with served(api.app()) as url, Http(url, connections=1) as http:
+    async with served(api.app()) as url, Http(url, connections=1, network=NETWORK) as http:
         user = NtlmHttp(http, Login("CORP\\ada", "s3cret"), lambda: NOW)
         answer = await user.request("GET", "/a", doing="asking")
 
@@ -100,8 +100,20 @@ async def test_of_several_offers_the_password_is_not_sent_in_the_clear(offers: t
     assert api.schemes == {"", "NTLM"}
 
 
+async def test_the_password_is_never_sent_even_if_nothing_else_is_offered() -> None:
+    api = NtlmApi("ada", "CORP", "s3cret", offers=('Basic realm="x"',))
+    async with served(api.app()) as url, Http(url, connections=1, network=NETWORK) as http:
+        with pytest.raises(Denied, match="the server offers no login by NTLM") as caught:
+            await NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW).request("GET", "/a", doing="asking")
+    assert caught.value.hint
+    assert api.schemes == {""}
+
+
 async def test_a_wrong_password_is_reported() -> None:
-    async with served(NtlmApi("ada", "", "right").app()) as url, Http(url, connections=1) as http:
+    async with (
+        served(NtlmApi("ada", "", "right").app()) as url,
+        Http(url, connections=1, network=NETWORK) as http,
+    ):
         with pytest.raises(Unauthenticated, match="refuses this user"):
             await NtlmHttp(http, Login("ada", "wrong"), lambda: NOW).request("GET", "/", doing="asking")
 
@@ -115,7 +127,7 @@ async def test_a_server_that_gives_no_challenge(challenge: str) -> None:
     async def refuse(_request: web.Request) -> web.StreamResponse:
         return web.Response(status=401, headers={"WWW-Authenticate": f"NTLM {challenge}".strip()})
 
-    async with served(all_to(refuse)) as url, Http(url, connections=1) as http:
+    async with served(all_to(refuse)) as url, Http(url, connections=1, network=NETWORK) as http:
         user = NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW)
         with pytest.raises(Malformed, match="challenge"):
             await user.request("GET", "/a", doing="asking")
