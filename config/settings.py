@@ -43,6 +43,44 @@ class Egress(Group, frozen=True):
     ] = ("link-local", "metadata")
 
 
+class OwnReceiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """A server that may have an identity of the daemon itself; `stores` says for which stores."""
+
+    url: str
+    stores: Literal["all", "cluster"] | None = None
+    audience: str = ""
+    """Of the token that is issued for it; empty: the API server's own."""
+    server_id: str = ""
+    """What Vault's login `iam` signs as the server that it is for."""
+
+
+class OwnIdentity(Group, frozen=True):
+    """Where the daemon's own identity may go: its cloud's, its pod's, that of its container."""
+
+    mode: Annotated[
+        Literal["auto", "strict", "open"],
+        Meta(
+            description="Whether the daemon's own identity goes to known receivers only (strict), or also to "
+            "others, with a log entry (open); auto: strict if manifests have several authors."
+        ),
+    ] = "auto"
+    receivers: Annotated[
+        dict[str, tuple[str | OwnReceiver, ...]],
+        Meta(
+            description="Servers that may have it besides the clouds' own, by provider: "
+            "`{vault: [https://vault.example.com:8200]}`; an entry may be an object with url, stores, "
+            "audience and serverId.",
+            extra={"form": "map of lists"},
+        ),
+    ] = {}
+    cluster_only: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Providers whose cloud gets it from cluster-scoped stores and generators alone.",
+        ),
+    ] = ()
+
+
 class Settings(Group, frozen=True):
     """All settings: defaults < settings file < environment < command line.
 
@@ -180,6 +218,8 @@ class Settings(Group, frozen=True):
         Seconds, Meta(description="Longest elapsed time for the templates of one object; 0: no limit.")
     ] = 10.0
 
+    own_identity: OwnIdentity = OwnIdentity()
+
     generator_gc_grace_period: Annotated[
         Seconds,
         Meta(description="How long credentials that a generator created are kept after they were replaced."),
@@ -192,3 +232,8 @@ class Settings(Group, frozen=True):
     allow_generic_targets: Annotated[
         bool, Meta(description="Let ExternalSecrets write kinds other than Secret (target.manifest).")
     ] = False
+
+
+def several_authors(settings: Settings) -> bool:
+    """Whether people write manifests who must not have what is others': then folders are bound to tenants."""
+    return any(isinstance(folder, msgspec.Struct) for folder in settings.manifests)

@@ -8,7 +8,7 @@ list of objects, and a map, is written in YAML's flow style: `[{path: /a}, /b]`.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar, cast, get_args, get_origin
+from typing import Any, Final, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
 
@@ -18,6 +18,7 @@ from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.meta import is_object
 from syncret.config.paths import join, write
+from syncret.config.servers import server_pattern
 from syncret.config.settings import Group, Settings
 from syncret.config.settings_table import Setting, describe
 from syncret.config.spelling import did_you_mean
@@ -32,6 +33,7 @@ _PLACE: Final = re.compile(r"(?P<message>.*) - at `\$(?P<path>.*)`", re.DOTALL)
 """How msgspec says where in a value a mistake is."""
 
 _EGRESS_HINT: Final = "write 10.0.0.0/8, 192.0.2.1, vault.example.com, *.example.com or a group"
+_SERVER_HINT: Final = "write https://vault.example.com:8200, or https://*.example.com for any one name below"
 _FLOW: Final = ("[", "{")
 _HINTS: Final = {
     "duration": "write a duration such as 30s or 1h30m",
@@ -79,17 +81,17 @@ def load_group(
     settings = group()
     origins: dict[str, LayerValue] = {}
     for each in given:
-        setting = known.get(each.name)
+        setting, key = _find(each.name, known)
         if setting is None:
             problems.append(_unknown(each, known))
         elif each.value is not None:
             try:
-                value = _converted(setting, each.value)
+                value = _converted(setting, key, each.value)
             except (msgspec.ValidationError, ValueError) as error:
                 problems.append(_invalid(each, setting, str(error)))
             else:
-                settings = _replaced(settings, setting.attribute, value)
-                origins[setting.attribute] = each
+                settings = _replaced(settings, setting.attribute, key, value)
+                origins[each.name] = each
     problems += check(settings, origins)
     if problems:
         raise ConfigError(problems)
@@ -122,14 +124,23 @@ def _from_file(file: Path, known: Mapping[str, Setting]) -> tuple[list[LayerValu
     return given, problems
 
 
+def _find(name: str, known: Mapping[str, Setting]) -> tuple[Setting | None, str]:
+    """The setting of this name; or the map and the key if it names an entry of one."""
+    if name in known:
+        return known[name], ""
+    above, _, key = name.rpartition(".")
+    setting = known.get(above)
+    return (setting, key) if setting is not None and setting.is_map else (None, "")
+
+
 def _flattened(
     document: Mapping[str, Json], known: Mapping[str, Setting], above: str = ""
 ) -> Iterator[tuple[str, Json]]:
     """Dotted names and values of what is written; a key that itself has a dot is quoted, and so unknown."""
     for key, value in document.items():
         name = join(above, write((key,)))
-        is_group = any(each.startswith(f"{name}.") for each in known)
-        if is_group and is_object(value):
+        is_group = name not in known and any(each.startswith(f"{name}.") for each in known)
+        if is_object(value) and (is_group or (name in known and known[name].is_map)):
             yield from _flattened(value, known, name)
         elif not (is_group and value is None):
             yield name, value
@@ -140,11 +151,16 @@ def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> It
     for setting in settings:
         if setting.variable in environ:
             yield LayerValue(setting.variable, setting.name, environ[setting.variable])
+        for variable in environ if setting.is_map else ():
+            key = variable.removeprefix(f"{setting.variable}_")
+            if key != variable:
+                yield LayerValue(variable, f"{setting.name}.{key.lower()}", environ[variable])
 
 
-def _converted(setting: Setting, value: Json) -> Json:
+def _converted(setting: Setting, key: str, value: Json) -> Json:
     """One value converted to its type; texts of the environment and of flags are converted leniently."""
     lenient = isinstance(value, str)
+    wanted = get_args(get_args(setting.type)[0])[1] if key else setting.type
     if setting.syntax == "duration" and isinstance(value, str):
         value = float(value) if _PLAIN_NUMBER.fullmatch(value) else _duration(value)
     elif setting.syntax == "mode":
@@ -152,11 +168,11 @@ def _converted(setting: Setting, value: Json) -> Json:
             # YAML reads 0640 as 416 and 640 as 640: a bare number does not say which was meant.
             raise ValueError("is not a file mode")
         value = int(value.removeprefix("0o"), 8)
-    elif isinstance(value, str) and get_origin(get_args(setting.type)[0]) in {tuple, dict}:
+    elif isinstance(value, str) and (setting.is_map or setting.is_list):
         value = _collection(value, ":" if setting.syntax == "paths" else ",")
     elif setting.name == "listen" and value and isinstance(value, str):
         address_of(value)
-    return msgspec.convert(value, setting.type, strict=not lenient)
+    return msgspec.convert(value, wanted, strict=not lenient)
 
 
 def _collection(text: str, separator: str) -> Json:
@@ -169,11 +185,15 @@ def _collection(text: str, separator: str) -> Json:
     return parsed.value
 
 
-def _replaced(group: G, attribute: str, value: Json) -> G:
-    """The group with one attribute, or one of a group in it, replaced."""
+def _replaced(group: G, attribute: str, key: str, value: Json) -> G:
+    """The group with one attribute, or an entry of a map, replaced; in it or in a group in it."""
     name, _, rest = attribute.partition(".")
-    inner = _replaced(cast("Group", getattr(group, name)), rest, value) if rest else value
-    return msgspec.structs.replace(group, **{name: inner})
+    present: Json = getattr(group, name)
+    if rest:
+        value = _replaced(cast("Group", present), rest, key, value)
+    elif key:
+        value = {**present, key: value}
+    return msgspec.structs.replace(group, **{name: value})
 
 
 def _unknown(given: LayerValue, known: Mapping[str, Setting]) -> Problem:
@@ -209,7 +229,7 @@ def _duration(text: str) -> float:
 def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
     if settings.retry_min > settings.retry_max:
         unset = LayerValue("default", "", None)
-        given = origins.get("retry_max") or origins.get("retry_min") or unset
+        given = origins.get("retryMax") or origins.get("retryMin") or unset
         message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
         yield _problem(given, message, named=False)
     for name, rules in (("egress.allow", settings.egress.allow), ("egress.deny", settings.egress.deny)):
@@ -218,6 +238,12 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
                 address_rule(rule)
             except ValueError as error:
                 yield _problem(origins[name], str(error), _EGRESS_HINT, f"[{index}]")
+    for provider, receivers in settings.own_identity.receivers.items():
+        for index, receiver in enumerate(receivers):
+            url = receiver if isinstance(receiver, str) else receiver.url
+            if server_pattern(url) is None:
+                name = f"ownIdentity.receivers.{provider}"
+                yield _problem(origins[name], "is not a server", _SERVER_HINT, f"[{index}]")
 
 
 def _problem(

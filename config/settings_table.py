@@ -31,6 +31,15 @@ class Setting(NamedTuple):
     meaning: str
     type: TypeForm
 
+    @property
+    def is_list(self) -> bool:
+        return get_origin(get_args(self.type)[0]) is tuple
+
+    @property
+    def is_map(self) -> bool:
+        """Whether each entry may be set alone: `NAME.KEY`, `VARIABLE_KEY`."""
+        return get_origin(get_args(self.type)[0]) is dict
+
 
 @lru_cache(maxsize=8)
 def describe(group: type[Group] = Settings) -> tuple[Setting, ...]:

@@ -5,7 +5,7 @@ Input and output are split on purpose: `fetch` does the I/O by exact key, so tha
 batched; `value` and `fields` are pure, so that properties cost no call.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -246,6 +246,53 @@ class ReadFile(Protocol):
         ...
 
 
+class Receiver(NamedTuple):
+    """A server that a spec would have an identity of the daemon itself sent to, or a proof of it."""
+
+    provider: str
+    """Its own servers are known; others are in the setting `ownIdentity.receivers.<provider>`."""
+    url: str
+    sends: str
+    """What it would get, for messages: `a token of the daemon's ServiceAccount`."""
+    path: str = ""
+    """The field of the spec that decides on the server."""
+    server_id: str = ""
+    """The server that the spec would have the proof made for, if it can name one."""
+
+
+class OwnIdentity(Protocol):
+    """The right to use identities of the daemon itself, for the receivers that it was granted for."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment of the daemon."""
+        ...
+
+    @property
+    def server_id(self) -> str:
+        """The server that a proof is to be made for; empty: none."""
+        ...
+
+    def read_file(self, path: str, *, what: str) -> SecretBytes:
+        """The content of a file that the environment names, without surrounding white space.
+
+        Raises Malformed, with the path.
+        """
+        ...
+
+    async def account_token(self) -> SecretBytes:
+        """A token of the daemon's own ServiceAccount, for the receiver. Raises SyncError."""
+        ...
+
+
+class Ambient(Protocol):
+    """The only way to an identity of the daemon itself: its environment, mounted tokens, metadata servers."""
+
+    def __call__(self, receivers: Iterable[Receiver]) -> OwnIdentity:
+        """Nothing is read or requested yet. Raises Denied if one of them may not have it for this store."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenContext:
     """What a client may use. None of it is global, and only `store_memory` outlives the client."""
@@ -258,6 +305,7 @@ class OpenContext:
     render: Render
     read_file: ReadFile
     network: Network
+    ambient: Ambient
     store_memory: dict[str, Any]
     """State of this store that outlives the client, until the daemon's run ends."""
 
@@ -265,6 +313,11 @@ class OpenContext:
 def not_by_namespace(_spec: object) -> bool:
     """The default of `by_namespace`: requests do not depend on the namespace they are made for."""
     return False
+
+
+def no_receivers(_spec: object) -> Iterable[Receiver]:
+    """The default of `receivers`: all credentials are named in the spec."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +332,8 @@ class Provider(Generic[M]):
     batch_size: int = 1
     by_namespace: Callable[[M], bool] = not_by_namespace
     """Whether requests depend on the namespace they are made for: then each namespace has its own client."""
+    receivers: Callable[[M], Iterable[Receiver]] = no_receivers
+    """Where an identity of the daemon itself would go. Pure; `open` asks `ambient` for all of them."""
 
     @property
     def name(self) -> str:
@@ -309,6 +364,8 @@ class Generator(Generic[M]):
     generate: Callable[[M, OpenContext], Awaitable[Generated]] | None = None
     cleanup: Callable[[M, Document, OpenContext], Awaitable[None]] | None = None
     local: bool = False
+    receivers: Callable[[M], Iterable[Receiver]] = no_receivers
+    """As for a Provider."""
 
     @property
     def kind(self) -> str:

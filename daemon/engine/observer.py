@@ -9,6 +9,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.reconciler import Failure
 from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
 from syncret.providers.errors import SyncError
+from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry
 
 Operation: TypeAlias = Literal["read", "find", "push", "delete", "exists", "probe", "generate", "cleanup"]
@@ -104,6 +105,10 @@ class Observer(Protocol):
         """A client was closed; `error` is the class of what went wrong with that, or empty."""
         ...
 
+    def sends_own_identity(self, store: ObjectRef, verdict: Verdict) -> None:
+        """A store is about to send an identity of the daemon to a server that no setting names."""
+        ...
+
     def clock_jumped(self, seconds: float) -> None:
         """The system's clock was moved, ahead or (negative) back."""
         ...
@@ -125,6 +130,7 @@ class NullObserver:
     def throttled(self, store: ObjectRef, seconds: float) -> None: ...
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None: ...
     def closed(self, store: ObjectRef, error: str) -> None: ...
+    def sends_own_identity(self, store: ObjectRef, verdict: Verdict) -> None: ...
     def clock_jumped(self, seconds: float) -> None: ...
 
 
@@ -185,6 +191,10 @@ class ObserverGroup:
     def closed(self, store: ObjectRef, error: str) -> None:
         for each in self._observers:
             each.closed(store, error)
+
+    def sends_own_identity(self, store: ObjectRef, verdict: Verdict) -> None:
+        for each in self._observers:
+            each.sends_own_identity(store, verdict)
 
     def clock_jumped(self, seconds: float) -> None:
         for each in self._observers:

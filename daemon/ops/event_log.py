@@ -6,6 +6,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.providers.errors import SyncError
+from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry
 
 log = structlog.get_logger()
@@ -70,6 +71,15 @@ class EngineLogger(NullObserver):
 
     def closed(self, store: ObjectRef, error: str) -> None:
         log.debug("closed a client", store=store, error=error)
+
+    def sends_own_identity(self, store: ObjectRef, verdict: Verdict) -> None:
+        log.info(
+            "the daemon's own identity goes to a server that no setting names",
+            store=store,
+            server=verdict.server,
+            sends=verdict.receiver.sends,
+            hint=verdict.hint,
+        )
 
     def clock_jumped(self, seconds: float) -> None:
         log.warning(

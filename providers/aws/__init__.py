@@ -5,6 +5,7 @@ auth/            credentials: static, assumed roles       sdk          the SDK: 
 service          what the three clients share             reading      reads in batches; properties of values
 secrets_manager, parameter_store, certificate_manager     the client and the writer of each service
 errors, codes    errors of the SDK and of AWS as ours     ecr, sts     the generators
+receivers        where the daemon's own identity would go
 """
 
 from collections.abc import AsyncGenerator
@@ -15,6 +16,7 @@ from typing import Final, TypeAlias
 from syncret.config.catalog import SpecType
 from syncret.providers.aws.certificate_manager import CertificateManagerClient, CertificateManagerWriter
 from syncret.providers.aws.parameter_store import ParameterStoreClient, ParameterStoreWriter
+from syncret.providers.aws.receivers import receivers
 from syncret.providers.aws.secrets_manager import BATCH, SecretsManagerClient, SecretsManagerWriter
 from syncret.providers.aws.spec import AwsSpec, check, depends_on_namespace
 from syncret.providers.contract import OpenContext, Provider
@@ -56,5 +58,9 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
 
 
 PROVIDER: Final = Provider(
-    SpecType("aws", AwsSpec, check=check), open=open_aws, batch_size=BATCH, by_namespace=depends_on_namespace
+    SpecType("aws", AwsSpec, check=check),
+    open=open_aws,
+    batch_size=BATCH,
+    by_namespace=depends_on_namespace,
+    receivers=receivers,
 )

@@ -1,13 +1,15 @@
 """The generator ECRAuthorizationToken: a login to Amazon's container registry."""
 
 from base64 import b64decode
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
+from syncret.providers.aws.receivers import of_generator
 from syncret.providers.aws.spec import AwsAuth
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
 from syncret.providers.errors import Malformed
 
 _PUBLIC: Final = "public"
@@ -33,7 +35,9 @@ async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Gen
         sdk,  # the SDK takes a quarter of a second to import
     )
 
-    caller = await identity.credentials_of_generator(spec.auth, spec.role, spec.region, context)
+    caller = await identity.credentials_of_generator(
+        spec.auth, spec.role, spec.region, receivers(spec), context
+    )
     public = spec.scope == _PUBLIC
     await sdk.check_credentials(caller, spec.region)
     service, region = ("ecr-public", _REGION_OF_PUBLIC) if public else ("ecr", spec.region)
@@ -60,4 +64,13 @@ def _login(token: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-ECR: Final = Generator(SpecType("ECRAuthorizationToken", EcrAuthorizationTokenSpec), generate=generate)
+def receivers(spec: EcrAuthorizationTokenSpec) -> Iterator[Receiver]:
+    """The registry's API, unless the generator names credentials."""
+    if spec.scope == _PUBLIC and not spec.role:
+        return of_generator(spec.auth, "", _REGION_OF_PUBLIC, "api.ecr-public")
+    return of_generator(spec.auth, spec.role, spec.region, "api.ecr")
+
+
+ECR: Final = Generator(
+    SpecType("ECRAuthorizationToken", EcrAuthorizationTokenSpec), generate=generate, receivers=receivers
+)

@@ -5,6 +5,7 @@ assumed, in order.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,10 +15,11 @@ from botocore.credentials import ReadOnlyCredentials
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.aws import sdk
+from syncret.providers.aws.receivers import receivers
 from syncret.providers.aws.sdk import RefreshableCredentials, expiring_keys
 from syncret.providers.aws.service import tag_list
 from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsSecretRef, AwsSpec
-from syncret.providers.contract import Credentials, OpenContext
+from syncret.providers.contract import Credentials, OpenContext, Receiver
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.aws_requests import web_identity
 from syncret.providers.kit.auth.logins import ExpiringValue
@@ -80,7 +82,7 @@ async def _secret_text(selector: SecretKeySelector, credentials: Credentials, fi
 
 async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSession:
     """The credentials of a store, after all its roles. Raises SyncError if manifest or Secrets lack them."""
-    session = await credentials_of(spec.auth, spec.region, context)
+    session = await credentials_of(spec.auth, spec.region, receivers(spec), context)
     for role in spec.additional_roles:
         session = assumed_role(session, Role(role), spec.region, context)
     if spec.role:
@@ -95,20 +97,22 @@ async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSessio
 
 
 async def credentials_of_generator(
-    auth: AwsAuth | None, role: str, region: str, context: OpenContext
+    auth: AwsAuth | None, role: str, region: str, wanted: Iterable[Receiver], context: OpenContext
 ) -> AioSession:
-    """The credentials of a generator, after its role."""
-    session = await credentials_of(auth or AwsAuth(), region, context)
+    """The credentials of a generator, after its role. `wanted`: its receivers."""
+    session = await credentials_of(auth or AwsAuth(), region, wanted, context)
     return assumed_role(session, Role(role), region, context) if role else session
 
 
-async def credentials_of(auth: AwsAuth, region: str, context: OpenContext) -> AioSession:
+async def credentials_of(
+    auth: AwsAuth, region: str, wanted: Iterable[Receiver], context: OpenContext
+) -> AioSession:
     """The credentials that `auth` names; the daemon's own if it names none."""
     if auth.jwt is not None and auth.jwt.service_account_ref is not None:
         return sdk.session(service_account_credentials(auth.jwt.service_account_ref, region, context))
     if auth.secret_ref is not None:
         return sdk.session(await static_credentials(auth.secret_ref, context.credentials))
-    return sdk.session()
+    return sdk.own_session(context.ambient(wanted))
 
 
 def _tags(spec: AwsSpec, context: OpenContext) -> dict[str, str]:

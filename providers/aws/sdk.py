@@ -4,7 +4,6 @@ A client with a loader and context of its own takes 9 MB and 150 ms, one that sh
 """
 
 import logging
-import os
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -27,8 +26,10 @@ from botocore.loaders import Loader
 
 from syncret.providers.aws import errors
 from syncret.providers.aws.service import Expired
+from syncret.providers.contract import OwnIdentity
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
+from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.bodies import read_body
 from syncret.providers.kit.http.resolver import JudgedResolver
 from syncret.providers.kit.translate import Translation, call_translated
@@ -119,13 +120,22 @@ class ServiceApi:
         return f"<ServiceApi {type(self._client).__name__}>"
 
 
-def session(credentials: AioCredentials | None = None) -> AioSession:
-    """A session with these credentials; without any, with those that the SDK's default chain finds."""
+def session(credentials: AioCredentials) -> AioSession:
+    """A session with these credentials."""
+    aws_session = _session()
+    aws_session.register_component("credential_provider", _FixedCredentials(credentials))
+    return aws_session
+
+
+def own_session(_own: OwnIdentity) -> AioSession:
+    """A session with the credentials that the SDK's default chain finds: those of the daemon itself."""
+    return _session()
+
+
+def _session() -> AioSession:
     aws_session = AioSession()
     aws_session.user_agent_name = "syncret"
     aws_session.register_component("data_loader", _loader())
-    if credentials is not None:
-        aws_session.register_component("credential_provider", _FixedCredentials(credentials))
     return aws_session
 
 
@@ -149,7 +159,7 @@ async def open_client(
         client = aioboto3.Session(botocore_session=aws_session).client(
             service,
             region_name=region,
-            endpoint_url=os.environ.get(ENDPOINTS[service]) or None,
+            endpoint_url=ADDRESSES.get(ENDPOINTS[service]) or None,
             config=_config(network),
         )
         opening = stack.enter_async_context(client)

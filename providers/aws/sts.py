@@ -1,11 +1,13 @@
 """The generator STSSessionToken: temporary AWS credentials."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Int32, Model
+from syncret.providers.aws.receivers import of_generator
 from syncret.providers.aws.spec import AwsAuth
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
 from syncret.providers.errors import Malformed
 
 
@@ -42,7 +44,9 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
         sdk,  # the SDK takes a quarter of a second to import
     )
 
-    caller = await identity.credentials_of_generator(spec.auth, spec.role, spec.region, context)
+    caller = await identity.credentials_of_generator(
+        spec.auth, spec.role, spec.region, receivers(spec), context
+    )
     await sdk.check_credentials(caller, spec.region)
     request = spec.request_parameters or StsRequestParameters()
     parameters: dict[str, object] = {
@@ -66,4 +70,11 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
     return Generated({key: SecretBytes(str(value).encode()) for key, value in values.items()})
 
 
-STS: Final = Generator(SpecType("STSSessionToken", StsSessionTokenSpec), generate=generate)
+def receivers(spec: StsSessionTokenSpec) -> Iterator[Receiver]:
+    """AWS's token service, unless the generator names credentials."""
+    return of_generator(spec.auth, spec.role, spec.region, "sts")
+
+
+STS: Final = Generator(
+    SpecType("STSSessionToken", StsSessionTokenSpec), generate=generate, receivers=receivers
+)

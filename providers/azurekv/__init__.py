@@ -6,6 +6,7 @@ objects     keys, and objects of a vault       payloads    values and properties
 client      the client of a store              push        pushes and deletes
 material    keys and certificates to import    connection  opens a store
 acr         the generator                      registry    tokens of a container registry
+receivers   where the daemon's own identity would go
 """
 
 from collections.abc import AsyncGenerator
@@ -14,6 +15,7 @@ from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.providers.azurekv.client import AzureKvClient
+from syncret.providers.azurekv.receivers import receivers
 from syncret.providers.azurekv.spec import AzureKvSpec, check
 from syncret.providers.contract import OpenContext, Provider
 
@@ -27,5 +29,7 @@ async def open_azurekv(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerato
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("azurekv", AzureKvSpec, check=check), open=open_azurekv)
+PROVIDER: Final = Provider(
+    SpecType("azurekv", AzureKvSpec, check=check), open=open_azurekv, receivers=receivers
+)
 """One value is one call, as Key Vault has no batch API: the session shares reads and does not batch."""

@@ -1,10 +1,12 @@
 """The generator ACRAccessToken: a login to Azure's container registry."""
 
+from collections.abc import Iterator
 from typing import Final, Literal
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, SecretKeySelector, ServiceAccountSelector
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.azurekv.receivers import ACCESS, NAME, login_receivers
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
 
 _USER: Final = b"00000000-0000-0000-0000-000000000000"
 """The user name for Azure's registries if the password is a token."""
@@ -67,4 +69,17 @@ async def generate(spec: AcrAccessTokenSpec, context: OpenContext) -> Generated:
     return Generated({"username": SecretBytes(_USER), "password": password})
 
 
-ACR: Final = Generator(SpecType("ACRAccessToken", AcrAccessTokenSpec), generate=generate)
+def receivers(spec: AcrAccessTokenSpec) -> Iterator[Receiver]:
+    """The registry, and the login endpoint, unless the generator names credentials."""
+    auth = spec.auth
+    if auth.service_principal is not None:
+        return
+    workload = auth.workload_identity
+    federated = auth.managed_identity is None and workload is not None and not workload.service_account_ref
+    if federated:
+        yield from login_receivers(spec.environment_type)
+    if federated or auth.managed_identity is not None:
+        yield Receiver(NAME, f"https://{spec.registry}", ACCESS, "registry")
+
+
+ACR: Final = Generator(SpecType("ACRAccessToken", AcrAccessTokenSpec), generate=generate, receivers=receivers)

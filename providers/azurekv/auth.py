@@ -1,15 +1,16 @@
 """How a store logs in to Azure: service principal, managed identity or workload identity."""
 
-import os
-from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
+from syncret.providers.azurekv.receivers import receivers
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import Credentials, OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import ExpiringValue, token_file
+from syncret.providers.kit import environment
+from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.azure.entra import (
     AUDIENCE,
     Application,
@@ -18,7 +19,6 @@ from syncret.providers.kit.azure.entra import (
     log_in_with_secret,
     log_in_with_token,
 )
-from syncret.providers.kit.azure.managed_identity import log_in_with_managed_identity
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Http
 
@@ -35,38 +35,16 @@ async def choose_login(
     """The login for `authType`. Raises SyncError for mistakes that are visible before the first login."""
     match spec.auth_type:
         case "ManagedIdentity":
-            return partial(
-                log_in_with_managed_identity, http, os.environ, resource, spec.identity_id or "", context.now
-            )
+            own = context.ambient(receivers(spec))
+            return partial(log_in_with_managed_identity, own, resource, spec.identity_id or "", context.now)
         case "ServicePrincipal":
             return await _service_principal_login(spec, authority, resource, http, context)
         case "WorkloadIdentity":
             if spec.service_account_ref is None:
-                return pod_login(http, os.environ, authority, resource, context)
+                return pod_login(context.ambient(receivers(spec)), authority, resource, http, context.now)
             client, tenant = await _workload_ids(spec, spec.service_account_ref, context.credentials)
             application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
             return workload_login(http, application, spec.service_account_ref, context)
-
-
-def pod_login(
-    http: Http, environment: Mapping[str, str], authority: str, resource: str, context: OpenContext
-) -> Login:
-    """The workload identity of the daemon's own pod, as Azure's webhook injects it."""
-    names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE")
-    client, tenant, path = (environment.get(name, "") for name in names)
-    if not (client and tenant and path):
-        raise Malformed(
-            "missing environment variables. AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_FEDERATED_TOKEN_FILE "
-            "must be set",
-            hint="label the daemon's pod azure.workload.identity/use=true, or write serviceAccountRef",
-        )
-    application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
-
-    async def login() -> ExpiringValue[SecretBytes]:
-        token = token_file(path, what="federated token")
-        return await log_in_with_token(http, application, token, context.now)
-
-    return login
 
 
 def workload_login(
@@ -137,7 +115,7 @@ async def _workload_ids(
     tenant = _consistent(
         written, annotated, "multiple tenantID found", "secretRef, 'spec.provider.azurekv.tenantId'"
     )
-    tenant = tenant or os.environ.get("AZURE_TENANT_ID", "")
+    tenant = tenant or environment.ADDRESSES.get("AZURE_TENANT_ID", "")
     if not client:
         raise Malformed(
             "missing clientID: either serviceAccountRef or service account annotation "

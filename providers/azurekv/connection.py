@@ -1,6 +1,5 @@
 """Opens a store: HTTP, a login, and a client that uses both."""
 
-import os
 import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.kit import environment
 from syncret.providers.kit.auth.logins import ExpiringLogin
 from syncret.providers.kit.azure.clouds import CLOUDS, Cloud
 from syncret.providers.kit.http import Http
@@ -43,7 +43,7 @@ def cloud_of(spec: AzureKvSpec) -> Cloud:
         )
     usual, custom = CLOUDS[spec.environment_type], spec.custom_cloud_config
     if custom is None:
-        return usual.with_overrides(os.environ)
+        return usual.with_overrides(environment.ADDRESSES)
     vault = custom.key_vault_endpoint or ""
     if not vault and custom.key_vault_dns_suffix:
         vault = f"https://{custom.key_vault_dns_suffix.lstrip('.')}"

@@ -1,6 +1,5 @@
 """Tokens of a container registry: an Entra token is exchanged for a refresh token or one of a scope."""
 
-import os
 from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
@@ -8,13 +7,14 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from syncret.providers.azurekv.acr import AcrAccessTokenSpec
-from syncret.providers.azurekv.auth import CLIENT_ID, TENANT_ID, pod_login, read_stripped, workload_login
+from syncret.providers.azurekv.acr import AcrAccessTokenSpec, receivers
+from syncret.providers.azurekv.auth import CLIENT_ID, TENANT_ID, read_stripped, workload_login
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit import environment
+from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
 from syncret.providers.kit.azure.clouds import CLOUDS
 from syncret.providers.kit.azure.entra import Application, Login, log_in_with_secret
-from syncret.providers.kit.azure.managed_identity import log_in_with_managed_identity
 from syncret.providers.kit.http import Http, form_body
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ async def registry_token(spec: AcrAccessTokenSpec, http: Http, context: OpenCont
 
 async def _choose_login(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> Login:
     """The first method that the spec names; all get a token for the resource manager."""
-    cloud = CLOUDS[spec.environment_type].with_overrides(os.environ)
+    cloud = CLOUDS[spec.environment_type].with_overrides(environment.ADDRESSES)
     if not cloud.management:
         raise Malformed(
             "ACRAccessToken does not know the endpoints of an AzureStackCloud",
@@ -69,9 +69,8 @@ async def _choose_login(spec: AcrAccessTokenSpec, http: Http, context: OpenConte
         return partial(log_in_with_secret, http, application, secret, context.now)
     if auth.managed_identity is not None:
         identity = auth.managed_identity.identity_id
-        return partial(
-            log_in_with_managed_identity, http, os.environ, cloud.management, identity, context.now
-        )
+        own = context.ambient(receivers(spec))
+        return partial(log_in_with_managed_identity, own, cloud.management, identity, context.now)
     if auth.workload_identity is None:
         raise Malformed(
             "unexpected configuration: auth names no way to log in",
@@ -79,7 +78,8 @@ async def _choose_login(spec: AcrAccessTokenSpec, http: Http, context: OpenConte
         )
     account = auth.workload_identity.service_account_ref
     if account is None:
-        return pod_login(http, os.environ, cloud.authority, cloud.management, context)
+        own = context.ambient(receivers(spec))
+        return pod_login(own, cloud.authority, cloud.management, http, context.now)
     annotations = await context.credentials.account_annotations(account.name, account.namespace)
     for name in (CLIENT_ID, TENANT_ID):
         if not annotations.get(name):

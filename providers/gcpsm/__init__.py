@@ -4,6 +4,7 @@ spec      the spec of a store, its rules     auth, federation   logins at Google
 api       the REST calls                     payloads           values and properties of an entry
 client    the client of a store              push               pushes and deletes
 gcr       the generator                      connection         opens a store
+receivers                                    where the daemon's own identity would go
 """
 
 from collections.abc import AsyncGenerator
@@ -13,6 +14,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.gcpsm.client import GcpSmClient
+from syncret.providers.gcpsm.receivers import receivers
 from syncret.providers.gcpsm.spec import GcpSmSpec, check
 
 
@@ -25,5 +27,5 @@ async def open_gcpsm(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[Gc
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("gcpsm", GcpSmSpec, check=check), open=open_gcpsm)
+PROVIDER: Final = Provider(SpecType("gcpsm", GcpSmSpec, check=check), open=open_gcpsm, receivers=receivers)
 """One value is one call, as Google has no batch API: the session shares reads and does not batch."""

@@ -1,20 +1,20 @@
 """How a store logs in to Google: key, workload identity, federation or application default credentials."""
 
-import os
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from syncret.providers.contract import OpenContext
+from syncret.providers.contract import OpenContext, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.federation import federation
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpWorkloadIdentity
+from syncret.providers.kit.ambient.google import ApplicationDefault
+from syncret.providers.kit.ambient.google_metadata import metadata_value
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.google import workload as machine
-from syncret.providers.kit.google.defaults import ApplicationDefault
+from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
 from syncret.providers.kit.google.tokens import Access, Login, impersonate
@@ -31,7 +31,6 @@ class LoginContext:
     http: Http
     context: OpenContext
     endpoints: Endpoints
-    environment: Mapping[str, str] = field(repr=False)
 
 
 @asynccontextmanager
@@ -39,12 +38,14 @@ async def open_login_context(context: OpenContext, location: str = "") -> AsyncG
     """Open the context. Raises Malformed for an invalid location: it becomes part of a host name."""
     if location and not _LOCATION.fullmatch(location):
         raise Malformed("location is not a location of Google", hint="write it as us-east1")
-    endpoints = Endpoints.of(os.environ)
+    endpoints = Endpoints.of(ADDRESSES)
     async with Http(endpoints.secrets_of(location), now=context.now, network=context.network) as http:
-        yield LoginContext(http, context, endpoints, os.environ)
+        yield LoginContext(http, context, endpoints)
 
 
-async def choose_login(auth: GcpAuth, project: str, login_context: LoginContext) -> Login:
+async def choose_login(
+    auth: GcpAuth, project: str, receivers: Iterable[Receiver], login_context: LoginContext
+) -> Login:
     """The first method that the spec names; `project` is the cluster's default."""
     if auth.secret_ref is not None:
         return await _key_login(auth.secret_ref, login_context)
@@ -56,11 +57,9 @@ async def choose_login(auth: GcpAuth, project: str, login_context: LoginContext)
             login_context.http,
             login_context.context,
             login_context.endpoints,
-            login_context.environment,
         )
-    return ApplicationDefault(
-        login_context.http, login_context.endpoints, login_context.environment, login_context.context.now
-    )
+    own = login_context.context.ambient(receivers)
+    return ApplicationDefault(own, login_context.http, login_context.endpoints, login_context.context.now)
 
 
 async def project_of(written: str | None, auth: GcpAuth, login_context: LoginContext) -> str:
@@ -71,9 +70,8 @@ async def project_of(written: str | None, auth: GcpAuth, login_context: LoginCon
     hint = "write projectID into the store"
     if auth.secret_ref is not None:
         raise Malformed("unable to find ProjectID in storeSpec", hint=hint)
-    return await machine.metadata_value(
-        login_context.http, login_context.endpoints, "project/project-id", hint=hint
-    )
+    now = login_context.context.now
+    return await metadata_value(login_context.endpoints, "project/project-id", hint=hint, now=now)
 
 
 async def _key_login(ref: GcpSecretRef, login_context: LoginContext) -> Login:

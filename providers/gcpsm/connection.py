@@ -8,6 +8,7 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.gcpsm.api import Api
 from syncret.providers.gcpsm.auth import choose_login, open_login_context, project_of
 from syncret.providers.gcpsm.client import GcpSmClient
+from syncret.providers.gcpsm.receivers import receivers
 from syncret.providers.gcpsm.spec import GcpSmSpec
 from syncret.providers.kit.auth.logins import ExpiringLogin
 
@@ -20,7 +21,8 @@ async def open_store(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[Gc
     location = spec.location or ""
     async with open_login_context(context, location) as login_context:
         project = await project_of(spec.project_id, spec.auth, login_context)
-        tokens = ExpiringLogin(await choose_login(spec.auth, project, login_context), now=context.now)
+        login = await choose_login(spec.auth, project, receivers(spec), login_context)
+        tokens = ExpiringLogin(login, now=context.now)
         await tokens.get()
         falls_back = spec.secret_version_selection_policy == _FALLS_BACK
         yield GcpSmClient(Api(login_context.http, tokens, project, location), location, falls_back=falls_back)

@@ -5,15 +5,16 @@ clients: tokens go to Google only, the daemon's own tokens are never sent, and p
 """
 
 import re
-from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from syncret.config.fields import ServiceAccountSelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext, Receiver, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, GcpWorkloadIdentityFederation
+from syncret.providers.kit.ambient.aws import keys_for_federation
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.external import (
     TOKEN_TYPE_AWS,
@@ -41,6 +42,7 @@ _AWS_ADDRESSES: Final = {
     ),
 }
 _IMPERSONATE: Final = "/v1/projects/-/serviceAccounts/{}:generateAccessToken"
+_AWS_PROOF: Final = "a request signed with the AWS credentials of the daemon"
 _EMAIL: Final = r"[a-z0-9-]+@[a-z0-9-]+\.iam\.gserviceaccount\.com"
 
 
@@ -49,7 +51,6 @@ async def federation(
     http: Http,
     context: OpenContext,
     endpoints: Endpoints,
-    environment: Mapping[str, str],
 ) -> Login:
     """The login that the spec describes. Raises SyncError for one that is incomplete or not allowed."""
     sources = (spec.cred_config, spec.service_account_ref, spec.aws_security_credentials)
@@ -77,8 +78,7 @@ async def federation(
             source,
             account.audience,
             http,
-            endpoints,
-            environment=environment,
+            aws_keys=partial(_machine_keys, context, endpoints),
             read_file=context.read_file,
             now=context.now,
         )
@@ -160,6 +160,12 @@ def _account_token(account: ServiceAccountSelector, context: OpenContext) -> Sub
         return issued.token.raw.decode("ascii", "replace")
 
     return token
+
+
+async def _machine_keys(context: OpenContext, endpoints: Endpoints, source: CredentialSource) -> AwsKeys:
+    """The keys of the daemon's own machine at AWS, for a proof that Google gets."""
+    own = context.ambient([Receiver("gcpsm", f"https://sts.{endpoints.universe}", _AWS_PROOF)])
+    return await keys_for_federation(own, source, endpoints, context.now)
 
 
 async def _signed_aws_request(

@@ -1,12 +1,14 @@
 """The generator GCRAccessToken: a login to Google's container registries."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, ServiceAccountSelector
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
+from syncret.providers.gcpsm.receivers import NAME, names_credentials
 from syncret.providers.gcpsm.spec import (
     GcpAuth,
     GcpSecretRef,
@@ -15,6 +17,7 @@ from syncret.providers.gcpsm.spec import (
 )
 
 _HOUR: Final = 3600
+_LOGIN: Final = "a login as the daemon's own identity at Google, whose access token becomes the value,"
 
 
 class GcrWorkloadIdentity(Model):
@@ -46,7 +49,8 @@ async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:
     from syncret.providers.gcpsm.auth import choose_login, open_login_context  # imports asyncio and TLS
 
     async with open_login_context(context) as login_context:
-        token = await (await choose_login(_store_auth(spec.auth), spec.project_id, login_context))()
+        auth = _store_auth(spec.auth)
+        token = await (await choose_login(auth, spec.project_id, receivers(spec), login_context))()
     # A token without an expiry is assumed to expire in an hour.
     expiry = int(token.expires if token.expires is not None else context.now() + _HOUR)
     values = {
@@ -74,4 +78,10 @@ def _store_auth(auth: GcrAuth) -> GcpAuth:
     )
 
 
-GCR: Final = Generator(SpecType("GCRAccessToken", GcrAccessTokenSpec), generate=generate)
+def receivers(spec: GcrAccessTokenSpec) -> Iterator[Receiver]:
+    """Google's token server, unless the generator names credentials; the token itself becomes the value."""
+    if not names_credentials(_store_auth(spec.auth)):
+        yield Receiver(NAME, "https://oauth2.googleapis.com", _LOGIN, "auth")
+
+
+GCR: Final = Generator(SpecType("GCRAccessToken", GcrAccessTokenSpec), generate=generate, receivers=receivers)

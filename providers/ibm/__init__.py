@@ -3,7 +3,8 @@
 spec      the spec of a store, its rules    auth         logins at IBM Cloud
 api       the REST calls                    refs         the secret that a key names
 client    the client of a store             payloads     values and properties of a secret
-                                            connection   opens a store
+receivers where the daemon's own identity   connection   opens a store
+          would go
 """
 
 from collections.abc import AsyncGenerator
@@ -13,6 +14,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.ibm.client import IbmClient
+from syncret.providers.ibm.receivers import receivers
 from syncret.providers.ibm.spec import IbmSpec, check
 
 
@@ -25,5 +27,5 @@ async def open_ibm(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmCli
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("ibm", IbmSpec, check=check), open=open_ibm)
+PROVIDER: Final = Provider(SpecType("ibm", IbmSpec, check=check), open=open_ibm, receivers=receivers)
 """One secret is one call, as IBM has no batch API: the session shares reads and does not batch."""

@@ -10,7 +10,8 @@ import msgspec
 
 from syncret.providers.contract import OpenContext, ReadFile, SecretBytes
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef
+from syncret.providers.ibm.receivers import IAM, receivers
+from syncret.providers.ibm.spec import IbmContainerAuth, IbmSecretRef, IbmSpec
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, form_body
 
@@ -20,7 +21,6 @@ Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 TOKEN_FILE: Final = "/var/run/secrets/tokens/vault-token"
 """The path of the container's token in IBM's documentation of trusted profiles."""
 
-_ENDPOINT: Final = "https://iam.cloud.ibm.com"
 _PATH: Final = "/identity/token"
 _GRANTS: Final = "urn:ibm:params:oauth:grant-type"
 _TOKEN: Final = re.compile(rb"[\w-]+\.[\w-]+\.[\w-]+")
@@ -37,9 +37,11 @@ class _Failure(msgspec.Struct, rename="camel"):
     error_code: str = ""
 
 
-async def choose_login(auth: IbmAuth, http: Http, context: OpenContext) -> Login:
+async def choose_login(spec: IbmSpec, http: Http, context: OpenContext) -> Login:
     """The login of the spec. The container's token is short-lived, and read anew for each login."""
+    auth = spec.auth
     if auth.container_auth is not None:
+        context.ambient(receivers(spec))
         return partial(_container_login, auth.container_auth, http, context)
     if auth.secret_ref is not None:
         return partial(
@@ -101,7 +103,7 @@ def _container_token(path: str, read_file: ReadFile) -> SecretBytes:
 async def _request_token(
     http: Http, endpoint: str | None, fields: Mapping[str, str], now: Callable[[], float], *, hint: str
 ) -> ExpiringValue[SecretBytes]:
-    url = (endpoint or _ENDPOINT).rstrip("/").removesuffix(_PATH) + _PATH
+    url = (endpoint or IAM).rstrip("/").removesuffix(_PATH) + _PATH
     doing = "logging in to IBM Cloud IAM"
     answer = await http.request(
         "POST",

@@ -7,6 +7,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.vault.client import VaultClient
+from syncret.providers.vault.receivers import receivers
 from syncret.providers.vault.spec import VaultSpec, check
 
 
@@ -19,5 +20,5 @@ async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[Va
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("vault", VaultSpec, check=check), open=open_vault)
+PROVIDER: Final = Provider(SpecType("vault", VaultSpec, check=check), open=open_vault, receivers=receivers)
 """One read is one call, as Vault has no batch API: the session shares reads and does not batch."""

@@ -3,6 +3,8 @@
 `path` is always the mount of the method. A selector's key is optional if the method has a default one.
 """
 
+from typing import Any
+
 import msgspec
 
 from syncret.config.fields import Int64, Model, SecretKeySelector, ServiceAccountSelector
@@ -145,3 +147,18 @@ class VaultAuth(Model):
     gcp: VaultGcp | None = None
     namespace: str = ""
     """Vault's namespace of the login, if it differs from that of the secrets."""
+
+    def chosen(self) -> tuple[str, Any]:
+        """Name and spec of the method that is used; an empty name if there is none."""
+        methods = {
+            "token": self.token_secret_ref,
+            "appRole": self.app_role,
+            "kubernetes": self.kubernetes,
+            "ldap": self.ldap,
+            "userPass": self.user_pass,
+            "jwt": self.jwt,
+            "cert": self.cert,
+            "iam": self.iam,
+            "gcp": self.gcp,
+        }
+        return next(((name, spec) for name, spec in methods.items() if spec is not None), ("", None))

@@ -12,6 +12,7 @@ from syncret.providers.kit.vault.key_values import KeyValues
 from syncret.providers.kit.vault.wire import Index, Wire
 from syncret.providers.vault import auth
 from syncret.providers.vault.auth import static
+from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.push import VaultPusher
 from syncret.providers.vault.spec import VaultSpec
@@ -30,7 +31,7 @@ async def open_vault(
     spec: VaultSpec, context: OpenContext, *, timeouts: Timeouts | None = None
 ) -> AsyncGenerator[Vault, None]:
     """A Vault server, logged in."""
-    login = None if spec.auth is None else auth.choose_login(spec.auth, context)
+    login = None if spec.auth is None else auth.choose_login(spec, context)
     http = Http(
         spec.server,
         tls=await _tls(spec, context),
@@ -69,12 +70,9 @@ async def _tls(spec: VaultSpec, context: OpenContext) -> Tls:
 
 async def _identity(spec: VaultSpec, context: OpenContext) -> tuple[bytes, bytes]:
     """Our client certificate: that of the login method `cert`, otherwise that of the spec's `tls`."""
-    if (
-        spec.auth is not None
-        and spec.auth.cert is not None
-        and auth.choose_login(spec.auth, context).method == "cert"
-    ):
-        return await static.pair(spec.auth.cert, context)
+    method, chosen = (spec.auth or VaultAuth()).chosen()
+    if method == "cert":
+        return await static.pair(chosen, context)
     own = spec.tls
     if own is None or own.cert_secret_ref is None or own.key_secret_ref is None:
         return b"", b""

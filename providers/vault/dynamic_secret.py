@@ -1,12 +1,14 @@
 """The generator VaultDynamicSecret: the values that a path of Vault returns."""
 
+from collections.abc import Iterator
 from typing import Final, Literal
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Defaulted, Json, Model
 from syncret.config.meta import Document
 from syncret.config.resources.secret_store import RetrySettings
-from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver
+from syncret.providers.vault.receivers import receivers as receivers_of_store
 from syncret.providers.vault.spec import VaultSpec
 
 
@@ -43,6 +45,15 @@ async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenCo
     await dynamic.cleanup(spec, state, context)
 
 
+def receivers(spec: VaultDynamicSecretSpec) -> Iterator[Receiver]:
+    """As for a store of this server."""
+    for each in receivers_of_store(spec.provider):
+        yield each._replace(path=f"provider.{each.path}")
+
+
 DYNAMIC_SECRET: Final = Generator(
-    SpecType("VaultDynamicSecret", VaultDynamicSecretSpec), generate=generate, cleanup=cleanup
+    SpecType("VaultDynamicSecret", VaultDynamicSecretSpec),
+    generate=generate,
+    cleanup=cleanup,
+    receivers=receivers,
 )

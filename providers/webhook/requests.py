@@ -1,7 +1,6 @@
 """Sends the requests of a webhook spec: renders its templates, with the Secrets that they may use."""
 
 import asyncio
-import os
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ from syncret.config.durations import parse_duration
 from syncret.config.fields import Base64, CAProvider, Duration
 from syncret.providers.contract import OpenContext, Readiness, WholeSecret
 from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
@@ -135,7 +135,7 @@ class Api:
     async def reachable(self) -> Readiness:
         """Check that the server accepts connections; unknown if templates decide. Raises SyncError."""
         place = _place(self._spec.url)
-        if place is None or proxy_for(*place, os.environ):
+        if place is None or proxy_for(*place, ADDRESSES):
             return "unknown"
         _, host, port = place
         try:

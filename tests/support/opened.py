@@ -4,13 +4,19 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
+from syncret.config.settings import OwnIdentity
 from syncret.daemon.engine.templates import requests
+from syncret.daemon.homes.contract import no_token
 from syncret.providers.contract import IssuedToken, OpenContext, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.ambient.door import Door, OnUnlisted
+from syncret.providers.kit.ambient.pod import MOUNT, IssueToken
+from syncret.providers.kit.ambient.rules import Rules
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
 from syncret.providers.network import Egress, Network
 
@@ -76,22 +82,42 @@ class Given:
         return self.annotations.get(name, {})
 
 
+async def no_tokens(account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
+    """Issues no token, as on a host without an API server."""
+    raise no_token(account, audiences, seconds)
+
+
+def door_of(
+    settings: OwnIdentity,
+    *,
+    strict: bool = False,
+    issue: IssueToken = no_tokens,
+    on_unlisted: OnUnlisted = lambda _store, _verdict: None,
+    mount: Path = MOUNT,
+) -> Door:
+    """The door to the identity of this process."""
+    return Door(Rules(settings, strict, os.environ), issue, on_unlisted, mount=mount)
+
+
 def context(
     given: Given | None = None,
     *,
     scope: Scope = Scope(cluster=False, namespace="default"),  # noqa: B008  # immutable
     now: Callable[[], float] = lambda: NOW,
     keep: dict[str, Any] | None = None,
+    door: Door | None = None,
 ) -> OpenContext:
-    """What the engine would hand to a store or generator `test`."""
+    """What the engine would hand to a store or generator `test`; `door`: open, unless a test gives one."""
     kind = "ClusterSecretStore" if scope.cluster else "SecretStore"
+    store = ObjectRef("external-secrets.io", kind, "" if scope.cluster else scope.namespace, "test")
     return OpenContext(
-        store=ObjectRef("external-secrets.io", kind, "" if scope.cluster else scope.namespace, "test"),
+        store=store,
         scope=scope,
         credentials=given or Given(),
         now=now,
         render=requests(now),
         read_file=ManifestFiles((tempfile.gettempdir(),), os.environ),
         network=NETWORK,
+        ambient=(door or door_of(OwnIdentity(mode="open"))).of(store),
         store_memory={} if keep is None else keep,
     )

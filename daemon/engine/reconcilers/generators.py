@@ -22,7 +22,7 @@ from syncret.daemon.engine.reconcilers.stores import find
 from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, OutcomeUnknown
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretMap
+from syncret.providers.contract import Generated, Generator, SecretMap
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.registry import UnknownName
 
@@ -94,11 +94,12 @@ async def _generate(
         model = msgspec.convert(spec, generator.spec.model)
     except msgspec.ValidationError:  # an API server validates a spec, but lets it be left out entirely
         raise Malformed(f'{kind} "{name}" has no spec', hint="write what it needs") from None
-    given = _open_context(context, resource)
+    origin = generator_ref(kind, name, namespace)
+    given = context.sessions.context(ref_of(resource), origin, namespace)
     work = generator.generate
     if generator.local:
         return GeneratedValues(await work(model, given), resource)
-    calls = context.sessions.generator_calls(generator_ref(kind, name, namespace), actual)
+    calls = context.sessions.generator_calls(origin, actual)
     request = CallRequest("generate", None, namespace, once=True, no_answer=f'{kind} "{name}" did not answer')
     return GeneratedValues(await calls.call(request, lambda: work(model, given)), resource)
 
@@ -114,10 +115,12 @@ async def clean_up(context: ReconcilerContext, resource: Document, state: Docume
         model = msgspec.convert(member(resource, "spec"), generator.spec.model)
     except msgspec.ValidationError:
         raise Malformed(f"the record of {kind} holds no spec of that kind") from None
-    given = _open_context(context, resource)
-    calls = context.sessions.generator_calls(_origin(context, given.store), kind)
+    ref = ref_of(resource)
+    origin = _origin(context, ref)
+    given = context.sessions.context(ref, origin, ref.namespace)
+    calls = context.sessions.generator_calls(origin, kind)
     request = CallRequest(
-        "cleanup", None, given.store.namespace, no_answer=f"the clean-up of {kind} was not answered"
+        "cleanup", None, ref.namespace, no_answer=f"the clean-up of {kind} was not answered"
     )
     await calls.call(request, lambda: cleanup(model, state, given))
 
@@ -136,11 +139,6 @@ def _origin(context: ReconcilerContext, generator: ObjectRef) -> ObjectRef:
     if found is None or context.inventory.get(generator) is not None:
         return generator
     return cluster_wide if member(found.document, "spec").get("kind") == generator.kind else generator
-
-
-def _open_context(context: ReconcilerContext, resource: Document) -> OpenContext:
-    ref = ref_of(resource)
-    return context.sessions.context(ref, ref.namespace)
 
 
 MAX_DELETE_TRIES: Final = 5

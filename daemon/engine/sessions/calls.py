@@ -22,6 +22,7 @@ from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
 from syncret.providers.contract import ReadFile, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
+from syncret.providers.kit.ambient.door import Door
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
 from syncret.providers.network import Network
@@ -88,6 +89,7 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     render: Render
     read_file: ReadFile
     network: Network
+    door: Door
     faults: Faults | None = None
     answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore

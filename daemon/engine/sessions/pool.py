@@ -31,6 +31,8 @@ from syncret.daemon.engine.templates import requests
 from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.errors import SyncError
+from syncret.providers.kit.ambient.door import Door
+from syncret.providers.kit.ambient.rules import Rules
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
 from syncret.providers.kit.limits import Limiter, LimiterStats
 from syncret.providers.network import Egress, Network
@@ -63,14 +65,16 @@ class SessionPool:
         self.answers = KeptAnswers(_no_request if queue is None else queue.has_request_before)
         if queue is not None:
             queue.on_progress(self.answers.trim)
+        observer = observer or NullObserver()
         self._around = CallEnvironment(
             settings=settings,
-            observer=observer or NullObserver(),
+            observer=observer,
             clock=clock,
             tasks=self._tasks,
             render=requests(clock.now),
             read_file=ManifestFiles(settings.manifest_files, os.environ),
             network=Network(egress=Egress(settings.egress.allow, settings.egress.deny)),
+            door=Door(Rules.of(settings, os.environ), home.issue_token, observer.sends_own_identity),
             faults=faults,
             answers=self.answers,
             answered=lambda store: queue.answered(str(store)) if queue is not None else None,
@@ -104,8 +108,8 @@ class SessionPool:
         if not isinstance(plan, SyncError):
             yield from credentials_of(plan)
 
-    def context(self, generator: ObjectRef, namespace: str) -> OpenContext:
-        """What a generator that draws for a namespace may use."""
+    def context(self, generator: ObjectRef, origin: ObjectRef, namespace: str) -> OpenContext:
+        """What a generator that draws for a namespace may use; `origin` may be a ClusterGenerator."""
         scope = Scope(cluster=False, namespace=namespace)
         return OpenContext(
             store=generator,
@@ -115,6 +119,7 @@ class SessionPool:
             render=self._around.render,
             read_file=self._around.read_file,
             network=self._around.network,
+            ambient=self._around.door.of(origin),
             store_memory={},
         )
 

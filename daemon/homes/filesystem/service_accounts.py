@@ -17,10 +17,10 @@ async def issue_token(
     mount: Path | None = None,
 ) -> IssuedToken:
     """A token of the account. Raises SyncError, outside of a pod always."""
-    from syncret.providers.kit.kube import access  # only what asks for a token needs it
+    from syncret.providers.kit.ambient import pod  # only what asks for a token needs it
 
-    place = mount or access.MOUNT
-    if not access.is_pod(environment, place):
+    place = mount or pod.MOUNT
+    if not pod.is_pod(environment, place):
         raise no_token(account, audiences, seconds)
-    async with access.open_in_cluster(environment, place) as kube:
+    async with pod.open_in_cluster(environment, place) as kube:
         return await kube.token(account.namespace, account.name, audiences=audiences, seconds=seconds)

@@ -1,6 +1,7 @@
 """Requests to AWS STS without the SDK: Signature Version 4 of a POST to `/`, and web identities (IRSA)."""
 
 import hmac
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -14,6 +15,24 @@ from syncret.providers.errors import Malformed
 _ROLE: Final = "eks.amazonaws.com/role-arn"
 _AUDIENCE: Final = "eks.amazonaws.com/audience"
 _USUAL_AUDIENCE: Final = "sts.amazonaws.com"
+
+
+REGION: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_SUFFIXES: Final = {
+    "cn-": "amazonaws.com.cn",
+    "eusc-": "amazonaws.eu",
+    "us-iso-": "c2s.ic.gov",
+    "us-isob-": "sc2s.sgov.gov",
+    "us-isof-": "csp.hci.ic.gov",
+    "eu-isoe-": "cloud.adc-e.uk",
+}
+"""The domain of AWS's services in each partition, by how its regions begin."""
+
+
+def endpoint(service: str, region: str) -> str:
+    """The usual URL of a service in a region."""
+    suffix = next((each for start, each in _SUFFIXES.items() if region.startswith(start)), "amazonaws.com")
+    return f"https://{service}.{region}.{suffix}"
 
 
 class WebIdentity(NamedTuple):

@@ -5,16 +5,14 @@ answer = await self._token.use(lambda token: http.request("GET", path, doing=...
 """
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from copy import copy
 from dataclasses import dataclass, field
 from math import inf
-from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import SyncError
 from syncret.providers.kit.http.answers import Unauthenticated
 from syncret.providers.kit.retry import Doubling
 
@@ -26,17 +24,6 @@ _MARGIN: Final = 60.0
 
 _PAUSES: Final = Doubling(10.0, 60.0)
 """Pauses between attempts to renew a valid login; a refused new login is kept for the longest one."""
-
-_LARGEST: Final = 64 * 1024
-
-_OWN_TOKENS: Final = "/var/run/secrets/kubernetes.io"
-_OWN_FILES: Final = (
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AZURE_FEDERATED_TOKEN_FILE",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-)
-"""Variables that name files with the daemon's own cloud credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,33 +160,3 @@ class ExpiringLogin(Generic[T]):
 def bearer(token: SecretBytes) -> dict[str, str]:
     """The Authorization header of a token; surrounding white space, as in files and Secrets, is removed."""
     return {"Authorization": f"Bearer {token.raw.decode('ascii', 'replace').strip()}"}
-
-
-def is_daemon_credential(path: str, environment: Mapping[str, str]) -> bool:
-    """Whether a path leads, through any links, to a token or key of the daemon itself.
-
-    If a manifest names both a file and the server that gets its content, the file must not be one of these.
-    """
-    real = Path(os.path.realpath(path))
-    own_files = (environment.get(name) for name in _OWN_FILES)
-    return real.is_relative_to(os.path.realpath(_OWN_TOKENS)) or any(
-        real == Path(os.path.realpath(own)) for own in own_files if own
-    )
-
-
-def token_file(path: str | Path, *, what: str = "token") -> SecretBytes:
-    """The token in a mounted file, read anew each time: it is replaced before it expires.
-
-    Raises Malformed with the path, if there is no such file or it is empty.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(_LARGEST).strip()
-    except OSError as error:
-        raise Malformed(
-            f"the {what} file {path} cannot be read: {error.strerror}",
-            hint="is it mounted, and may this user read it?",
-        ) from None
-    if not text:
-        raise Malformed(f"the {what} file {path} is empty", hint="whoever writes it has not done so yet")
-    return SecretBytes(text)

@@ -12,10 +12,18 @@ from typing import Final
 
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import is_daemon_credential
 
 LARGEST: Final = 64 * 1024
 """The largest file in bytes; tokens have a few kilobytes."""
+
+_OWN_TOKENS: Final = "/var/run/secrets/kubernetes.io"
+_OWN_FILES: Final = (
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AZURE_FEDERATED_TOKEN_FILE",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+)
+"""Variables that name files with the daemon's own cloud credentials."""
 
 
 class ManifestFiles:
@@ -88,3 +96,15 @@ def _sound(path: str, what: str) -> str:
     if "\0" in path:
         raise Malformed(f"the {what} file has a NUL character in its path", hint="write the path without it")
     return path
+
+
+def is_daemon_credential(path: str, environment: Mapping[str, str]) -> bool:
+    """Whether a path leads, through any links, to a token or key of the daemon itself.
+
+    If a manifest names both a file and the server that gets its content, the file must not be one of these.
+    """
+    real = Path(os.path.realpath(path))
+    own_files = (environment.get(name) for name in _OWN_FILES)
+    return real.is_relative_to(os.path.realpath(_OWN_TOKENS)) or any(
+        real == Path(os.path.realpath(own)) for own in own_files if own
+    )

@@ -1,5 +1,5 @@
 """Logins at Microsoft Entra ID, for providers of Azure.
 
-clouds             endpoints of services    entra     tokens for a secret, a certificate, a federated token
-managed_identity   managed identities       signing   the certificate of an application
+clouds    endpoints of services               entra    tokens for a secret, a certificate, a federated token
+signing   the certificate of an application
 """

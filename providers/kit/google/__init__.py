@@ -1,5 +1,1 @@
-"""Logins at Google: keys, the metadata server, workload identity, federation, impersonation.
-
-login = ApplicationDefault(http, Endpoints.of(os.environ), os.environ, context.now)
-tokens = ExpiringLogin(login, now=context.now)
-"""
+"""Logins at Google: keys, workload identity, federation, impersonation. The machine's: `kit.ambient`."""

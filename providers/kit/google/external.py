@@ -4,7 +4,7 @@ The token to exchange comes from a file, a URL, or AWS: the credential sources o
 configuration. Executable sources are not supported.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -61,23 +61,19 @@ class AwsKeys(NamedTuple):
     region: str
 
 
-class _MachineKeys(msgspec.Struct, rename="pascal"):
-    access_key_id: str = msgspec.field(name="AccessKeyId")
-    secret_access_key: str
-    token: str = ""
-
-
 def from_source(
     source: CredentialSource,
     audience: str,
     http: Http,
-    endpoints: Endpoints,
     *,
-    environment: Mapping[str, str],
+    aws_keys: Callable[[CredentialSource], Awaitable[AwsKeys]],
     read_file: ReadFile,
     now: Callable[[], float],
 ) -> SubjectToken:
-    """The function that gets the token. Raises Malformed for a source that is not one of the three."""
+    """The function that gets the token. Raises Malformed for a source that is not one of the three.
+
+    `aws_keys` gets the keys of the daemon's own machine at AWS.
+    """
     if source.executable is not None or source.certificate is not None:
         raise Malformed(
             "credential_source: programs and certificates are not supported",
@@ -86,8 +82,9 @@ def from_source(
     if source.environment_id:
 
         async def signed() -> str:
-            keys = await _machine_or_environment_keys(source, http, endpoints, environment)
-            return signed_by(keys, audience, now(), url=source.regional_cred_verification_url)
+            return signed_by(
+                await aws_keys(source), audience, now(), url=source.regional_cred_verification_url
+            )
 
         return signed
     if source.file:
@@ -142,60 +139,6 @@ def _formatted(source: CredentialSource, content: bytes) -> str:
             hint="subject_token_field_name must name a member of the JSON object that is read",
         )
     return token
-
-
-async def _machine_or_environment_keys(
-    source: CredentialSource, http: Http, endpoints: Endpoints, environment: Mapping[str, str]
-) -> AwsKeys:
-    """The keys of the environment, otherwise those of the machine's role."""
-    imds = _Imds(http, endpoints)
-    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
-    if not region:
-        region = (await imds.get(source, source.region_url))[:-1]  # a zone is its region and a letter
-    access, secret = environment.get("AWS_ACCESS_KEY_ID"), environment.get("AWS_SECRET_ACCESS_KEY")
-    if access and secret:
-        session = environment.get("AWS_SESSION_TOKEN", "")
-        return AwsKeys(access, SecretBytes(secret.encode()), SecretBytes(session.encode()), region)
-    role = await imds.get(source, source.url)
-    document = await imds.get(source, f"{source.url.rstrip('/')}/{quote(role, safe='')}")
-    keys = None
-    with suppress(msgspec.MsgspecError):
-        keys = msgspec.json.decode(document, type=_MachineKeys)
-    if keys is None:
-        raise Malformed("AWS's metadata server gives no credentials", hint="does the machine have a role?")
-    secret_key, token = SecretBytes(keys.secret_access_key.encode()), SecretBytes(keys.token.encode())
-    return AwsKeys(keys.access_key_id, secret_key, token, region)
-
-
-class _Imds:
-    """AWS's metadata server, with a session token if the source names its URL (IMDSv2)."""
-
-    def __init__(self, http: Http, endpoints: Endpoints) -> None:
-        self._http = http
-        self._endpoints = endpoints
-        self._session = ""
-
-    async def get(self, source: CredentialSource, url: str) -> str:
-        if not url:
-            raise Malformed(
-                "credential_source names no address for AWS's region or credentials",
-                hint="set url and region_url",
-            )
-        if source.imdsv2_session_token_url and not self._session:
-            self._session = await self._ask(
-                "PUT",
-                source.imdsv2_session_token_url,
-                {"X-aws-ec2-metadata-token-ttl-seconds": _SESSION_SECONDS},
-            )
-        return await self._ask(
-            "GET", url, {"X-aws-ec2-metadata-token": self._session} if self._session else {}
-        )
-
-    async def _ask(self, method: str, url: str, headers: Mapping[str, str]) -> str:
-        answer = await self._http.request(
-            method, self._endpoints.with_overrides(url), doing="asking AWS's metadata server", headers=headers
-        )
-        return answer.body.decode("utf-8", "replace").strip()
 
 
 EXTERNAL: Final = "external_account"

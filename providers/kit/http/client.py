@@ -1,6 +1,5 @@
 """An HTTP client: a pool of connections, limits of time and size, and errors with hints."""
 
-import os
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, TooLarge, read_body
 from syncret.providers.kit.http.proxies import proxy_for
@@ -285,7 +285,7 @@ def _target(url: str, doing: str) -> _Target:
         )
     origin = f"{parts.scheme}://{host}:{port}"
     server = host if port == _PORTS[parts.scheme] else f"{host}:{port}"
-    proxy = proxy_for(parts.scheme, host, port, os.environ)
+    proxy = proxy_for(parts.scheme, host, port, ADDRESSES)
     return _Target(_sendable(url.partition("#")[0], doing), origin, server, host, proxy)
 
 

@@ -1,4 +1,4 @@
-"""Opens clients of API servers: by `server` and `auth` of a store, by a kubeconfig, or in-cluster.
+"""Opens clients of API servers: by `server` and `auth` of a store, or by a kubeconfig.
 
 A kubeconfig from a Secret may contain data only, not names of files or commands.
 """
@@ -6,7 +6,6 @@ A kubeconfig from a Secret may contain data only, not names of files or commands
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from syncret.config.fields import Json, SecretKeySelector
@@ -14,7 +13,7 @@ from syncret.config.meta import Document, is_list, is_object
 from syncret.config.text.yaml import parse_text
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer, token_file
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.kube.client import Kube, Login
 from syncret.providers.kit.kube.spec import ClientCertificate, KubernetesAuth, KubernetesServer
@@ -88,36 +87,6 @@ def _decoded(fields: Document, name: str) -> bytes:
         f"the kubeconfig of authRef: {name} is not base64",
         hint="write the PEM there in base64, without line breaks: base64 -w0",
     )
-
-
-MOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-"""The mount point of a pod's token and of the CA of its API server."""
-
-
-class _PodToken:
-    """The pod's own token, which the kubelet renews."""
-
-    def __init__(self, mount: Path) -> None:
-        self._file = mount / "token"
-
-    async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer:
-        token = token_file(self._file, what="ServiceAccount token")
-        return await call(bearer(token))
-
-
-def is_pod(environment: Mapping[str, str], mount: Path = MOUNT) -> bool:
-    """Whether this process runs in a pod with a token for its API server."""
-    return bool(environment.get("KUBERNETES_SERVICE_HOST")) and (mount / "token").is_file()
-
-
-@asynccontextmanager
-async def open_in_cluster(environment: Mapping[str, str], mount: Path = MOUNT) -> AsyncGenerator[Kube, None]:
-    """A client of this pod's API server. Raises Malformed if a mounted file cannot be read."""
-    host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
-    url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-    authority = token_file(mount / "ca.crt", what="CA")
-    async with Http(url, tls=Tls(ca=authority.raw), network=None) as http:
-        yield Kube(http, _PodToken(mount))
 
 
 TOKEN_SECONDS: Final = 3600

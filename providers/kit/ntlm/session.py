@@ -1,10 +1,10 @@
 """HTTP requests as a user who is authenticated by NTLM."""
 
 import asyncio
-import os
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from secrets import token_bytes
 from typing import Final
 
 from syncret.providers.errors import Denied, Malformed
@@ -68,7 +68,7 @@ class NtlmHttp:
                 _challenge(second, scheme),
                 self._login.user,
                 self._login.password,
-                nonce=os.urandom(8),
+                nonce=token_bytes(8),
                 now=self._now(),
             )
             last = await ask(f"{scheme} {_text(proof)}")

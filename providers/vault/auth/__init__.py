@@ -1,45 +1,47 @@
 """The login methods of Vault, and the choice of a store's method."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.vault.tokens import Login
 from syncret.providers.vault.auth import aws, gcp, jwt, static
 from syncret.providers.vault.auth_spec import VaultAuth
+from syncret.providers.vault.spec import VaultSpec
 
 _SECRET: Final = "check the Secret that the store names, and the mount path"
 _ROLE: Final = "check role and mount path, and which accounts the role in Vault is bound to"
+_CERTIFICATE: Final = "check the certificate, and the role that trusts it"
+
+_NAMED: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
+    "token": (static.token, _SECRET),
+    "appRole": (static.app_role, _SECRET),
+    "ldap": (static.ldap, _SECRET),
+    "userPass": (static.user_pass, _SECRET),
+    "jwt": (jwt.jwt, _ROLE),
+    "cert": (static.cert, _CERTIFICATE),
+}
+"""Methods whose spec names all credentials, and what to check if Vault refuses them."""
+
+_AMBIENT: Final[Mapping[str, Callable[..., Any]]] = {
+    "kubernetes": jwt.service_account,
+    "iam": aws.run,
+    "gcp": gcp.run,
+}
+"""Methods that may use the daemon's own identity."""
 
 
-def choose_login(auth: VaultAuth, context: OpenContext) -> Login:
+def choose_login(spec: VaultSpec, context: OpenContext) -> Login:
     """The first method that is configured, in ESO's order. Raises Malformed if there is none."""
-    if auth.token_secret_ref is not None:
-        return Login("token", partial(static.token, auth.token_secret_ref, context), _SECRET)
-    if auth.app_role is not None:
-        return Login("appRole", partial(static.app_role, auth.app_role, context), _SECRET)
-    if auth.kubernetes is not None:
-        return Login("kubernetes", partial(jwt.service_account, auth.kubernetes, context), _ROLE)
-    if auth.ldap is not None:
-        return Login("ldap", partial(static.ldap, auth.ldap, context), _SECRET)
-    if auth.user_pass is not None:
-        return Login("userPass", partial(static.user_pass, auth.user_pass, context), _SECRET)
-    if auth.jwt is not None:
-        return Login("jwt", partial(jwt.jwt, auth.jwt, context), _ROLE)
-    return _machine_login(auth, context)
-
-
-def _machine_login(auth: VaultAuth, context: OpenContext) -> Login:
-    if auth.cert is not None:
-        return Login(
-            "cert", partial(static.cert, auth.cert), "check the certificate, and the role that trusts it"
+    name, method = (spec.auth or VaultAuth()).chosen()
+    if name in _AMBIENT:
+        return Login(name, partial(_AMBIENT[name], spec, method, context), _ROLE)
+    if name not in _NAMED:
+        raise Malformed(
+            "cannot initialize Vault client: no valid auth method specified",
+            hint="auth names no method: write one of them, such as appRole",
         )
-    if auth.iam is not None:
-        return Login("iam", partial(aws.run, auth.iam, context), _ROLE)
-    if auth.gcp is not None:
-        return Login("gcp", partial(gcp.run, auth.gcp, context), _ROLE)
-    raise Malformed(
-        "cannot initialize Vault client: no valid auth method specified",
-        hint="auth names no method: write one of them, such as appRole",
-    )
+    run, hint = _NAMED[name]
+    return Login(name, partial(run, method, context), hint)

@@ -4,8 +4,6 @@ The credentials come from a ServiceAccount's role, a Secret, or our own pod, ane
 has to be renewed.
 """
 
-import os
-import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,11 +14,12 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from syncret.config.fields import Json, SecretKeySelector
-from syncret.providers.contract import OpenContext
+from syncret.providers.contract import OpenContext, OwnIdentity
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.ambient.aws import keys_of_pod, web_identity_of_pod
 from syncret.providers.kit.auth import aws_requests
 from syncret.providers.kit.auth.aws_requests import WebIdentity, web_identity
-from syncret.providers.kit.auth.logins import token_file
+from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Body, Http, form_body
 from syncret.providers.kit.references import read_text
@@ -28,8 +27,9 @@ from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
+from syncret.providers.vault.receivers import DEFAULT_REGION, receivers
+from syncret.providers.vault.spec import VaultSpec
 
-_REGION: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SESSION: Final = "external-secrets-provider-vault"
 _API: Final = "2011-06-15"
 _NAMES: Final = "{https://sts.amazonaws.com/doc/2011-06-15/}"
@@ -55,16 +55,15 @@ class Signed(msgspec.Struct, frozen=True):
     body: str
 
 
-class _PodKeys(msgspec.Struct, rename="pascal"):
-    access_key_id: str
-    secret_access_key: str
-    token: str
+async def credentials_of(
+    method: VaultIam, region: str, own: OwnIdentity | None, context: OpenContext
+) -> AwsKeys:
+    """The keys of the first configured source, after assuming the role of the spec.
 
-
-async def credentials_of(method: VaultIam, region: str, context: OpenContext) -> AwsKeys:
-    """The keys of the first configured source, after assuming the role of the spec."""
+    `own` is for a method that names no source.
+    """
     async with Http(now=context.now, network=context.network) as http:
-        found = await _first_configured(method, region, context, http)
+        found = await _first_configured(method, region, own, context, http)
         if not method.role:
             return found
         wanted = {"RoleArn": method.role, "RoleSessionName": _SESSION}
@@ -100,24 +99,25 @@ def sts_url(region: str) -> str:
 
     Raises Malformed for an invalid region, as it becomes part of the host that receives the daemon's tokens.
     """
-    if not _REGION.fullmatch(region):
+    if not aws_requests.REGION.fullmatch(region):
         raise Malformed("auth.iam.region is no region of AWS", hint="write its code, such as eu-west-1")
-    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    return os.environ.get("AWS_STS_ENDPOINT") or f"https://sts.{region}.{suffix}/"
+    return ADDRESSES.get("AWS_STS_ENDPOINT") or f"{aws_requests.endpoint('sts', region)}/"
 
 
-async def _first_configured(method: VaultIam, region: str, context: OpenContext, http: Http) -> AwsKeys:
+async def _first_configured(
+    method: VaultIam, region: str, own: OwnIdentity | None, context: OpenContext, http: Http
+) -> AwsKeys:
     if method.jwt is not None and method.jwt.service_account_ref is not None:
         identity = await web_identity(method.jwt.service_account_ref, context)
         return await _by_web_identity(http, region, identity)
     if method.secret_ref is not None:
         return await _from_secret(method.secret_ref, context)
-    token, role = os.environ.get("AWS_WEB_IDENTITY_TOKEN_FILE"), os.environ.get("AWS_ROLE_ARN")
-    if token and role:
-        return await _by_web_identity(http, region, WebIdentity(role, token_file(token)))
-    pod = os.environ.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
-    if pod:
-        return await _from_pod(http, pod)
+    pod = None if own is None else web_identity_of_pod(own)
+    if pod is not None:
+        return await _by_web_identity(http, region, pod)
+    keys = None if own is None else await keys_of_pod(own, context.now)
+    if keys is not None:
+        return AwsKeys(keys.access_key_id, keys.secret_access_key, keys.token)
     raise Malformed(
         "no AWS authentication method found: expected either IRSA or Pod Identity",
         hint="write auth.iam.secretRef or auth.iam.jwt, or give the daemon's ServiceAccount a role in AWS",
@@ -147,15 +147,6 @@ async def _by_web_identity(http: Http, region: str, identity: WebIdentity) -> Aw
     return await _request_keys(http, sts_url(region), {}, form_body(wanted), doing)
 
 
-async def _from_pod(http: Http, url: str) -> AwsKeys:
-    doing = "asking for the pod's credentials of AWS"
-    path = os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
-    token = token_file(path).raw.decode() if path else os.environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN", "")
-    answer = await http.request("GET", url, doing=doing, headers={"Authorization": token} if token else {})
-    found = answer.decode(_PodKeys)
-    return AwsKeys(found.access_key_id, found.secret_access_key, found.token)
-
-
 async def _request_keys(http: Http, url: str, headers: Mapping[str, str], body: Body, doing: str) -> AwsKeys:
     answer = await http.request("POST", url, doing=doing, headers=headers, body=body)
     try:
@@ -174,13 +165,15 @@ async def _request_keys(http: Http, url: str, headers: Mapping[str, str], body: 
 
 
 _SERVER_ID: Final = "X-Vault-AWS-IAM-Server-ID"
-_DEFAULT_REGION: Final = "us-east-1"
 
 
-async def run(method: VaultIam, context: OpenContext, adapter: Adapter) -> Reply:
-    region = method.region or _DEFAULT_REGION
-    credentials = await credentials_of(method, region, context)
-    extra = {_SERVER_ID: method.vault_aws_iam_server_id} if method.vault_aws_iam_server_id else {}
+async def run(spec: VaultSpec, method: VaultIam, context: OpenContext, adapter: Adapter) -> Reply:
+    region = method.region or DEFAULT_REGION
+    wanted = [*receivers(spec)]
+    own = context.ambient(wanted) if wanted else None
+    credentials = await credentials_of(method, region, own, context)
+    server_id = method.vault_aws_iam_server_id if own is None else own.server_id
+    extra = {_SERVER_ID: server_id} if server_id else {}
     request = signed(credentials, region, IDENTITY, now=context.now(), headers=extra)
     return await requests.aws_iam(adapter, method.path or "aws", method.vault_role, _wrapped(request))
 

@@ -1,6 +1,5 @@
 """Login as a Google service account, with a JWT that its key, Google's API or the metadata server signs."""
 
-import os
 from typing import Final
 
 import msgspec
@@ -8,8 +7,9 @@ import msgspec
 from syncret.config.fields import Json
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.ambient.google_metadata import identity_token
+from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.golang import json as gojson
-from syncret.providers.kit.google import workload
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey
 from syncret.providers.kit.google.tokens import impersonate
@@ -20,6 +20,8 @@ from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.vault.auth_spec import VaultGcp, VaultGcpWorkloadIdentity
+from syncret.providers.vault.receivers import receivers
+from syncret.providers.vault.spec import VaultSpec
 
 
 class _SignedJwt(msgspec.Struct, rename="camel"):
@@ -62,24 +64,25 @@ _SECONDS: Final = 600
 _PATH: Final = "auth.gcp.secretRef.secretAccessKeySecretRef"
 
 
-async def run(method: VaultGcp, context: OpenContext, adapter: Adapter) -> Reply:
-    token = await _token(method, context)
+async def run(spec: VaultSpec, method: VaultGcp, context: OpenContext, adapter: Adapter) -> Reply:
+    token = await _token(spec, method, context)
     return await requests.gcp(adapter, method.path, method.role, token)
 
 
-async def _token(method: VaultGcp, context: OpenContext) -> str:
+async def _token(spec: VaultSpec, method: VaultGcp, context: OpenContext) -> str:
     audience = f"vault/{method.role}"
     if method.secret_ref is not None:
         document = await read_text(context, method.secret_ref.secret_access_key_secret_ref, _PATH)
         key = ServiceAccountKey(SecretBytes(document.encode()), f"{_PATH}: the Secret")
         return key.signed(_claims(key.email, audience, context.now()))
-    endpoints = Endpoints.of(os.environ)
-    async with Http(now=context.now, network=context.network) as http:
-        if method.workload_identity is not None:
-            claims = _claims("", audience, context.now())
+    endpoints = Endpoints.of(ADDRESSES)
+    if method.workload_identity is not None:
+        claims = _claims("", audience, context.now())
+        async with Http(now=context.now, network=context.network) as http:
             return await signed(method.workload_identity, method.project_id, claims, context, http, endpoints)
-        hint = "give the machine a service account, or write auth.gcp.secretRef or workloadIdentity"
-        return await workload.identity_token(http, endpoints, f"http://{audience}", hint=hint)
+    own = context.ambient(receivers(spec))
+    hint = "give the machine a service account, or write auth.gcp.secretRef or workloadIdentity"
+    return await identity_token(own, endpoints, f"http://{audience}", hint=hint, now=context.now)
 
 
 def _claims(subject: str, audience: str, now: float) -> dict[str, Json]:

@@ -7,24 +7,26 @@ from typing import Final
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import token_file
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.vault.auth_spec import VaultJwt, VaultKubernetes
+from syncret.providers.vault.receivers import receivers
+from syncret.providers.vault.spec import VaultSpec
 
 _AUDIENCES: Final = ("vault",)
 _SECONDS: Final = 600
-OWN_TOKEN: Final = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 
-async def service_account(method: VaultKubernetes, context: OpenContext, adapter: Adapter) -> Reply:
-    token = await _account_token(method, context)
+async def service_account(
+    spec: VaultSpec, method: VaultKubernetes, context: OpenContext, adapter: Adapter
+) -> Reply:
+    token = await _account_token(spec, method, context)
     return await requests.kubernetes(adapter, method.mount_path, method.role, token.strip())
 
 
-async def _account_token(method: VaultKubernetes, context: OpenContext) -> str:
+async def _account_token(spec: VaultSpec, method: VaultKubernetes, context: OpenContext) -> str:
     account = method.service_account_ref
     if account is not None:
         issued = await context.credentials.account_token(
@@ -36,7 +38,7 @@ async def _account_token(method: VaultKubernetes, context: OpenContext) -> str:
         return issued.token.raw.decode()
     if method.secret_ref is not None:
         return await read_text(context, method.secret_ref, "auth.kubernetes.secretRef", key="token")
-    return token_file(OWN_TOKEN, what="service account token").raw.decode()
+    return (await context.ambient(receivers(spec)).account_token()).raw.decode()
 
 
 async def jwt(method: VaultJwt, context: OpenContext, adapter: Adapter) -> Reply:

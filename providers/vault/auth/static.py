@@ -32,7 +32,7 @@ async def user_pass(method: VaultUserPass, context: OpenContext, adapter: Adapte
     return await requests.user_pass(adapter, method.path, method.username.strip(), password)
 
 
-async def cert(method: VaultCert, adapter: Adapter) -> Reply:
+async def cert(method: VaultCert, _context: OpenContext, adapter: Adapter) -> Reply:
     return await requests.cert(adapter, method.path, method.vault_role)
 
 

@@ -9,9 +9,10 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import CAProvider, SecretKeySelector, ServiceAccountSelector
+from syncret.config.settings import OwnIdentity
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.vault.auth import jwt
+from syncret.providers.kit.ambient.door import Door
 from syncret.providers.vault.auth_spec import (
     VaultAppRole,
     VaultAuth,
@@ -28,7 +29,7 @@ from syncret.providers.vault.auth_spec import (
 from syncret.providers.vault.spec import VaultSpec, VaultTLS
 from tests.real.vault.support import Mount, opened, read
 from tests.support.jwts import private_key, public_pem, signed
-from tests.support.opened import Given, context
+from tests.support.opened import Given, context, door_of
 from tests.support.served import Handler, all_to, served
 from tests.support.servers.ldap import ldap
 from tests.support.servers.sts import ACCOUNT, Sts, sts
@@ -47,10 +48,12 @@ def mount() -> Mount:
     return Mount(vault())
 
 
-async def user(mount: Mount, auth: VaultAuth, given: Given, **spec: object) -> bytes | None:
+async def user(
+    mount: Mount, auth: VaultAuth, given: Given, *, door: Door | None = None, **spec: object
+) -> bytes | None:
     """What a store with this login reads, by the real clock: AWS and JWTs go by it."""
     store = VaultSpec(server=mount.server.url, path=mount.path, auth=auth, **spec)  # type: ignore[arg-type]  # a table's columns
-    async with opened(store, context(given, now=time.time)) as client:
+    async with opened(store, context(given, now=time.time, door=door)) as client:
         return await read(client, "db", "user")
 
 
@@ -172,9 +175,7 @@ ISSUED = signed(
 
 
 @pytest.mark.parametrize("source", ["issued", "secret", "mounted"])
-async def test_kubernetes(
-    mount: Mount, api_server: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_kubernetes(mount: Mount, api_server: str, source: str, tmp_path: Path) -> None:
     path = vault().login("kubernetes")
     reviewer = signed({"sub": "reviewer"}, KEY, kid="test")
     vault().write(
@@ -191,7 +192,7 @@ async def test_kubernetes(
         token_policies=[mount.policy],
     )
     method = VaultKubernetes(role="app", mount_path=path)
-    given = issued(ISSUED)
+    given, door = issued(ISSUED), None
     match source:
         case "issued":
             method = VaultKubernetes(role="app", mount_path=path, service_account_ref=ACCOUNT_REF)
@@ -200,9 +201,9 @@ async def test_kubernetes(
             given = secret(token=ISSUED)
         case _:
             (tmp_path / "token").write_text(ISSUED)
-            monkeypatch.setattr(jwt, "OWN_TOKEN", str(tmp_path / "token"))
+            door = door_of(OwnIdentity(mode="open"), mount=tmp_path)
 
-    assert await user(mount, VaultAuth(kubernetes=method), given) == b"ada"
+    assert await user(mount, VaultAuth(kubernetes=method), given, door=door) == b"ada"
 
 
 @pytest.fixture

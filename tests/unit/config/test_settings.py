@@ -1,7 +1,6 @@
 """Settings: which layer wins, what may be written, and how clearly a wrong value is reported."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -146,19 +145,35 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
         load_settings(tmp_path / "none.yaml", {}, [])
 
 
-def test_every_setting_is_documented_and_its_default_can_be_written(tmp_path: Path) -> None:
+def test_every_setting_is_documented_and_its_default_can_be_written() -> None:
     settings = list(describe())
     assert all(setting.meaning.endswith(".") for setting in settings)
-    file = tmp_path / "syncret.yaml"
-    document: dict[str, Any] = {}
-    for setting in settings:
-        *groups, name = setting.name.split(".")
-        inner = document
-        for group in groups:
-            inner = inner.setdefault(group, {})
-        inner[name] = yaml.safe_load(setting.default)
-    file.write_text(yaml.safe_dump(document))
-    assert load_settings(file, {}, []) == Settings()
+    written = [LayerValue("default", setting.name, yaml.safe_load(setting.default)) for setting in settings]
+    assert load_settings(None, {}, written) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("receivers", "expected"),
+    [
+        pytest.param("https://a.example,b.example:8200", None, id="servers"),
+        pytest.param("[{url: 'https://a.example', stores: all, serverId: a}]", None, id="object"),
+        pytest.param("https://a.example/v1", "[0]: is not a server", id="path"),
+        pytest.param("[{url: 'a b'}]", "[0]: is not a server", id="no-host"),
+        pytest.param(
+            "[a.example, {server: b}]", "[1]: object contains unknown field `server`", id="unknown-member"
+        ),
+    ],
+)
+def test_receivers_of_the_own_identity(receivers: str, expected: str | None) -> None:
+    name = "ownIdentity.receivers.vault"
+    if expected is None:
+        assert load_settings(None, {}, [flag(name, receivers)]).own_identity.receivers["vault"]
+        return
+    with pytest.raises(ConfigError) as caught:
+        load_settings(None, {}, [flag(name, receivers)])
+    (problem,) = caught.value.problems
+    assert str(problem).startswith(f"--set {name}: {name}{expected}")
+    assert problem.hint
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,16 @@ def test_a_map_of_lists(tmp_path: Path, text: str, environ: dict[str, str]) -> N
     assert load(text, environ, folder=tmp_path).receivers == {"vault": ("https://a", "https://b")}
 
 
+def test_an_entry_of_a_map_is_set_alone(tmp_path: Path) -> None:
+    settings = load(
+        "receivers: {vault: [a], azurekv: [b], ibm: [c]}",
+        {"SYNCRET_RECEIVERS_AZUREKV": "d,e"},
+        ("receivers.ibm", "f"),
+        folder=tmp_path,
+    )
+    assert settings.receivers == {"vault": ("a",), "azurekv": ("d", "e"), "ibm": ("f",)}
+
+
 @pytest.mark.parametrize(
     ("text", "environ", "flags", "expected"),
     [
@@ -152,6 +162,13 @@ def test_a_map_of_lists(tmp_path: Path, text: str, environ: dict[str, str]) -> N
             id="member-of-an-element",
         ),
         pytest.param("", {"SYNCRET_EGRESS_ALLOW": "[a"}, [], None, id="broken-flow-style"),
+        pytest.param(
+            "receivers:\n  vault:\n  - a\n  - 1\n",
+            {},
+            [],
+            "FILE:4: receivers.vault[1]: expected `str`, got `int` (Who.)",
+            id="entry-of-a-map",
+        ),
     ],
 )
 def test_problems_name_the_dotted_setting_and_its_line(

@@ -1,12 +1,11 @@
 """Expiring: one login however many callers, renewed in time, dropped when refused, safe to cancel."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
-from syncret.providers.errors import Denied, Malformed, Unavailable
-from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, token_file
+from syncret.providers.errors import Denied, Unavailable
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Unauthenticated
 
 
@@ -183,20 +182,3 @@ async def test_a_login_that_has_ended_already_is_used_once(door: Door) -> None:
     assert list(await asyncio.gather(door.held.get(), door.held.get())) == ["token-1", "token-1"]
     assert await door.held.get() == "token-2"
     assert "token" not in repr(door.held)
-
-
-def test_a_token_file_is_read_anew(tmp_path: Path) -> None:
-    path = tmp_path / "token"
-    path.write_text("one\n")
-    first = token_file(path)
-    path.write_text("two\n")
-
-    assert (first.raw, token_file(path).raw) == (b"one", b"two")
-
-
-@pytest.mark.parametrize("content", [pytest.param(None, id="absent"), pytest.param("\n", id="empty")])
-def test_a_token_file_without_a_token(tmp_path: Path, content: str | None) -> None:
-    if content is not None:
-        (tmp_path / "token").write_text(content)
-    with pytest.raises(Malformed, match=str(tmp_path / "token")):
-        token_file(tmp_path / "token")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from syncret.providers.contract import Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.vault.auth import aws
 from syncret.providers.vault.auth_spec import VaultIam
@@ -29,8 +30,9 @@ async def test_a_region_is_no_way_to_another_server(
     monkeypatch.delenv("AWS_STS_ENDPOINT", raising=False)
     monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(token))
     monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/daemon")
+    own = context().ambient([Receiver("vault", "https://vault.example", "a proof")])
     with pytest.raises(Malformed, match=r"auth\.iam\.region") as caught:
-        await aws.credentials_of(VaultIam(vault_role="app"), region, context())
+        await aws.credentials_of(VaultIam(vault_role="app"), region, own, context())
 
     assert caught.value.hint
     assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"

@@ -1,19 +1,16 @@
-"""Tokens of managed identities, from the metadata server of a machine or the endpoint of an App Service."""
+"""What Azure gives the machine or pod of the daemon: a managed identity, or a federated token."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import OwnIdentity, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.kit.ambient import metadata
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.azure.entra import token_of
+from syncret.providers.kit.azure.entra import Application, Login, log_in_with_token, token_of
 from syncret.providers.kit.http import Http
-
-_TIMEOUT: Final = 5.0
-"""Seconds; outside Azure often nothing answers at all."""
 
 _IMDS: Final = "http://169.254.169.254"
 _HINT: Final = "give the machine (in AKS the node or pod) an identity, or choose another authType"
@@ -30,33 +27,52 @@ class _Endpoint:
 
 
 async def log_in_with_managed_identity(
-    http: Http,
-    environment: Mapping[str, str],
-    resource: str,
-    identity: str,
-    now: Callable[[], float],
+    own: OwnIdentity, resource: str, identity: str, now: Callable[[], float]
 ) -> ExpiringValue[SecretBytes]:
-    """A token for a service, of the identity with this client ID or resource ID (empty: the only one)."""
-    endpoint = _endpoint(environment)
+    """A token for a service, of the identity with this client ID or resource ID (empty: the only one).
+
+    From the metadata server of the machine, or the endpoint of an App Service.
+    """
+    endpoint = _endpoint(own.environment)
     params = {"api-version": endpoint.version, "resource": resource}
     if identity:
         params[endpoint.by_resource if "/" in identity else "client_id"] = identity
     doing = "logging in as the managed identity"
-    try:
-        async with asyncio.timeout(_TIMEOUT):
-            answer = await http.request(
-                "GET", endpoint.url, doing=doing, params=params, headers=endpoint.headers, accept=_EXPECTED
-            )
-    except TimeoutError:
-        raise Unavailable(f"{doing}: nobody answers", hint=_HINT) from None
-    except Unavailable as error:
-        raise Unavailable(error.message, hint=_HINT) from None
+    answer = await metadata.ask(
+        "GET",
+        endpoint.url,
+        doing=doing,
+        hint=_HINT,
+        now=now,
+        params=params,
+        headers=endpoint.headers,
+        accept=_EXPECTED,
+    )
     if answer.status == HTTPStatus.GONE:
         raise Unavailable(f"{doing}: the metadata server is being updated")
     if answer.status != HTTPStatus.OK:
         hint = f"is identityId {identity} assigned to the machine?" if identity else _HINT
         raise Malformed(f"{doing}: there is no such identity here (HTTP {answer.status})", hint=hint)
     return token_of(answer, now())
+
+
+def pod_login(own: OwnIdentity, authority: str, resource: str, http: Http, now: Callable[[], float]) -> Login:
+    """The workload identity of the daemon's own pod, as Azure's webhook injects it."""
+    names = ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE")
+    client, tenant, path = (own.environment.get(name, "") for name in names)
+    if not (client and tenant and path):
+        raise Malformed(
+            "missing environment variables. AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_FEDERATED_TOKEN_FILE "
+            "must be set",
+            hint="label the daemon's pod azure.workload.identity/use=true, or write serviceAccountRef",
+        )
+    application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
+
+    async def login() -> ExpiringValue[SecretBytes]:
+        token = own.read_file(path, what="federated token")
+        return await log_in_with_token(http, application, token, now)
+
+    return login
 
 
 def _endpoint(environment: Mapping[str, str]) -> _Endpoint:

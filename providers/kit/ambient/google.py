@@ -5,20 +5,21 @@ from the metadata server.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import OwnIdentity, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import ExpiringValue, token_file
+from syncret.providers.kit.ambient.aws import keys_for_federation
+from syncret.providers.kit.ambient.google_metadata import metadata_server_login
+from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.external import EXTERNAL, ExternalAccountLogin, from_source, read_account
 from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
 from syncret.providers.kit.google.tokens import Access, Login, impersonate, request_token
-from syncret.providers.kit.google.workload import metadata_server_login
 from syncret.providers.kit.http import Http
 
 _USER_TOKENS: Final = "https://oauth2.googleapis.com/token"
@@ -47,21 +48,20 @@ class _Kind(msgspec.Struct):
 class ApplicationDefault:
     """A Login that searches anew each time: files are replaced before their tokens expire."""
 
-    def __init__(
-        self, http: Http, endpoints: Endpoints, environment: Mapping[str, str], now: Callable[[], float]
-    ) -> None:
+    def __init__(self, own: OwnIdentity, http: Http, endpoints: Endpoints, now: Callable[[], float]) -> None:
+        self._own = own
         self._http = http
         self._endpoints = endpoints
-        self._environment = environment
+        self._environment = own.environment
         self._now = now
 
     async def __call__(self) -> ExpiringValue[Access]:
         variable = self._environment.get("GOOGLE_APPLICATION_CREDENTIALS")
         path = Path(variable) if variable else self._gcloud()
         if not variable and (path is None or not await asyncio.to_thread(path.is_file)):
-            token = await metadata_server_login(self._http, self._endpoints, self._now)()
+            token = await metadata_server_login(self._own, self._endpoints, self._now)()
         else:
-            document = token_file(path or "", what="credentials")
+            document = self._own.read_file(str(path), what="credentials")
             token = await self._login(document, str(path))()
         project = self._environment.get("GOOGLE_CLOUD_QUOTA_PROJECT")
         return ExpiringValue(token.value._replace(quota_project=project), token.expires) if project else token
@@ -102,9 +102,8 @@ class ApplicationDefault:
             account.credential_source,
             account.audience,
             self._http,
-            self._endpoints,
-            environment=self._environment,
-            read_file=token_file,  # a file of the daemon's own names it, not a manifest
+            aws_keys=lambda source: keys_for_federation(self._own, source, self._endpoints, self._now),
+            read_file=self._own.read_file,  # a file of the daemon's own names it, not a manifest
             now=self._now,
         )
         return ExternalAccountLogin(account, subject, self._http, self._endpoints, self._now)

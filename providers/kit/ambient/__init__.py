@@ -1,0 +1,6 @@
+"""The door to the daemon's own identity; nothing else in the providers reads it.
+
+rules    where it may go                     door        what a store is granted
+files    tokens in mounted files             metadata    requests to metadata servers
+pod      the pod's own ServiceAccount        aws, azure, google    what these clouds give the machine
+"""

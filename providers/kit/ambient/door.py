@@ -1,0 +1,78 @@
+"""Grants stores and generators the use of the daemon's own identity, as far as the rules allow it.
+
+door = Door(Rules.of(settings, os.environ), home.issue_token, observer.sends_own_identity)
+own = door.of(store)(receivers)  # raises Denied before anything is read
+token = await own.account_token()
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from syncret.config.meta import ObjectRef
+from syncret.providers.contract import Ambient, OwnIdentity, Receiver, SecretBytes
+from syncret.providers.errors import Denied
+from syncret.providers.kit.ambient.files import token_file
+from syncret.providers.kit.ambient.pod import MOUNT, IssueToken, own_account_token
+from syncret.providers.kit.ambient.rules import Rules, Verdict
+
+OnUnlisted: TypeAlias = Callable[[ObjectRef, Verdict], None]
+"""Called once for each store and server that gets the identity though nothing names the server."""
+
+
+class Door:
+    """The only way to an identity of the daemon itself."""
+
+    def __init__(
+        self, rules: Rules, issue: IssueToken, on_unlisted: OnUnlisted, *, mount: Path = MOUNT
+    ) -> None:
+        self._rules = rules
+        self._issue = issue
+        self._mount = mount
+        self._on_unlisted = on_unlisted
+        self._reported: set[tuple[ObjectRef, str]] = set()
+
+    def of(self, user: ObjectRef) -> Ambient:
+        """The way to it for one store or generator."""
+
+        def ambient(receivers: Iterable[Receiver]) -> OwnIdentity:
+            return self._grant(user, [*receivers])
+
+        return ambient
+
+    def _grant(self, user: ObjectRef, receivers: list[Receiver]) -> OwnIdentity:
+        if not receivers:
+            raise RuntimeError("an identity of the daemon is asked for, but for no receiver")
+        verdicts = [self._rules.verdict(receiver, cluster=not user.namespace) for receiver in receivers]
+        for verdict in verdicts:
+            if not verdict.allowed:
+                raise Denied(verdict.reason, hint=verdict.hint)
+        for verdict in verdicts:
+            if verdict.unlisted and (user, verdict.server) not in self._reported:
+                self._reported.add((user, verdict.server))
+                self._on_unlisted(user, verdict)
+        return _Granted(
+            environment=self._rules.environment,
+            audience=next(filter(None, (verdict.audience for verdict in verdicts)), ""),
+            server_id=next(filter(None, (verdict.server_id for verdict in verdicts)), ""),
+            issue=self._issue,
+            mount=self._mount,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Granted:
+    """Implements `OwnIdentity`."""
+
+    environment: Mapping[str, str] = field(repr=False)
+    audience: str
+    server_id: str
+    issue: IssueToken
+    mount: Path
+
+    def read_file(self, path: str, *, what: str) -> SecretBytes:
+        return token_file(path, what=what)
+
+    async def account_token(self) -> SecretBytes:
+        return await own_account_token(self.issue, self.audience, mount=self.mount)
