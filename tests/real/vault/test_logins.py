@@ -49,7 +49,7 @@ def mount() -> Mount:
 
 
 async def user(
-    mount: Mount, auth: VaultAuth, given: Given, *, door: Door | None = None, **spec: object
+    mount: Mount, auth: VaultAuth, given: Given, door: Door | None = None, **spec: object
 ) -> bytes | None:
     """What a store with this login reads, by the real clock: AWS and JWTs go by it."""
     store = VaultSpec(server=mount.server.url, path=mount.path, auth=auth, **spec)  # type: ignore[arg-type]  # a table's columns
@@ -203,7 +203,7 @@ async def test_kubernetes(mount: Mount, api_server: str, source: str, tmp_path: 
             (tmp_path / "token").write_text(ISSUED)
             door = door_of(OwnIdentity(mode="open"), mount=tmp_path)
 
-    assert await user(mount, VaultAuth(kubernetes=method), given, door=door) == b"ada"
+    assert await user(mount, VaultAuth(kubernetes=method), given, door) == b"ada"
 
 
 @pytest.fixture
@@ -361,7 +361,7 @@ async def test_cert(secure: Vault, authority: Authority, trust: str) -> None:
         "secret": {"ca_provider": CAProvider(type="Secret", name="login", key="ca.crt")},
     }
 
-    assert await user(mount, VaultAuth(cert=method), given, **ways[trust]) == b"ada"
+    assert await user(mount, VaultAuth(cert=method), given, None, **ways[trust]) == b"ada"
 
 
 async def test_a_client_certificate_without_its_login(secure: Vault, authority: Authority) -> None:
