@@ -97,9 +97,10 @@ Int32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
 Int64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
-Name = Annotated[str, Meta(pattern=DNS_SUBDOMAIN, min_length=1, max_length=253)]
-Namespace = Annotated[str, Meta(pattern=DNS_LABEL, min_length=1, max_length=63)]
-SecretKey = Annotated[str, Meta(pattern=SECRET_KEY, min_length=1, max_length=253)]
+# Patterns that admission matches, and no reader of an admitted object again.
+Name = Annotated[str, Meta(extra={"pattern": DNS_SUBDOMAIN}, min_length=1, max_length=253)]
+Namespace = Annotated[str, Meta(extra={"pattern": DNS_LABEL}, min_length=1, max_length=63)]
+SecretKey = Annotated[str, Meta(extra={"pattern": SECRET_KEY}, min_length=1, max_length=253)]
 Base64 = Annotated[str, Meta(extra_json_schema={"format": "byte"})]
 """Bytes in base64, as a CRD takes them: not empty, on one line; kept as text in the model."""
 

@@ -17,7 +17,7 @@ Kind: TypeAlias = Literal[
 ]
 
 
-_NOTED: Final = ("nullable", "duration", "catalog", "format", "null_is_empty")
+_NOTED: Final = ("nullable", "duration", "catalog", "format", "null_is_empty", "pattern")
 
 
 class Field(NamedTuple):

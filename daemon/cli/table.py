@@ -60,7 +60,9 @@ def _where(document: Document, ref: ObjectRef, output_dir: str) -> str:
 
 
 def _moment(due: float | None) -> str:
-    return datetime.fromtimestamp(due, UTC).strftime("%H:%M:%SZ") if due is not None else "on change"
+    if due is None:
+        return "on change"
+    return f"{datetime.fromtimestamp(due, UTC).time().isoformat('seconds')}Z"
 
 
 def print_table(rows: Iterable[Row]) -> None:

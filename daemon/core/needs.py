@@ -139,13 +139,17 @@ def _needs(spec: ExternalSecretSpec) -> Iterator[Need]:
 def stores(spec: ExternalSecretSpec) -> tuple[StoreName, ...]:
     """Every store that the spec names, whether or not anything is read from it."""
     named = [store_name(spec)] if spec.secret_store_ref.name else []
-    asked = (need_of(spec, index, entry) for index, entry in enumerate(spec.data_from))
-    named += [need.store for need in asked if need is not None and not isinstance(need, Generate)]
+    for index, entry in enumerate(spec.data_from):
+        need = need_of(spec, index, entry)
+        if need is not None and not isinstance(need, Generate):
+            named.append(need.store)
     named += [store_of(spec, item) for item in spec.data]
     return tuple(dict.fromkeys(named))
 
 
 def generators(spec: ExternalSecretSpec) -> tuple[GeneratorRef, ...]:
     """Every generator that the spec names."""
-    refs = (entry.source_ref.generator_ref for entry in spec.data_from if entry.source_ref)
-    return tuple(ref for ref in refs if ref is not None)
+    sources = [entry.source_ref for entry in spec.data_from]
+    return tuple(
+        [each.generator_ref for each in sources if each is not None and each.generator_ref is not None]
+    )

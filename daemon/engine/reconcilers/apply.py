@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from syncret.config.meta import ObjectRef, member
+from syncret.config.meta import Metadata, ObjectRef, member
 from syncret.daemon.core.plan.actions import Action, Report, Verb, is_carried_out
 from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
@@ -16,23 +16,28 @@ from syncret.providers.errors import SyncError
 MAX_FINALIZER_TRIES: Final = 5
 
 
-class _Finalizers(msgspec.Struct):
-    finalizers: tuple[str, ...] = ()
-
-
 class _Head(msgspec.Struct):
-    metadata: _Finalizers
+    metadata: Metadata
 
 
 async def ensure_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -> StoredObject:
     """The object with the finalizer on it; written only where it was missing."""
-    finalizers = stored.as_type(_Head).metadata.finalizers
-    if finalizer in finalizers:
+    metadata = stored.as_type(_Head).metadata
+    if finalizer in metadata.finalizers:
         return stored
-    held = await writes.set_finalizers(stored, [*finalizers, finalizer])
-    if finalizer not in held.as_type(_Head).metadata.finalizers:
-        raise Conflict(f"{stored.ref}: its finalizers are not as they were written")
+    held, _ = await add_finalizer(writes, stored, metadata, finalizer)
     return held
+
+
+async def add_finalizer(
+    writes: Writes, stored: StoredObject, metadata: Metadata, finalizer: str
+) -> tuple[StoredObject, Metadata]:
+    """The object with one more finalizer, and its metadata then."""
+    held = await writes.set_finalizers(stored, [*metadata.finalizers, finalizer])
+    written = held.as_type(_Head).metadata
+    if finalizer not in written.finalizers:
+        raise Conflict(f"{stored.ref}: its finalizers are not as they were written")
+    return held, written
 
 
 async def drop_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -> StoredObject:
@@ -103,7 +108,7 @@ async def carry_out(
 
 async def _write(writes: Writes, action: Action) -> bool:
     """Whether the write changed anything."""
-    document, before = action.document or {}, _version(action)
+    document = action.document or {}
     try:
         match action.verb:
             case Verb.CREATE:
@@ -111,11 +116,12 @@ async def _write(writes: Writes, action: Action) -> bool:
             case Verb.UPDATE:
                 stored = await writes.update(document, field_manager=action.field_manager)
                 # What the home fills in makes them differ; the same version means that nothing was written.
-                return stored.resource_version != before.resource_version
+                return stored.resource_version != _version(action).resource_version
             case Verb.DELETE:
-                return await delete_if_there(writes, before)
+                return await delete_if_there(writes, _version(action))
             case Verb.SET_FINALIZERS:
-                await writes.set_finalizers(before, member(document, "metadata").get("finalizers") or ())
+                finalizers = member(document, "metadata").get("finalizers") or ()
+                await writes.set_finalizers(_version(action), finalizers)
     except NotFound as error:
         raise Conflict(f"{action.ref}: the object is gone") from error
     return True

@@ -30,10 +30,10 @@ from syncret.daemon.core.target import form_of
 from syncret.daemon.engine.reconciler import OBJECT, USABLE, VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import (
     RefusedAction,
+    add_finalizer,
     apply,
     carry_out,
     drop_finalizer,
-    ensure_finalizer,
     publish,
 )
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
@@ -133,8 +133,7 @@ class _Run:
             step = next_step(self._resource, observed, now, self._context.options)
             match step:
                 case AddFinalizer():
-                    self._stored = await ensure_finalizer(self._writes, self._stored, FINALIZER)
-                    self._resource = self._stored.as_type(ExternalSecret)
+                    await self._add_finalizer()
                 case ReadTarget(unless_unchanged=True) if self._context.home.is_unchanged(self.target):
                     observed = replace(observed, unchanged=True)
                 case ReadTarget():
@@ -144,6 +143,14 @@ class _Run:
                     observed = await self._read_target(observed)
                 case _:
                     return observed, step
+
+    async def _add_finalizer(self) -> None:
+        before, resource = self._stored, self._resource
+        self._stored, metadata = await add_finalizer(self._writes, before, resource.metadata, FINALIZER)
+        if self._stored.has_same_generation(before):  # the spec is what has been read already
+            self._resource = replace(resource, metadata=metadata)
+        else:
+            self._resource = self._stored.as_type(ExternalSecret)
 
     async def _observe(self) -> Observed:
         """The stores and generators that the spec names."""
@@ -157,7 +164,7 @@ class _Run:
                 each: await look_up_generator(context, writes, each, namespace)
                 for each in needs.generators(spec)
             },
-            namespace_labels=context.inventory.labels(NAMESPACE.ref("", namespace)),
+            namespace_labels=context.inventory.namespaces.get(namespace, {}),
             refresh_requested=self._request > 0,
         )
 
