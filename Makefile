@@ -99,6 +99,10 @@ FUZZ_SECONDS ?= 600
 fuzz: $(DEV_READY) ## Damaged templates, manifests and paths, for FUZZ_SECONDS (FUZZ_SEED=N repeats a run)
 	$(BIN)/python -m tests.suites.fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
+.PHONY: faults
+faults: $(DEV_READY) ## Full disks, kills, leftovers under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
+	$(BIN)/python -m pytest -q -m slow tests/faults $(TEST)
+
 # -------------------------------------------------------------------------------------------------------- checks
 .PHONY: lint
 lint: $(DEV_READY) ## Format, lint rules, import rules, the Dockerfile

@@ -9,6 +9,7 @@ from syncret.config.meta import Document, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.templates import Template
 from syncret.daemon.core import conversion
+from syncret.daemon.core.conditions import seconds
 from syncret.daemon.core.digest import data_hash, text_hash
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED, claim
 from syncret.daemon.core.rendering import Rendering
@@ -66,6 +67,27 @@ def is_intact(secret: Document, values: Mapping[str, bytes]) -> bool:
     if member(secret, "metadata", "labels").get(MANAGED) != "true":
         return False
     return member(secret, "metadata", "annotations").get(DATA_HASH) == data_hash(values)
+
+
+def is_written_by(resource: ExternalSecret, secret: Document) -> bool:
+    """Whether this ExternalSecret, and not an earlier one of its name, wrote data of this intact Secret.
+
+    A field manager is only a name, so the write has to be later than the ExternalSecret: by its time, which
+    counts whole seconds, and by the version of the Secret.
+    """
+    manager = field_manager(resource)
+    created = seconds(resource.metadata.creation_timestamp)
+    if created is None or not managed_keys(secret, manager, "data"):
+        return False
+    times = [
+        seconds(entry.get("time") or "")
+        for entry in member(secret, "metadata").get("managedFields") or ()
+        if entry.get("manager") == manager
+    ]
+    if not any(time is not None and time >= created for time in times):
+        return False
+    version, own = str(member(secret, "metadata").get("resourceVersion")), resource.metadata.resource_version
+    return (len(version), version) > (len(own), own) and is_intact(secret, secret_data(secret))
 
 
 class SecretSink:

@@ -29,13 +29,15 @@ def can_be_plain() -> bool:
     return shutil.which(PLAIN[0]) is not None and not subprocess.run([*PLAIN, "true"], check=False).returncode
 
 
-def until(condition: Callable[[], object], what: str, seconds: float = TIMEOUT) -> None:
+def until(
+    condition: Callable[[], object], what: str, seconds: float = TIMEOUT, *, every: float = 0.03
+) -> None:
     """Ask again and again; nothing in another process could call us."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"after {seconds:g} s: still not {what}")
-        time.sleep(0.03)
+        time.sleep(every)
 
 
 def environment(**more: str) -> dict[str, str]:

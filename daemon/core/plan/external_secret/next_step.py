@@ -20,7 +20,7 @@ from syncret.daemon.core.plan.secret_store import (
     check_usable,
 )
 from syncret.daemon.core.schedule.refresh import is_due, next_due, syncs_once
-from syncret.daemon.core.secret import field_manager
+from syncret.daemon.core.secret import field_manager, is_written_by
 from syncret.daemon.core.target import form_of
 from syncret.providers.errors import SyncError
 
@@ -191,11 +191,17 @@ def _is_synced_already(resource: ExternalSecret, observed: Observed) -> bool:
         syncs_once(resource)
         and not resource.status.synced_resource_version
         and not observed.refresh_requested
-        and resource.spec.target.creation_policy == "Owner"
         and observed.target is not None
-        and controlled_by(observed.target, resource.metadata.uid)
-        and form_of(resource).is_valid(resource, observed.target)
+        and _wrote(resource, observed.target)
     )
+
+
+def _wrote(resource: ExternalSecret, target: Document) -> bool:
+    """Whether this very ExternalSecret wrote the target, which is still as it was written."""
+    if resource.spec.target.creation_policy == "Owner":
+        uid = resource.metadata.uid
+        return controlled_by(target, uid) and form_of(resource).is_valid(resource, target)
+    return resource.spec.target.manifest is None and is_written_by(resource, target)
 
 
 def _fetch(resource: ExternalSecret, observed: Observed, options: Options) -> Step:

@@ -144,7 +144,7 @@ class ManifestApplier:
             return None
         recognised = record.look is not None and self._outputs.is_as_left(ref, record.look)
         if recognised or (record.output and self._outputs.exists(ref)):
-            return self._outputs.restored(ref, bytes(record.document))
+            return self._outputs.restored(ref, self._written(ref, record))
         if not record.content_removed and not record.output:
             return bytes(record.document)
         manifest = snapshot.manifests.get(ref)
@@ -157,6 +157,13 @@ class ManifestApplier:
             return None
         whole = self._refilled(msgspec.json.decode(record.document), manifest, record.applied)
         return None if whole is None else encode(whole)
+
+    def _written(self, ref: ObjectRef, record: Record) -> bytes:
+        """The version that the files hold: of two if the process ended while they were being written."""
+        face, before = bytes(record.document), bytes(record.before)
+        if not before or self._outputs.holds(ref, face):
+            return face
+        return before if self._outputs.holds(ref, before) else face
 
     def _refilled(self, document: Document, manifest: Manifest, applied: AppliedManifest) -> Document | None:
         """A manifest's object with the content given now, and with new numbers if that changed."""

@@ -159,6 +159,16 @@ class OutputContent:
         if self._drift is not None:
             self._drift.invalidate(ref)
 
+    def holds(self, ref: ObjectRef, face: bytes) -> bool:
+        """Whether the files of a Secret hold the data that this version of it names."""
+        if self._secrets is None or ref.group_kind != _SECRET:
+            return False
+        try:
+            data = self._secrets.load(ref)
+        except StorageUnavailable:
+            return False
+        return data is not None and is_intact(msgspec.json.decode(face), data)
+
     def is_as_left(self, ref: ObjectRef, look: Fingerprint) -> bool:
         """Whether files of a former life look as they were left: then there is no need to read them."""
         return (

@@ -61,7 +61,8 @@ class OutputWriter:
         intended = written = False
         try:
             if first or draft.changed:
-                await self._journal.intend(_intended(draft, self._cluster.version))
+                before = None if first else draft.before
+                await self._journal.intend(_intended(draft, self._cluster.version), before)
             intended = True
             await self._do(self._outputs.writing(draft.ref, draft.document))
             written = True

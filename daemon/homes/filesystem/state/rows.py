@@ -21,6 +21,7 @@ from syncret.daemon.homes.filesystem.output.drift import Fingerprint
 _FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 _NAMESPACE: Final = NAMESPACE.group_kind
+_NOTHING: Final = msgspec.Raw()  # one object: a default is left out by its identity
 
 
 class AppliedManifest(msgspec.Struct, frozen=True, gc=False):
@@ -41,7 +42,8 @@ class FileRecord(msgspec.Struct, frozen=True, array_like=True):
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One row. `content_removed` says that something of the object was taken out and has to be put back.
 
-    `look` is what the files of a written object looked like once they were sound.
+    `look` is what the files of a written object looked like once they were sound. `before` is there as long
+    as its files are still to be written: the version that stands until they are.
     """
 
     document: msgspec.Raw
@@ -49,6 +51,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rena
     output: bool = False
     content_removed: bool = msgspec.field(default=False, name="hollow")  # its name in state files
     look: Fingerprint | None = None
+    before: msgspec.Raw = _NOTHING
 
     @property
     def version(self) -> int:
@@ -97,12 +100,22 @@ def without_content(document: Document) -> Document:
 
 
 def pack(
-    stored: StoredObject, *, applied: AppliedManifest | None, output: bool, look: Fingerprint | None = None
+    stored: StoredObject,
+    *,
+    applied: AppliedManifest | None,
+    output: bool,
+    look: Fingerprint | None = None,
+    before: StoredObject | None = None,
 ) -> bytes:
     """The row of one version."""
     data, removed = _emptied(stored)
     record = Record(
-        document=msgspec.Raw(data), applied=applied, output=output, content_removed=removed, look=look
+        document=msgspec.Raw(data),
+        applied=applied,
+        output=output,
+        content_removed=removed,
+        look=look,
+        before=_NOTHING if before is None else msgspec.Raw(_emptied(before)[0]),
     )
     return _ENCODER.encode(record)
 

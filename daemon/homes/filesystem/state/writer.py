@@ -212,14 +212,15 @@ class StateJournal:
         applied, look = self.applied.get(stored.ref), self._outputs.look(stored.ref) if output else None
         self._state.put(stored.ref, pack(stored, applied=applied, output=output, look=look))
 
-    async def intend(self, stored: StoredObject) -> None:
-        """Remember durably a version whose files are about to be written.
+    async def intend(self, stored: StoredObject, before: StoredObject | None) -> None:
+        """Remember durably a version whose files are about to be written in the place of those of `before`.
 
         Raises StorageUnavailable: then they must not be, for the next start would not know of them.
         """
         if self._state is None or stored.ref in self.forgotten:
             return
-        self._state.put(stored.ref, pack(stored, applied=self.applied.get(stored.ref), output=True))
+        applied = self.applied.get(stored.ref)
+        self._state.put(stored.ref, pack(stored, applied=applied, output=True, before=before))
         await self.settled()
 
     def removed(self, ref: ObjectRef) -> None:

@@ -12,6 +12,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import StoredObject
 from tests.unit.daemon.engine.life import HOUR, Life, X, manifest, secret_ref, store, wanting
 from tests.unit.daemon.engine.reconcilers.external_secrets import SYNCED
+from tests.unit.daemon.engine.support import manifest as support_manifest
 
 PASSWORD: Document = {
     "apiVersion": "generators.external-secrets.io/v1alpha1",
@@ -61,6 +62,56 @@ async def test_a_password_that_is_made_once_stays(clock: Clock, spec: Document) 
         await life.wait(5 * HOUR)
         assert await life.existing(secret_ref("x")) == first
         assert life.runs("x") == 1
+
+
+NOT_OWNER = ["Orphan", "CreateOrMerge", "Merge"]
+
+
+def keeper() -> Document:
+    """A Secret that is there already, into which others may merge."""
+    return support_manifest("Secret", "x", group="", data={"kept": "MQ=="})
+
+
+@pytest.mark.parametrize("policy", NOT_OWNER)
+async def test_a_password_that_is_made_once_stays_where_it_has_no_owner(clock: Clock, policy: str) -> None:
+    life = Life(clock)
+    once = generating(**ONCE, target={"creationPolicy": policy})
+    async with killed_before_the_status(life, keeper(), PASSWORD, once):
+        first = await life.existing(secret_ref("x"))
+        assert "password" in first["data"]
+    async with life.running():
+        assert await life.ready(X) == SYNCED
+        await life.wait(5 * HOUR)
+        assert await life.existing(secret_ref("x")) == first
+
+
+@pytest.mark.parametrize("policy", NOT_OWNER)
+@pytest.mark.parametrize("later", [0, 5], ids=["in the same second", "later"])
+async def test_what_another_object_of_that_name_wrote_is_not_its_own(
+    clock: Clock, policy: str, later: float
+) -> None:
+    life = Life(clock)
+    once = generating(**ONCE, target={"creationPolicy": policy})
+    async with life.running():
+        await life.apply(keeper(), PASSWORD, once)
+        first = await life.existing(secret_ref("x"))
+        assert "password" in first["data"]
+        await life.delete(X)
+        await life.wait(later)
+        await life.apply(once)
+        assert (await life.existing(secret_ref("x")))["data"] != first["data"]
+
+
+@pytest.mark.parametrize("policy", NOT_OWNER)
+async def test_a_target_that_somebody_changed_since_is_not_taken_as_it_is(clock: Clock, policy: str) -> None:
+    life = Life(clock)
+    once = generating(**ONCE, target={"creationPolicy": policy})
+    async with killed_before_the_status(life, keeper(), PASSWORD, once):
+        first = await life.existing(secret_ref("x"))
+    await life.cluster.patch(secret_ref("x"), {"data": {"kept": "Mg=="}})
+    async with life.running():
+        assert await life.ready(X) == SYNCED
+        assert (await life.existing(secret_ref("x")))["data"]["password"] != first["data"]["password"]
 
 
 async def test_what_is_synced_once_is_not_read_again(clock: Clock) -> None:

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from syncret.config.meta import Document
+from syncret.daemon.core.digest import data_hash
+from syncret.daemon.core.ownership import DATA_HASH, MANAGED
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests import folders as manifest_folders
 from syncret.daemon.homes.filesystem.state.database import StateError, read_state
-from syncret.daemon.homes.filesystem.state.rows import file_ref, is_file
+from syncret.daemon.homes.filesystem.state.rows import file_ref, is_file, pack
 from syncret.daemon.homes.filesystem.state.writer import StateWriter
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
@@ -162,3 +165,32 @@ async def test_manifest_files_that_are_gone_are_not_remembered_for_ever(
     async with opened():
         pass
     assert file_rows(tmp_path / "state.db") == ["c.yaml"]
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["before", "after"])
+async def test_a_process_that_ended_while_files_were_replaced_left_a_whole_version(
+    opened: Opener,
+    tmp_path: Path,
+    replaced: bool,  # noqa: FBT001  # a column
+) -> None:
+    def marked(value: str) -> Document:
+        labels, annotations = {MANAGED: "true"}, {DATA_HASH: data_hash({"a": value.encode()})}
+        document = made(a=value)
+        document["metadata"] |= {"labels": labels, "annotations": annotations}
+        return document
+
+    path = str(tmp_path / "state.db")
+    async with opened() as home:
+        before = await home.create(marked("1"))
+        after = await home.update(marked("2"))
+        if not replaced:
+            await home.update(marked("1"))
+    state = StateWriter(path)
+    state.put(MADE, pack(after, applied=None, output=True, before=before))
+    await state.aclose()
+    async with opened() as home:
+        found = await existing(home, MADE)
+        assert found.resource_version == (after if replaced else before).resource_version
+        assert found.document["metadata"]["annotations"] == {
+            DATA_HASH: data_hash({"a": b"2" if replaced else b"1"})
+        }
