@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from syncret.config.errors import Problem
 from syncret.config.fields import Model
@@ -15,6 +15,11 @@ class Scope:
     cluster: bool
     namespace: str = ""
 
+
+OTHER_NAMESPACE: Final = (
+    "namespace should either be empty or match the namespace of the SecretStore for a namespaced SecretStore"
+)
+"""The message about a reference that leads out of the scope."""
 
 M = TypeVar("M", bound=Model)
 

@@ -81,6 +81,20 @@ class OwnIdentity(Group, frozen=True):
     ] = ()
 
 
+class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
+
+    A namespace is a name in which `*` stands for any characters. Without kinds, all namespaced ones are
+    meant; otherwise just these, of which some may be cluster-scoped.
+    """
+
+    path: Annotated[str, Meta(min_length=1)]
+    namespaces: Annotated[
+        tuple[Annotated[str, Meta(pattern=r"^[a-z0-9*]([-a-z0-9*]*[a-z0-9*])?$")], ...], Meta(min_length=1)
+    ]
+    kinds: tuple[str, ...] = ()
+
+
 class Settings(Group, frozen=True):
     """All settings: defaults < settings file < environment < command line.
 
@@ -89,8 +103,12 @@ class Settings(Group, frozen=True):
     """
 
     manifests: Annotated[
-        tuple[str, ...],
-        Meta(description="Files and folders that contain the manifests.", extra={"form": "paths"}),
+        tuple[str | BoundFolder, ...],
+        Meta(
+            description="Files and folders that contain the manifests. One that is written as {path, "
+            "namespaces, kinds} is bound: it may only define objects of these namespaces and kinds.",
+            extra={"form": "paths"},
+        ),
     ] = ()
     manifest_files: Annotated[
         tuple[str, ...],
@@ -233,7 +251,17 @@ class Settings(Group, frozen=True):
         bool, Meta(description="Let ExternalSecrets write kinds other than Secret (target.manifest).")
     ] = False
 
+    @property
+    def manifest_paths(self) -> tuple[str, ...]:
+        """The files and folders that contain the manifests, bound or not."""
+        return tuple(each if isinstance(each, str) else each.path for each in self.manifests)
+
+    @property
+    def bound_folders(self) -> tuple[BoundFolder, ...]:
+        """Those of them that are bound."""
+        return tuple(each for each in self.manifests if isinstance(each, BoundFolder))
+
 
 def several_authors(settings: Settings) -> bool:
     """Whether people write manifests who must not have what is others': then folders are bound to tenants."""
-    return any(isinstance(folder, msgspec.Struct) for folder in settings.manifests)
+    return bool(settings.bound_folders)

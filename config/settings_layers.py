@@ -5,6 +5,7 @@ A setting in a group is nested in the file, and has a dotted name everywhere els
 list of objects, and a map, is written in YAML's flow style: `[{path: /a}, /b]`.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import is_object
 from syncret.config.paths import join, write
 from syncret.config.servers import server_pattern
-from syncret.config.settings import Group, Settings
+from syncret.config.settings import Group, Settings, several_authors
 from syncret.config.settings_table import Setting, describe
 from syncret.config.spelling import did_you_mean
 from syncret.config.text.yaml import load_mapping, parse_text
@@ -39,6 +40,8 @@ _HINTS: Final = {
     "duration": "write a duration such as 30s or 1h30m",
     "mode": 'write a mode in octal and in quotes, such as "0640"',
     "paths": "write a list of files and folders",
+    "manifests": "write a list of files and folders, each as PATH or as "
+    "{path: PATH, namespaces: [NAME, ...], kinds: [KIND, ...]}",
     "listen": "write 127.0.0.1:9847, or :9847 for every interface",
 }
 
@@ -244,6 +247,13 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
             if server_pattern(url) is None:
                 name = f"ownIdentity.receivers.{provider}"
                 yield _problem(origins[name], "is not a server", _SERVER_HINT, f"[{index}]")
+    seen: dict[str, int] = {}
+    for place, path in enumerate(settings.manifest_paths):
+        first = seen.setdefault(os.path.normpath(path), place)
+        if first != place and several_authors(settings):
+            message = f"is the same path as manifests[{first}]"
+            hint = "name each path once: it is bound or it is not"
+            yield _problem(origins["manifests"], message, hint, f"[{place}]")
 
 
 def _problem(

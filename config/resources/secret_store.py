@@ -1,21 +1,25 @@
 """SecretStore and ClusterSecretStore: how a secret manager is reached, and who may use it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import msgspec
 import re2
 
-from syncret.config.catalog import Catalog, Scope
+from syncret.config.catalog import OTHER_NAMESPACE, Catalog, Scope
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.errors import Problem, Severity
-from syncret.config.fields import Int32, LabelSelector, Model, Namespace, StoreChoice
+from syncret.config.fields import Int32, Json, LabelSelector, Model, Namespace, StoreChoice
+from syncret.config.meta import is_list, is_object
 from syncret.config.paths import join
 from syncret.config.resources.base import ConditionStatus, Resource
+from syncret.config.resources.namespace_patterns import unanchored
 from syncret.config.schema.scalars import INT32
 
 _SHOWN: Final = 40
+_REFERENCE: Final = re.compile(r".*(?:Ref|Selector|Provider|Secret)")
+"""The name of a field that refers to an object."""
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 """Quoted text of a regular expression, or one escape."""
 
@@ -99,10 +103,43 @@ def check(resource: SecretStore, catalog: Catalog) -> Iterator[Problem]:
             hint="plan and prepare accordingly",
             severity=Severity.WARNING,
         )
+    path, found = f"spec.provider.{name}", list[Problem]()
     if spec_type.check is not None:
         typed: Any = msgspec.convert(value, spec_type.model)
-        for problem in spec_type.check(typed, resource.scope):
-            yield msgspec.structs.replace(problem, path=join(f"spec.provider.{name}", problem.path))
+        found = [
+            msgspec.structs.replace(problem, path=join(path, problem.path))
+            for problem in spec_type.check(typed, resource.scope)
+        ]
+    yield from found
+    yield from _foreign_namespaces(value, resource.scope, path, {problem.path for problem in found})
+
+
+def _foreign_namespaces(provider: Json, scope: Scope, path: str, known: Collection[str]) -> Iterator[Problem]:
+    """Warnings about references of a namespaced store to other namespaces, except at paths `known` by now."""
+    if scope.cluster:
+        return
+    for place, namespace in _references(provider, path, named=False):
+        if namespace != scope.namespace and place not in known:
+            yield Problem(
+                path=place,
+                message=OTHER_NAMESPACE,
+                hint=f"the store reads in its own namespace, {scope.namespace}: remove it, or use a "
+                "ClusterSecretStore",
+                severity=Severity.WARNING,
+            )
+
+
+def _references(value: Json, path: str, *, named: bool) -> Iterator[tuple[str, str]]:
+    """The namespaces that references to objects name, however deep; `named`: the field is called like one."""
+    if is_list(value):
+        for place, item in enumerate(value):
+            yield from _references(item, f"{path}[{place}]", named=False)
+    elif is_object(value):
+        namespace = value.get("namespace")
+        if named and isinstance(namespace, str) and namespace and isinstance(value.get("name"), str):
+            yield f"{path}.namespace", namespace
+        for field, inner in value.items():
+            yield from _references(inner, join(path, field), named=_REFERENCE.fullmatch(field) is not None)
 
 
 def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
@@ -110,10 +147,13 @@ def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
     options.log_errors = False
     for place, condition in enumerate(conditions):
         for index, pattern in enumerate(condition.namespace_regexes):
+            path = f"spec.conditions[{place}].namespaceRegexes[{index}]"
             fault = _pattern_fault(pattern, options)
-            if fault:
+            if not fault:
+                yield from unanchored(pattern, path)
+            else:
                 yield Problem(
-                    path=f"spec.conditions[{place}].namespaceRegexes[{index}]",
+                    path=path,
                     message=f"failed to compile {index}th namespace regex in {place}th condition: "
                     f"error parsing regexp: {fault}",
                     hint="use RE2 syntax: no look-around, no back references",

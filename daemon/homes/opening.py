@@ -27,7 +27,8 @@ def host_home(
 ) -> HostHome:
     """A host home as the settings want it. Raises ConfigError for an owner or group that does not exist."""
     chosen = HostSettings(
-        manifests=settings.manifests,
+        manifests=settings.manifest_paths,
+        bound=settings.bound_folders,
         output_dir=settings.output_dir or None,
         state_file=settings.state_file or None,
         output=OutputSettings(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from syncret.config.catalog import Scope
+from syncret.config.catalog import OTHER_NAMESPACE, Scope
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import CAProvider, SecretKeySelector
 from syncret.config.settings import MOUNTED_FILES
@@ -49,9 +49,6 @@ def address(url: str) -> Address | None:
     return Address(parts.scheme, host)
 
 
-OTHER_NAMESPACE = (
-    "namespace should either be empty or match the namespace of the SecretStore for a namespaced SecretStore"
-)
 NO_NAMESPACE = "cluster scope requires namespace"
 
 

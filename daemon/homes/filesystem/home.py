@@ -6,6 +6,7 @@ survives the process (`state`).
 """
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -21,8 +22,10 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.settings import BoundFolder
 from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable, StoredObject, Watch
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, gone, restored_state
+from syncret.daemon.homes.filesystem.manifests.bindings import Bindings
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
@@ -56,6 +59,8 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Where a host home reads and writes. Without output folder or state file, that part is in memory."""
 
     manifests: Sequence[str]
+    bound: Sequence[BoundFolder] = ()
+    """Those of the manifests that are bound to namespaces and kinds."""
     output_dir: str | None = None
     state_file: str | None = None
     output: OutputSettings = msgspec.field(default_factory=OutputSettings)
@@ -91,7 +96,9 @@ class HostHome:
         `on_removed` hears of written objects that go, for whatever reason: in a dry home, that would go.
         """
         self._settings = msgspec.structs.replace(
-            settings, manifests=[str(Path(path).absolute()) for path in settings.manifests]
+            settings,
+            manifests=[_absolute(path) for path in settings.manifests],
+            bound=[msgspec.structs.replace(each, path=_absolute(each.path)) for each in settings.bound],
         )
         self._catalog = catalog
         self._admission = admission
@@ -128,6 +135,7 @@ class HostHome:
             self._folders = ManifestFolders(
                 self._settings.manifests,
                 ManifestReader(self._catalog, self._salt),
+                bindings=Bindings(self._settings.bound) if self._settings.bound else None,
                 skip=self._settings.output_dir,
                 remembered=former.files,
                 once=self._settings.once,
@@ -369,6 +377,10 @@ class HostHome:
         of_output = (None if self._outputs.swaps else _NO_SWAP, self._exposed)
         folder = self._settings.output_dir or ""
         return (*self._problems, *(HomeProblem(folder, each) for each in of_output if each is not None))
+
+
+def _absolute(path: str) -> str:
+    return os.path.normpath(Path(path).absolute())
 
 
 def _timed(look: Callable[[], Result]) -> tuple[Result, float]:

@@ -158,7 +158,8 @@ def test_an_entry_of_a_map_is_set_alone(tmp_path: Path) -> None:
             "manifests:\n- /a\n- path: /b\n  kinds: x\n",
             {},
             [],
-            "FILE:3: manifests[1]: object contains unknown field `kinds` (write a list of files and folders)",
+            "FILE:3: manifests[1]: object contains unknown field `kinds` (write a list of files and folders, "
+            "each as PATH or as {path: PATH, namespaces: [NAME, ...], kinds: [KIND, ...]})",
             id="member-of-an-element",
         ),
         pytest.param("", {"SYNCRET_EGRESS_ALLOW": "[a"}, [], None, id="broken-flow-style"),

@@ -9,7 +9,9 @@ import os
 import stat
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -25,8 +27,10 @@ from syncret.config.manifests.loader import (
     unreadable,
 )
 from syncret.config.meta import ObjectRef
+from syncret.config.settings import BoundFolder
 from syncret.config.text.yaml import LIMITS
 from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.filesystem.manifests.bindings import Bindings, ForeignLink
 from syncret.daemon.homes.filesystem.manifests.reader import (
     FileContent,
     Found,
@@ -71,18 +75,23 @@ class ManifestFolders:
         paths: Sequence[str],
         reader: ManifestReader,
         *,
+        bindings: Bindings | None = None,
         skip: str | None = None,
         remembered: Mapping[str, RememberedFile] | None = None,
         once: bool = False,
         former: bool = False,
     ) -> None:
-        """`skip` is a folder that is never looked into: written files may look like manifests.
+        """`bindings` tell which of the paths may define which objects.
+
+        `skip` is a folder that is never looked into: written files may look like manifests.
 
         `remembered` is what files said in a former life: one that has the same signature is not read again.
         `former`: there was one, and what it knew is in force.
         `once`: for a single look, so that a path may be a pipe. Who looks again and again would wait for it.
         """
         self._paths = paths
+        self._bindings = bindings
+        self._misnamed = [] if bindings is None else list(bindings.problems(reader.kinds))
         self._skip = skip
         self._reader = reader
         self._trusted = dict(remembered or {})
@@ -107,8 +116,9 @@ class ManifestFolders:
 
         Whether anything is not as it was at the last snapshot.
         """
-        problems: list[HomeProblem] = []
+        problems = list(self._misnamed)
         files: dict[str, os.stat_result] = {}
+        sources: dict[str, str] = {}
         for path in self._paths:
             found = self._found(path)
             if isinstance(found, Problem):
@@ -122,13 +132,14 @@ class ManifestFolders:
                     problems.append(HomeProblem(shown_name(file), judged))
                 else:
                     files[file] = judged
+                    sources[file] = path
         vanished = [file for file in self._known if file not in files]
         for file in vanished:
             if not is_below(file, _troubled(problems)):
                 del self._known[file]
                 self._changed = True
         for file, status in files.items():
-            self._refresh(file, status, forced=file in touched)
+            self._refresh(file, status, sources[file], forced=file in touched)
         self._trusted.clear()
         self._changed = self._changed or problems != self._problems
         self._problems = problems
@@ -141,10 +152,12 @@ class ManifestFolders:
         troubled = _troubled(problems)
         claims: dict[ObjectRef, list[Manifest]] = {}
         refused: set[ObjectRef] = set()
+        outside: set[ObjectRef] = set()
         for file in sorted(self._known):
             known = self._known[file]
             problems += (HomeProblem(file, problem) for problem in known.content.problems)
             refused.update(known.content.refused)
+            outside.update(known.content.outside)
             if known.content.has_unnamed_documents:
                 troubled.append(file)
             for ref, manifest in known.last_good.items():
@@ -154,17 +167,28 @@ class ManifestFolders:
             if len(claimants) == 1:
                 manifests[ref] = claimants[0]
                 continue
-            winner = next((one for one in claimants if one.file == self._incumbent.get(ref)), claimants[0])
+            owners = [one for one in claimants if self._bounds_of(one.file) is not None]
+            first = owners or claimants
+            winner = next((one for one in first if one.file == self._incumbent.get(ref)), first[0])
             manifests[ref] = winner
-            problems += (
-                HomeProblem(one.file, duplicate_problem(ref, one.line, winner))
-                for one in claimants
-                if one is not winner
-            )
+            for one in claimants:
+                if one is not winner:
+                    owned = winner in owners and one not in owners
+                    problems.append(
+                        HomeProblem(one.file, duplicate_problem(ref, one.line, winner, owned=owned))
+                    )
         self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
         files = {file: known.signature for file, known in self._known.items()}
         empty = (file for file, known in self._known.items() if known.says_nothing)
-        return Snapshot(manifests, problems, troubled, refused, files, [*self._emptied, *empty])
+        return Snapshot(
+            manifests,
+            problems,
+            troubled,
+            refused,
+            files=files,
+            emptied=[*self._emptied, *empty],
+            is_outside=partial(self._is_outside, outside),
+        )
 
     def release(self, applied: Collection[Manifest]) -> None:
         """Let go of documents that were applied: names and digests are enough to tell what changes."""
@@ -201,6 +225,10 @@ class ManifestFolders:
 
     def _found(self, path: str) -> dict[str, Found] | Problem:
         """The manifest files at a path given by the operator, or why there are none to be trusted."""
+        refused = None if self._bindings is None else partial(self._bindings.foreign_link, path)
+        link = None if refused is None else refused(path)
+        if link is not None:
+            return link
         try:
             root = Path(path).stat()
             if not stat.S_ISDIR(root.st_mode):
@@ -210,7 +238,7 @@ class ManifestFolders:
                     else followed(root.st_mode)
                 )
             identity = folder_identity(path, root)
-            files = dict(walk(path, {identity_of(root)} | self._skipped()))
+            files = dict(walk(path, {identity_of(root)} | self._skipped(path), refused))
         except OSError as error:
             return self._remedies.of_path(unreadable(error))
         if not files and self._devices[path] and root.st_dev not in self._devices[path]:
@@ -230,19 +258,25 @@ class ManifestFolders:
 
     def _judged(self, file: str, status: Found, *, named: bool) -> os.stat_result | Problem:
         """What was found, if it can be read."""
+        if isinstance(status, Problem):
+            return status
         if isinstance(status, OSError):
             return self._remedies.of_file(unreadable(status, named=False))
         if not (named or stat.S_ISREG(status.st_mode)):
             return self._remedies.of_file(special_problem(status.st_mode))
         return name_problem(file) or status
 
-    def _skipped(self) -> set[tuple[int, int]]:
-        try:
-            return {identity_of(Path(self._skip).stat())} if self._skip is not None else set()
-        except OSError:
-            return set()
+    def _skipped(self, path: str) -> set[tuple[int, int]]:
+        """The output folder, and bound folders that are read by themselves."""
+        others = () if self._bindings is None else self._bindings.others(path)
+        skipped = others if self._skip is None else (self._skip, *others)
+        found: set[tuple[int, int]] = set()
+        for each in skipped:
+            with suppress(OSError):
+                found.add(identity_of(Path(each).stat()))
+        return found
 
-    def _refresh(self, file: str, status: os.stat_result, *, forced: bool) -> None:
+    def _refresh(self, file: str, status: os.stat_result, source: str, *, forced: bool) -> None:
         known = self._known.get(file)
         signature: Signature = (
             status.st_dev,
@@ -250,6 +284,7 @@ class ManifestFolders:
             status.st_size,
             status.st_mtime_ns,
             status.st_ctime_ns,
+            *(() if self._bindings is None else self._bindings.fingerprint(file)),
         )
         if known is not None and known.settled and known.signature == signature and not forced:
             return
@@ -262,16 +297,24 @@ class ManifestFolders:
         youngest = max(status.st_mtime_ns, status.st_ctime_ns)
         settled = stat.S_ISREG(status.st_mode) and abs(time.time_ns() - youngest) >= _RACY_NS
         last_good = known.last_good if known is not None else {}
-        content = self._read(file)
+        content = self._read(file, source)
         good = {manifest.ref: manifest for manifest in content.manifests}
         for ref, manifest in last_good.items():
             if ref not in good and (content.has_unnamed_documents or ref in content.refused):
                 good[ref] = manifest
         self._known[file] = _Known(signature, content, good, settled=settled)
 
-    def _read(self, file: str) -> FileContent:
+    def _bounds_of(self, file: str) -> BoundFolder | None:
+        return None if self._bindings is None else self._bindings.of(file)
+
+    def _is_outside(self, outside: Collection[ObjectRef], ref: ObjectRef, file: str) -> bool:
+        """Whether an object may not come from a file; `outside` are those that files define all the same."""
+        return ref in outside or (self._bindings is not None and self._bindings.is_outside(ref, file))
+
+    def _read(self, file: str, source: str) -> FileContent:
         try:
-            return self._reader.read(file, read_bounded(file, LIMITS.file + 1))
+            read = read_bounded if self._bindings is None else partial(self._bindings.read, source)
+            return self._reader.read(file, read(file, LIMITS.file + 1), self._bounds_of(file))
         except OSError as error:
             return FileContent(
                 problems=[self._remedies.of_file(unreadable(error))], has_unnamed_documents=True
@@ -280,7 +323,9 @@ class ManifestFolders:
 
 def _troubled(problems: Sequence[HomeProblem]) -> list[str]:
     """Files and folders that may say more than could be read."""
-    return [each.source for each in problems if each.problem.fatal]
+    return [
+        each.source for each in problems if each.problem.fatal and not isinstance(each.problem, ForeignLink)
+    ]
 
 
 def _devices_below(folder: str, said: Mapping[str, RememberedFile]) -> frozenset[int]:

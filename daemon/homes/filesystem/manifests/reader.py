@@ -6,17 +6,19 @@ An entry that cannot be examined does not affect the others.
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
+from syncret.config.manifests.bound_folders import TARGET, outside_bounds, target_outside_bounds
 from syncret.config.manifests.loader import SUFFIXES, LoadedDocument, load_bytes, special_file_name
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
 from syncret.config.resources.kinds import Kinds
 from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
+from syncret.config.settings import BoundFolder
 from syncret.daemon.homes.filesystem.output.files import identity_of
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
@@ -55,16 +57,18 @@ def followed(mode: int) -> Problem:
 
 _SUFFIXES: Final = tuple(SUFFIXES)
 
-Found: TypeAlias = os.stat_result | OSError
-"""A file, or why it cannot be looked at."""
+Found: TypeAlias = os.stat_result | OSError | Problem
+"""A file, or why it cannot be looked at or shall not be."""
 
 
-def walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, Found]]:
+def walk(
+    folder: str, seen: set[tuple[int, int]], refused: Callable[[str], Problem | None] | None = None
+) -> Iterator[tuple[str, Found]]:
     """What is called as manifests are, below a folder, in the order of names, each once; links are followed.
 
     Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
-    What cannot be examined (a folder without permission, a link to itself) is yielded with its error. Raises
-    OSError for the folder itself.
+    What cannot be examined (a folder without permission, a link to itself) is yielded with its error, and a
+    link that is `refused` with the reason. Raises OSError for the folder itself.
     """
     with os.scandir(folder) as entries:
         found = sorted(entries, key=lambda entry: entry.name)
@@ -80,10 +84,14 @@ def walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[tuple[str, Found]]
         identity, is_folder = identity_of(status), stat.S_ISDIR(status.st_mode)
         if identity in seen or not (is_folder or entry.name.endswith(_SUFFIXES)):
             continue
+        problem = refused(entry.path) if refused is not None and entry.is_symlink() else None
+        if problem is not None:
+            yield entry.path, problem
+            continue
         seen.add(identity)
         if is_folder:
             try:
-                yield from walk(entry.path, seen)
+                yield from walk(entry.path, seen, refused)
             except FileNotFoundError:  # gone since it was listed
                 continue
             except OSError as error:
@@ -136,12 +144,16 @@ class Content(NamedTuple):
 
 
 class FileContent(msgspec.Struct, frozen=True):
-    """What one file says. `refused` names documents that are wrong; `torn`: some have not even a name."""
+    """What one file says. `refused` names documents that are wrong; some documents have not even a name.
+
+    `outside` are those of the refused ones that would write what the author may not define.
+    """
 
     manifests: Sequence[Manifest] = ()
     problems: Sequence[Problem] = ()
     refused: Collection[ObjectRef] = ()
     has_unnamed_documents: bool = False
+    outside: Collection[ObjectRef] = ()
 
 
 class ManifestReader:
@@ -153,14 +165,15 @@ class ManifestReader:
     def __init__(self, catalog: Catalog, salt: bytes = b"") -> None:
         """`salt` goes into the digests, so that nobody who reads one can try values of a Secret."""
         self._salt = salt
-        self._kinds = Kinds(catalog)
+        self.kinds = Kinds(catalog)
         self._judge = Admission(catalog)
 
-    def read(self, file: str, data: bytes) -> FileContent:
-        """What the bytes of a file say. Never raises for what an author wrote."""
+    def read(self, file: str, data: bytes, folder: BoundFolder | None = None) -> FileContent:
+        """What the bytes of a file say; `folder` binds its author. Never raises for what an author wrote."""
         manifests: dict[ObjectRef, Manifest] = {}
         problems: list[Problem] = []
         refused: set[ObjectRef] = set()
+        outside: set[ObjectRef] = set()
         torn = False
         for loaded in load_bytes(file, data):
             if loaded.problems:
@@ -169,6 +182,11 @@ class ManifestReader:
             if not isinstance(named, ObjectRef):
                 problems += loaded.located(named)
                 torn = True
+            elif folder is not None and (problem := self._outside(named, loaded.document, folder)):
+                problems += loaded.located([problem])
+                if problem.path == TARGET:
+                    refused.add(named)
+                    outside.add(named)
             elif any(problem.fatal for problem in loaded.problems):
                 refused.add(named)
             elif named in manifests:
@@ -182,13 +200,20 @@ class ManifestReader:
                 mended = self._judge.warnings(loaded.document)
                 if mended:
                     problems += loaded.located(mended)
-        return FileContent(list(manifests.values()), problems, refused, torn)
+        return FileContent(list(manifests.values()), problems, refused, torn, outside)
+
+    def _outside(self, ref: ObjectRef, document: Document | None, folder: BoundFolder) -> Problem | None:
+        """Why an object may not be defined in the folder that it is in."""
+        found = outside_bounds(ref, folder)
+        if found is None and document is not None:
+            found = target_outside_bounds(ref, document, folder, self.kinds)
+        return found
 
     def _named(self, document: Document | None) -> ObjectRef | Sequence[Problem]:
         """Which object a document is, or why that cannot be told."""
         if document is None:
             return ()
-        kind = self._kinds.find(
+        kind = self.kinds.find(
             GroupKind(str(document.get("apiVersion")).rpartition("/")[0], str(document.get("kind")))
         )
         metadata = document.get("metadata")
@@ -199,11 +224,12 @@ class ManifestReader:
         return shared(kind.group, kind.kind, str(namespace), metadata["name"])
 
 
-def duplicate_problem(ref: ObjectRef, line: int, first: Manifest) -> Problem:
-    """An object that is defined in two places; the first stays in force."""
+def duplicate_problem(ref: ObjectRef, line: int, first: Manifest, *, owned: bool = False) -> Problem:
+    """An object that is defined in two places; the first stays in force, or the one whose folder is bound."""
+    why = "is defined in a bound folder" if owned else "is already defined"
     return Problem(
         path="metadata.name",
-        message=f"{ref} is already defined at {first.file}:{first.line}, which stays in force",
+        message=f"{ref} {why} at {first.file}:{first.line}, which stays in force",
         hint="remove one of them, or give it another name",
         line=line,
     )

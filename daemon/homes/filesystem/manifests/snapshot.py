@@ -8,7 +8,7 @@ folder that was made anew and is empty, and whatever is missing while most objec
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
@@ -21,7 +21,12 @@ from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest, duplicate_problem
 
 Signature: TypeAlias = tuple[int, ...]
-"""What tells that a file did not change: device, inode, size, times of content and inode."""
+"""What tells that a file did not change: device, inode, size, times of content and inode, and its bounds."""
+
+
+def _nothing_is(_ref: ObjectRef, _file: str) -> bool:
+    """No folder is bound."""
+    return False
 
 
 class Snapshot(Struct, frozen=True):
@@ -30,7 +35,9 @@ class Snapshot(Struct, frozen=True):
     `unreadable_paths` are files and folders that could not be read whole: what came from them (or from below
     them) before is not gone. `refused` are objects whose newest version is wrong. `files` are all that are
     there. `emptied` are files that hold no document, and folders that were made anew and hold no file.
-    `waiting` are objects that no file defines any more, and that are not to be deleted yet.
+    `waiting` are objects that no file defines any more, and that are not to be deleted yet. `is_outside`
+    tells whether an object may not come from a file, because its folder is bound to others: none of those
+    waits.
     """
 
     manifests: Mapping[ObjectRef, Manifest]
@@ -40,6 +47,7 @@ class Snapshot(Struct, frozen=True):
     files: Mapping[str, Signature] = {}
     emptied: Collection[str] = ()
     waiting: Collection[ObjectRef] = ()
+    is_outside: Callable[[ObjectRef, str], bool] = _nothing_is
 
     def joined(
         self, folder: str, manifests: Sequence[Manifest], problems: Sequence[HomeProblem]
@@ -61,7 +69,11 @@ class Snapshot(Struct, frozen=True):
 
     def is_gone(self, ref: ObjectRef, file: str) -> bool:
         """Whether an object that came from this file is to be deleted."""
-        if ref in self.manifests or ref in self.refused or ref in self.waiting:
+        if ref in self.manifests:
+            return False
+        if self.is_outside(ref, file):
+            return True
+        if ref in self.refused or ref in self.waiting:
             return False
         return not is_below(file, self.unreadable_paths)
 
@@ -111,6 +123,7 @@ class DeletionGrace:
         """
         if not self._grace:
             return ()
+        gone = {ref: file for ref, file in gone.items() if not snapshot.is_outside(ref, file)}
         most = _common_path(gone.values()) if len(gone) >= MANY and 2 * len(gone) > of else None
         places = {ref: most or snapshot.emptied_by(file) for ref, file in gone.items()}
         waits = {

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from syncret.config.catalog import Scope
+from syncret.config.catalog import OTHER_NAMESPACE, Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import CAProvider, SecretKeySelector, ServiceAccountSelector
 from syncret.providers.kit.spec_rules import (
     NO_NAMESPACE,
-    OTHER_NAMESPACE,
     Address,
     Selector,
     address,

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from syncret.config.meta import ObjectRef
+from syncret.config.settings import BoundFolder
 from syncret.daemon.homes.filesystem.manifests.apply import restored_state
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import FileContent, Manifest, ManifestReader
@@ -59,9 +60,9 @@ class Counting(ManifestReader):
         super().__init__(Registry())
         self.files: list[str] = []
 
-    def read(self, file: str, data: bytes) -> FileContent:
+    def read(self, file: str, data: bytes, folder: BoundFolder | None = None) -> FileContent:
         self.files.append(file)
-        return super().read(file, data)
+        return super().read(file, data, folder)
 
 
 @pytest.fixture

@@ -1,0 +1,56 @@
+"""Decides whether a document may stand in a folder of manifests that is bound to namespaces and kinds."""
+
+from fnmatch import fnmatchcase
+from typing import Final
+
+from syncret.config.errors import Problem
+from syncret.config.meta import Document, GroupKind, ObjectRef, member
+from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, Kinds
+from syncret.config.settings import BoundFolder
+
+TARGET: Final = "spec.target.manifest.kind"
+_SETTING: Final = "setting manifests"
+
+
+def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:
+    """Why an object may not be defined in a bound folder; None if it may."""
+    if folder.kinds and ref.kind not in folder.kinds:
+        return Problem(
+            path="kind",
+            message=f"{folder.path} may not define a {ref.kind}",
+            hint=f"it may define {', '.join(folder.kinds)} ({_SETTING})",
+        )
+    if not ref.namespace and not folder.kinds:
+        return Problem(
+            path="kind",
+            message=f"{folder.path} may not define a {ref.kind}, which is cluster-scoped",
+            hint=f"define it elsewhere, or name the kind in `kinds` of this folder ({_SETTING})",
+        )
+    is_namespace = ref.group_kind == NAMESPACE.group_kind
+    namespace = ref.name if is_namespace else ref.namespace
+    if not namespace or any(fnmatchcase(namespace, pattern) for pattern in folder.namespaces):
+        return None
+    return Problem(
+        path="metadata.name" if is_namespace else "metadata.namespace",
+        message=f"{namespace} is not a namespace of {folder.path}",
+        hint=f"its namespaces are {', '.join(folder.namespaces)} ({_SETTING})",
+    )
+
+
+def target_outside_bounds(
+    ref: ObjectRef, document: Document, folder: BoundFolder, kinds: Kinds
+) -> Problem | None:
+    """Why an ExternalSecret may not write its target: a kind that syncret acts on is held to the same bounds.
+
+    Secrets, ConfigMaps and kinds that syncret does not know only hold values: those it may write.
+    """
+    if ref.group_kind != EXTERNAL_SECRET.group_kind:
+        return None
+    target = member(document, "spec", "target", "manifest")
+    group = str(target.get("apiVersion")).rpartition("/")[0]
+    kind = kinds.find(GroupKind(group, str(target.get("kind"))))
+    if kind is None or kind.values == "data":
+        return None
+    # A Namespace is named by the target, so it may be any.
+    found = outside_bounds(kind.ref(ref.namespace if kind.namespaced else "", ""), folder)
+    return found and Problem(path=TARGET, message=found.message, hint=found.hint)
