@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from syncret.config.errors import ConfigError
-from syncret.config.settings import Settings
+from syncret.config.settings import BoundFolder, Settings, several_authors
 from syncret.config.settings_layers import LayerValue, address_of, load_settings
 from syncret.config.settings_table import describe
 
@@ -193,3 +193,45 @@ def test_addresses(listen: str, expected: tuple[str, int]) -> None:
 def test_what_is_no_address(listen: str) -> None:
     with pytest.raises(ValueError, match="is not an address"):
         address_of(listen)
+
+
+def test_folders_may_be_bound(tmp_path: Path) -> None:
+    file = tmp_path / "syncret.yaml"
+    file.write_text("manifests:\n- /main\n- {path: /a, namespaces: [team-a, 'a-*'], kinds: [SecretStore]}\n")
+    settings = load_settings(file, {}, [])
+    bound = BoundFolder(path="/a", namespaces=("team-a", "a-*"), kinds=("SecretStore",))
+    assert settings.manifests == ("/main", bound)
+    assert settings.manifest_paths == ("/main", "/a")
+    assert settings.bound_folders == (bound,)
+    assert several_authors(settings)
+    assert not several_authors(load_settings(file, {}, [flag("manifests", "/a")])), "a flag names paths alone"
+    assert not several_authors(Settings())
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        pytest.param("{path: /b}", "[1]: object missing required field `namespaces`", id="no namespaces"),
+        pytest.param(
+            "{path: /b, namespaces: []}", "[1].namespaces: expected `array` of length >= 1", id="none"
+        ),
+        pytest.param(
+            "{path: /b, namespaces: [Team]}",
+            "[1].namespaces[0]: expected `str` matching regex '^[a-z0-9*]([-a-z0-9*]*[a-z0-9*])?$'",
+            id="no name",
+        ),
+        pytest.param("{path: '', namespaces: [b]}", "[1].path: expected `str` of length >= 1", id="no path"),
+        pytest.param(
+            "{path: /b, namespace: b}", "[1]: object contains unknown field `namespace`", id="misspelt"
+        ),
+        pytest.param("{path: /a/, namespaces: [b]}", "[1]: is the same path as manifests[0]", id="twice"),
+    ],
+)
+def test_a_binding_that_is_wrong_says_where(tmp_path: Path, entry: str, told: str) -> None:
+    [problem] = problems_of(tmp_path, f"manifests:\n- /a\n- {entry}\n", {})
+    assert problem.startswith(f"FILE:3: manifests{told} (")
+    assert problem.endswith(
+        "name each path once: it is bound or it is not)"
+        if "same path" in told
+        else "each as PATH or as {path: PATH, namespaces: [NAME, ...], kinds: [KIND, ...]})"
+    )
