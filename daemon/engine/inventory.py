@@ -6,7 +6,8 @@ wins, and what is deleted stays deleted. So no run decides on less than what thi
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
+from operator import contains
 from typing import Final, TypeAlias
 
 import msgspec
@@ -198,7 +199,7 @@ class Inventory:
 
     def has_dependents(self, ref: ObjectRef) -> bool:
         """Whether anything may depend on this object."""
-        return ref[:2] in self._selected or any([ref in each for each in self._dependents.values()])  # noqa: C419  # asked for each version
+        return ref[:2] in self._selected or any(map(contains, self._dependents.values(), repeat(ref)))
 
     def dependencies(self, ref: ObjectRef) -> Sequence[ObjectRef]:
         """The objects that this one depends on, in the order in which it names them."""

@@ -117,7 +117,7 @@ def pack(
         look=look,
         before=_NOTHING if before is None else msgspec.Raw(_emptied(before)[0]),
     )
-    return _ENCODER.encode(record)
+    return msgspec.json.encode(record)
 
 
 def unpack(row: bytes) -> Record:

@@ -83,11 +83,13 @@ class StateWriter:
 
     def put(self, ref: ObjectRef, data: bytes) -> None:
         """Remember this version instead of an older one."""
-        self._add(ref, data)
+        self._gathered[ref] = data
+        self._schedule()
 
     def remove(self, ref: ObjectRef) -> None:
         """Forget the object."""
-        self._add(ref, None)
+        self._gathered[ref] = None
+        self._schedule()
 
     async def durable(self) -> None:
         """Return once everything given so far is on the disk.
@@ -109,10 +111,6 @@ class StateWriter:
         os.close(self._lock_file)
         if self._failure is not None:
             raise self._failure
-
-    def _add(self, ref: ObjectRef, data: bytes | None) -> None:
-        self._gathered[ref] = data
-        self._schedule()
 
     def _under_way(self) -> bool:
         with self._condition:
