@@ -9,7 +9,7 @@ from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, Kinds
 from syncret.config.settings import BoundFolder
 
 TARGET: Final = "spec.target.manifest.kind"
-_SETTING: Final = "setting manifests"
+_SETTING: Final = "the setting manifests"
 
 
 def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:
@@ -18,13 +18,13 @@ def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:
         return Problem(
             path="kind",
             message=f"{folder.path} may not define a {ref.kind}",
-            hint=f"it may define {', '.join(folder.kinds)} ({_SETTING})",
+            hint=f"{_SETTING} lets it define {', '.join(folder.kinds)}",
         )
     if not ref.namespace and not folder.kinds:
         return Problem(
             path="kind",
             message=f"{folder.path} may not define a {ref.kind}, which is cluster-scoped",
-            hint=f"define it elsewhere, or name the kind in `kinds` of this folder ({_SETTING})",
+            hint=f"define it elsewhere; {_SETTING} would have to name the kind",
         )
     is_namespace = ref.group_kind == NAMESPACE.group_kind
     namespace = ref.name if is_namespace else ref.namespace
@@ -33,7 +33,7 @@ def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:
     return Problem(
         path="metadata.name" if is_namespace else "metadata.namespace",
         message=f"{namespace} is not a namespace of {folder.path}",
-        hint=f"its namespaces are {', '.join(folder.namespaces)} ({_SETTING})",
+        hint=f"{_SETTING} binds it to {', '.join(folder.namespaces)}",
     )
 
 

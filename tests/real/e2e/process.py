@@ -176,16 +176,20 @@ class Daemon:
 @contextmanager
 def daemon(
     folder: Path,
-    manifests: Path,
+    manifests: Path | None,
     *arguments: str | Path,
     ready: bool = True,
     **env: str,
 ) -> Generator[Daemon, None, None]:
-    """A daemon with everything of its own below `folder`; killed at the end if it still runs."""
+    """A daemon with everything of its own below `folder`; killed at the end if it still runs.
+
+    Without `manifests`, the settings name them.
+    """
     told = folder / "told"
     told.mkdir(exist_ok=True)
     control = folder / "control.sock"
-    command: list[str | Path] = [SYNCRET, "run", "-f", manifests, "--output-dir", folder / "out"]
+    named = () if manifests is None else ("-f", manifests)
+    command: list[str | Path] = [SYNCRET, "run", *named, "--output-dir", folder / "out"]
     command += ["--state", folder / "state.db", "--listen", "127.0.0.1:0", "--set", f"socket={control}"]
     command += ["--set", "logFormat=console", "--set", "rescanInterval=1s", *arguments]
     with (told / "stdout").open("wb") as out, (told / "stderr").open("wb") as err:

@@ -100,7 +100,7 @@ class Bindings:
             return ForeignLink(
                 path="",
                 message=f"is a link that leads out of {path}, and is not followed",
-                hint="put the file here in place of the link: the folder is bound (setting manifests)",
+                hint="put the file here in place of the link: the setting manifests binds this folder",
             )
         for place in visited:
             owner = self._owner(place)
@@ -108,7 +108,7 @@ class Bindings:
                 return ForeignLink(
                     path="",
                     message=f"is a link into {owner}, and is not followed",
-                    hint="remove the link: that folder is bound, and is read by itself (setting manifests)",
+                    hint="remove the link: the setting manifests binds that folder, and it is read by itself",
                 )
         return None
 

@@ -50,42 +50,42 @@ def test_what_is_within_the_bounds(folder: BoundFolder, ref: ObjectRef) -> None:
             bound("team-a", "b-*"),
             ObjectRef(ES, "SecretStore", "team-b", "x"),
             "metadata.namespace: team-b is not a namespace of /tenants/a "
-            "(its namespaces are team-a, b-* (setting manifests))",
+            "(the setting manifests binds it to team-a, b-*)",
             id="namespace",
         ),
         pytest.param(
             bound("team-a"),
             ObjectRef("", "Secret", "xteam-a-evil", "x"),
             "metadata.namespace: xteam-a-evil is not a namespace of /tenants/a "
-            "(its namespaces are team-a (setting manifests))",
+            "(the setting manifests binds it to team-a)",
             id="whole-names-are-meant",
         ),
         pytest.param(
             bound("*"),
             ObjectRef(ES, "ClusterSecretStore", "", "x"),
             "kind: /tenants/a may not define a ClusterSecretStore, which is cluster-scoped "
-            "(define it elsewhere, or name the kind in `kinds` of this folder (setting manifests))",
+            "(define it elsewhere; the setting manifests would have to name the kind)",
             id="cluster-scoped",
         ),
         pytest.param(
             bound("team-a"),
             ObjectRef("", "Namespace", "", "team-a"),
-            "kind: /tenants/a may not define a Namespace, which is cluster-scoped (define it elsewhere, "
-            "or name the kind in `kinds` of this folder (setting manifests))",
+            "kind: /tenants/a may not define a Namespace, which is cluster-scoped "
+            "(define it elsewhere; the setting manifests would have to name the kind)",
             id="its-own-namespace",
         ),
         pytest.param(
             bound("team-a", kinds=("Namespace",)),
             ObjectRef("", "Namespace", "", "team-b"),
             "metadata.name: team-b is not a namespace of /tenants/a "
-            "(its namespaces are team-a (setting manifests))",
+            "(the setting manifests binds it to team-a)",
             id="anothers-namespace",
         ),
         pytest.param(
             bound("team-a", kinds=("SecretStore", "ExternalSecret")),
             ObjectRef("", "Secret", "team-a", "x"),
             "kind: /tenants/a may not define a Secret "
-            "(it may define SecretStore, ExternalSecret (setting manifests))",
+            "(the setting manifests lets it define SecretStore, ExternalSecret)",
             id="kind",
         ),
     ],

@@ -76,7 +76,7 @@ async def objects(home: HostHome) -> set[str]:
             STORE % ("SecretStore", "store", "team-a"),
             7,
             "metadata.namespace: team-a is not a namespace of {}/team-b "
-            "(its namespaces are team-b, b-* (setting manifests))",
+            "(the setting manifests binds it to team-b, b-*)",
             id="namespace",
         ),
         pytest.param(
