@@ -95,7 +95,7 @@ class Supervisor:
             )
             sources = sources_of(running)
             metrics.watch(sources._replace(deletions_waiting=lambda: home.waiting_deletions))
-            view = View(running=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())
+            view = View(running=running, metrics=metrics, clock=clock, settings=settings)
             problems.view = view
             problems.found(problems.current)
             for serve in serves:

@@ -80,7 +80,7 @@ def summary(view: View) -> Summary:
     queue = engine.queue.stats()
     return Summary(
         version=version(),
-        uptime_seconds=round(view.clock.now() - view.started, 3),
+        uptime_seconds=round(asyncio.get_running_loop().time() - view.started, 3),
         ready=engine.first_pass.is_set(),
         failing=engine.failing,
         queue=QueueStatus(

@@ -1,5 +1,6 @@
 """What `ops` sees of the running engine, as protocols, and of an object: the fields operators ask for."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -129,7 +130,8 @@ class View:
     metrics: Scrape
     clock: Clock
     settings: Settings
-    started: float
+    started: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    """In the loop's time, which no clock moves."""
     address: str = ""
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)

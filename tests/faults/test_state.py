@@ -10,6 +10,7 @@ import pytest
 
 from tests.real.e2e.manifests import written
 from tests.real.e2e.process import daemon, until
+from tests.support.disks import filled, small_disk
 
 pytestmark = pytest.mark.slow
 
@@ -89,3 +90,45 @@ def test_a_kill_in_the_first_pass_changes_no_password(
         changed = {name for name in before if after[name] != before[name]}
         assert not changed, f"{len(changed)} of {len(before)} passwords are other ones after the restart"
     assert seen
+
+
+def test_a_full_disk_under_the_state_changes_no_password_and_is_shown(tmp_path: Path) -> None:
+    manifests = written(tmp_path / "manifests", all=GENERATOR + generating("pw", interval="2s"))
+    with (
+        small_disk(tmp_path / "disk", "1m") as disk,
+        daemon(tmp_path, manifests, "--state", disk / "state.db") as running,
+    ):
+        with filled(disk):
+            running.until(lambda: not running.status("pw")["ready"], "shown")
+            before, lines = passwords(tmp_path / "out"), running.stderr.count("\n")
+            seen: set[str] = set()
+            for _ in range(500):
+                seen |= set(passwords(tmp_path / "out").values())
+                time.sleep(0.02)
+            assert seen == set(before.values())
+            assert running.stderr.count("\n") - lines < 20
+            row = running.status("pw")
+            assert row["reason"] == "RunFailed"
+            assert "no space is left for the state file" in row["lastFailure"]["message"]
+            failing = running.ask("status", "--failing")
+            assert failing.returncode == 1
+            assert "no space is left for the state file" in failing.stdout
+            assert "RunFailed" in running.ask("explain", "ExternalSecret/pw").stdout
+            assert running.metric("syncret_objects_not_ready", kind="ExternalSecret") == 1
+        running.until(lambda: passwords(tmp_path / "out") != before, "refreshed, once there is space")
+        running.until(lambda: running.status("pw")["ready"], "shown as ready")
+        assert running.ask("status").returncode == 0
+
+
+def test_a_leftover_that_cannot_be_removed_is_named_and_serves_nobody(tmp_path: Path) -> None:
+    manifests = written(tmp_path / "manifests", all=GENERATOR + generating("pw"))
+    leftover = tmp_path / "out/default/..syncret-1a-0"
+    (leftover / "folder").mkdir(parents=True)
+    with daemon(tmp_path, manifests) as running:
+        assert passwords(tmp_path / "out").keys() == {"pw"}
+        [problem] = running.problems()
+        assert problem["file"] == str(leftover)
+        assert problem["severity"] == "warning"
+        (leftover / "folder").rmdir()
+        running.until(lambda: not running.problems(), "removed, and told no more")
+        assert not leftover.exists()

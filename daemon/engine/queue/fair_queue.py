@@ -89,6 +89,9 @@ class FairQueue:
         self._in_a_row = 0
         self.urgent = 0
 
+    def __contains__(self, ref: ObjectRef) -> bool:
+        return ref in self._where
+
     @property
     def size(self) -> int:
         return len(self._where)

@@ -226,7 +226,9 @@ class WorkQueue:
             await waiter
 
     def due(self, ref: ObjectRef) -> float | None:
-        """The moment for which it waits, where it does."""
+        """The moment for which it waits; now, if it is to be run or is being run."""
+        if ref in self._running or ref in self._ready:
+            return self.clock.now()
         return self._timers.get(ref)
 
     def running(self) -> Iterator[ObjectRef]:

@@ -112,6 +112,7 @@ class HostHome:
         self._rescheduled = asyncio.Event()
         self._looking = asyncio.Lock()
         self._exposed: Problem | None = None
+        self._hidden_state: Problem | None = None
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -232,11 +233,11 @@ class HostHome:
         Returns the processor time that looking took. Raises StateError where the state file itself is gone,
         and TargetUnavailable where the output folder was replaced by what cannot be written to.
         """
-        if self._state is not None:
-            self._state.check()
+        self._hidden_state = None if self._state is None else self._state.check()
         touched, cost = await asyncio.to_thread(_timed, self._outputs.drifted)
         for ref in touched:
             await self._writer.repair(ref)
+        self._report()
         return cost
 
     def _snapshot(self) -> Snapshot:
@@ -261,6 +262,9 @@ class HostHome:
             problem = Problem(path="", message=str(error), hint=error.hint)
             problems.append(HomeProblem(self._settings.state_file or "", problem))
         self._problems = problems
+        self._report()
+
+    def _report(self) -> None:
         found = self.problems()
         if found != self._reported:
             self._reported = found
@@ -376,7 +380,10 @@ class HostHome:
         """What is wrong with manifests, the state file and the output folder."""
         of_output = (None if self._outputs.swaps else _NO_SWAP, self._exposed)
         folder = self._settings.output_dir or ""
-        return (*self._problems, *(HomeProblem(folder, each) for each in of_output if each is not None))
+        found = [HomeProblem(folder, each) for each in of_output if each is not None]
+        if self._hidden_state is not None:
+            found.append(HomeProblem(self._settings.state_file or "", self._hidden_state))
+        return (*self._problems, *found, *self._outputs.leftovers())
 
 
 def _absolute(path: str) -> str:

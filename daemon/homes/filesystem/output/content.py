@@ -16,7 +16,7 @@ import msgspec
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.kinds import SECRET
 from syncret.daemon.core.secret import is_intact
-from syncret.daemon.homes.contract import HomeError, Invalid, StorageUnavailable, StoredObject
+from syncret.daemon.homes.contract import HomeError, HomeProblem, Invalid, StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.drift import Drift, Fingerprint, Written
 from syncret.daemon.homes.filesystem.output.files import ReadFailed
 from syncret.daemon.homes.filesystem.output.group_commit import Batch, Job, WriteSteps, run_interleaved
@@ -143,7 +143,12 @@ class OutputContent:
         if self._tree is None or self._drift is None:
             return []
         self._tree.reopen_if_replaced()
+        self._tree.remove_leftovers()
         return self._drift.found()
+
+    def leftovers(self) -> Sequence[HomeProblem]:
+        """What earlier runs left in the output folder and cannot be removed."""
+        return () if self._tree is None else self._tree.leftovers()
 
     def look(self, ref: ObjectRef) -> Fingerprint | None:
         """How a Secret's files look, if that is worth remembering: only if they are sound."""

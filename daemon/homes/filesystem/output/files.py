@@ -16,6 +16,9 @@ from typing import Any, Final, TypeAlias
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
+OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+CREATE_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
 _RENAME_EXCHANGE = 2
 _LACKING = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -51,14 +54,6 @@ FolderIdentity: TypeAlias = tuple[int, int, int]
 def identity_of(status: os.stat_result) -> tuple[int, int]:
     """What tells one file or folder from all others."""
     return status.st_dev, status.st_ino
-
-
-def identity_at(path: str) -> tuple[int, int] | None:
-    """Which file or folder stands at a path now; None if there is none, or none that can be told."""
-    try:
-        return identity_of(Path(path).stat())
-    except OSError:
-        return None
 
 
 def folder_identity(path: str, status: os.stat_result | None = None) -> FolderIdentity:

@@ -10,25 +10,23 @@ import itertools
 import os
 import stat
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import StorageUnavailable
+from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable
 from syncret.daemon.homes.filesystem.output.files import (
+    OPEN_FOLDER,
     exchange,
     foreign_owner,
     identity_of,
-    listed,
     unavailable,
 )
+from syncret.daemon.homes.filesystem.output.leftovers import Leftovers
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY, folder_of, name_of, path_of
-
-OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-CREATE_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 class OutputSettings(Struct, frozen=True, kw_only=True):
@@ -41,20 +39,6 @@ class OutputSettings(Struct, frozen=True, kw_only=True):
     fsync: bool = True
     exchange: bool = True
     """Whether whole folders may be swapped; False is for file systems that claim to and fail."""
-
-
-@contextmanager
-def _if_allowed(name: str, parent: int) -> Generator[int | None, None, None]:
-    """An open folder; None where we may not open it (a `lost+found`), for then nothing in it is ours."""
-    try:
-        fd = os.open(name, OPEN_FOLDER, dir_fd=parent)
-    except PermissionError:
-        yield None
-        return
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 class OutputRoot:
@@ -76,6 +60,7 @@ class OutputRoot:
         self._trusted = {0, os.geteuid(), settings.uid}
         self.owners = {os.geteuid(), settings.uid}
         """Whose folders may be replaced or removed."""
+        self._leftovers = Leftovers(self._trusted)
         self._root = self._open_root(make=not read_only)
         self.swaps = False
         if read_only:
@@ -83,7 +68,7 @@ class OutputRoot:
         try:
             self._lock()
             self.swaps = settings.exchange and self._probe()
-            self._sweep()
+            self._leftovers.sweep(self._root, inner=not self.swaps)
         except OSError as error:
             os.close(self._root)
             raise unavailable(error, self.path) from error
@@ -111,6 +96,14 @@ class OutputRoot:
             removed = ours.st_nlink == 0  # whoever writes next makes it anew
             if not removed and identity_of(ours) != there:
                 self._take_root()
+
+    def remove_leftovers(self) -> None:
+        """Try again to remove what earlier runs left behind and the start could not remove."""
+        self._leftovers.remove(self._root)
+
+    def leftovers(self) -> Sequence[HomeProblem]:
+        """What of that is still there."""
+        return self._leftovers.problems(self.path)
 
     def temporary(self) -> str:
         """A hidden name that nothing else has."""
@@ -270,42 +263,3 @@ class OutputRoot:
         finally:
             for name in made:
                 os.rmdir(name, dir_fd=self._root)
-
-    def _sweep(self) -> None:
-        """Remove what a crash left behind. Nobody else writes here: the lock is ours."""
-        with os.scandir(self._root) as entries:
-            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        for name in folders:
-            if name.startswith(TEMPORARY):
-                self.discard(self._root, name)
-                continue
-            with _if_allowed(name, self._root) as fd:
-                if fd is not None and os.fstat(fd).st_uid in self._trusted:
-                    self._sweep_namespace(fd)
-
-    def _sweep_namespace(self, namespace: int) -> None:
-        with os.scandir(namespace) as entries:
-            names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-        for name, is_folder in names:
-            if name.startswith(TEMPORARY):
-                self.discard(namespace, name)
-            elif is_folder and not self.swaps:  # only file-by-file writing leaves temporary files in there
-                with _if_allowed(name, namespace) as fd:
-                    for inner in listed(fd) if fd is not None else ():
-                        if inner.startswith(TEMPORARY):
-                            os.unlink(inner, dir_fd=fd)
-
-    @staticmethod
-    def discard(parent: int, name: str) -> None:
-        """Remove a temporary file, or a temporary folder and the files in it: never anything deeper."""
-        try:
-            fd = os.open(name, OPEN_FOLDER, dir_fd=parent)
-        except NotADirectoryError:
-            os.unlink(name, dir_fd=parent)
-            return
-        try:
-            for inner in listed(fd):
-                os.unlink(inner, dir_fd=fd)
-        finally:
-            os.close(fd)
-        os.rmdir(name, dir_fd=parent)

@@ -19,6 +19,8 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
 from syncret.daemon.homes.filesystem.output.files import (
+    CREATE_FILE,
+    OPEN_FOLDER,
     exchange,
     files_in,
     foreign_owner,
@@ -28,8 +30,9 @@ from syncret.daemon.homes.filesystem.output.files import (
     write_all,
 )
 from syncret.daemon.homes.filesystem.output.group_commit import Batch, WriteSteps
+from syncret.daemon.homes.filesystem.output.leftovers import discard
 from syncret.daemon.homes.filesystem.output.names import check_keys, folder_of, is_key, secret_name
-from syncret.daemon.homes.filesystem.output.root import CREATE_FILE, OPEN_FOLDER, OutputRoot
+from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
 _TRIES = 100
 
@@ -100,7 +103,7 @@ class SecretFolder:
                     os.close(folder)
                 hidden = self.tree.temporary()
                 os.rename(name, hidden, src_dir_fd=namespace, dst_dir_fd=namespace)
-                self.tree.discard(namespace, hidden)
+                discard(namespace, hidden)
                 if self._settings.fsync:
                     os.fsync(namespace)
         except FileNotFoundError:
@@ -131,7 +134,7 @@ class SecretFolder:
             faces = yield from self._fill(place, hidden, data, -1, {})
             os.rename(hidden, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
         except BaseException:  # tidied up after, and raised again
-            self.tree.discard(place.folder, hidden)
+            discard(place.folder, hidden)
             raise
         yield from self._named(place)
         return faces
@@ -175,7 +178,7 @@ class SecretFolder:
             if swapped:
                 yield from self._named(place)
         finally:
-            self.tree.discard(place.folder, hidden)  # the old set, or the new one where it came to nothing
+            discard(place.folder, hidden)  # the old set, or the new one where it came to nothing
         return faces if swapped else None
 
     def _fill(

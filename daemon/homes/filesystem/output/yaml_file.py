@@ -14,9 +14,13 @@ from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.text.yaml import LIMITS, parse_text, to_yaml
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
-from syncret.daemon.homes.filesystem.output.files import write_all
+from syncret.daemon.homes.filesystem.output.files import (
+    CREATE_FILE,
+    write_all,
+)
+from syncret.daemon.homes.filesystem.output.leftovers import discard
 from syncret.daemon.homes.filesystem.output.names import manifest_name
-from syncret.daemon.homes.filesystem.output.root import CREATE_FILE, OutputRoot
+from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
 _READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _MAX_BYTES: Final = 8 << 20
@@ -96,7 +100,7 @@ class ManifestTarget:
                 os.close(fd)
             os.rename(hidden, name, src_dir_fd=namespace, dst_dir_fd=namespace)
         except BaseException:  # tidied up after, and raised again
-            self._tree.discard(namespace, hidden)
+            discard(namespace, hidden)
             raise
         if settings.fsync:
             os.fsync(namespace)

@@ -181,6 +181,8 @@ def _check_version(database: sqlite3.Connection, path: str) -> int:
     empty = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
     if not ours and not empty:
         raise StateError(f"{path}: this database belongs to another program", hint="name another state file")
+    if not (version or empty):
+        raise damaged(path)  # tables are made with their version, or not at all
     if version > len(MIGRATIONS):
         raise StateError(
             f"{path}: the state file was written by a newer version"

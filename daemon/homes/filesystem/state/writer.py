@@ -16,10 +16,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from syncret.config.errors import Problem, Severity
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.homes.contract import StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.content import OutputContent
-from syncret.daemon.homes.filesystem.output.files import identity_at
+from syncret.daemon.homes.filesystem.output.files import identity_of
 from syncret.daemon.homes.filesystem.state.database import (
     StateContents,
     StateError,
@@ -50,7 +51,7 @@ class StateWriter:
         except StateError:
             os.close(self._lock_file)
             raise
-        self._identity = identity_at(self.path)
+        self._identity = identity_of(Path(self.path).stat())
         self._condition = threading.Condition()
         self._gathered: dict[ObjectRef, bytes | None] = {}
         self._gathered_waiters: list[asyncio.Future[None]] = []
@@ -68,13 +69,28 @@ class StateWriter:
         """Everything that was written. To be read before the first write."""
         return StateContents(rows_of(self._database), salt_of(self._database))
 
-    def check(self) -> None:
-        """Raise StateError where somebody removed or replaced the file: what is written now would be lost."""
-        if identity_at(self.path) != self._identity:
+    def check(self) -> Problem | None:
+        """Raise StateError where somebody removed or replaced the file: what is written now would be lost.
+
+        Returns what keeps that from being known; the file is open, and goes on to be written.
+        """
+        try:
+            identity = identity_of(Path(self.path).stat())
+        except (FileNotFoundError, NotADirectoryError):
+            identity = None
+        except OSError as error:
+            return Problem(
+                path="",
+                message=f"the state file cannot be looked at: {error.strerror}",
+                hint="let the user that syncret runs as open it and its folder: the next start has to",
+                severity=Severity.WARNING,
+            )
+        if identity != self._identity:
             raise StateError(
                 f"{self.path}: the state file was removed or replaced while it was in use",
                 hint="start again: a missing one is made anew, and secrets are fetched or generated anew",
             )
+        return None
 
     @property
     def is_failing(self) -> bool:

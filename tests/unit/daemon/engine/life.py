@@ -238,7 +238,6 @@ class Life:
             metrics=metrics,
             clock=self.clock,
             settings=settings(),
-            started=self.clock.now(),
         )
 
     def runs(self, name: str, kind: str = "ExternalSecret") -> int:

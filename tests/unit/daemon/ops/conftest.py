@@ -37,7 +37,7 @@ async def view(cluster: MemoryCluster, settings: Settings) -> AsyncIterator[View
     )
     async with running_ as running:
         metrics.watch(sources_of(running))
-        yield View(running=running, metrics=metrics, clock=clock, settings=settings, started=clock.now())
+        yield View(running=running, metrics=metrics, clock=clock, settings=settings)
 
 
 @pytest.fixture

@@ -72,6 +72,18 @@ async def test_a_run_answers_for_the_times_asked_before_it(queue: WorkQueue) -> 
     assert queue.due(ref("a")) is None
 
 
+async def test_what_is_ready_or_running_is_due_now(queue: WorkQueue) -> None:
+    queue.add_at(ref("a"), START + 60)
+    await asyncio.sleep(60)
+    queue.add(ref("b"))
+    await asyncio.sleep(5)
+    assert queue.due(ref("a")) == queue.due(ref("b")) == START + 65, "they wait for a worker"
+    item = await queue.get()
+    assert queue.due(item.ref) == START + 65
+    queue.done(item.ref)
+    assert queue.due(item.ref) is None
+
+
 async def test_a_time_asked_during_the_run_counts(queue: WorkQueue) -> None:
     queue.add(ref("a"))
     item = await queue.get()

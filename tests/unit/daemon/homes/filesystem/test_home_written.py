@@ -24,6 +24,7 @@ from tests.unit.daemon.homes.filesystem.homes import (
     SECRET_YAML,
     VALUE,
     Opener,
+    Problems,
     data_of,
     encoded,
     existing,
@@ -343,3 +344,22 @@ async def test_a_cancelled_write_leaves_a_whole_set(opened: Opener, tmp_path: Pa
             assert len(set(files(tmp_path / "out").values())) == 1
         await home.update(made(a="x", b="x"))
         assert await data_of(home, MADE) == encoded(a="x", b="x")
+
+
+async def test_what_earlier_runs_left_and_what_cannot_be_looked_at_is_told_until_it_is_over(
+    opened: Opener, tmp_path: Path, problems: Problems
+) -> None:
+    stubborn = tmp_path / "out/default/..syncret-1a-0"
+    (stubborn / "folder").mkdir(parents=True)
+    (tmp_path / "state").mkdir()
+    async with opened(state_file=str(tmp_path / "state/state.db")) as home:
+        assert [each.source for each in problems.last] == [str(stubborn)]
+        (tmp_path / "state").rename(tmp_path / "aside")
+        (tmp_path / "state").symlink_to(tmp_path / "state")
+        await home.inspect()
+        assert {each.source for each in problems.last} == {str(stubborn), str(tmp_path / "state/state.db")}
+        (tmp_path / "state").unlink()
+        (tmp_path / "aside").rename(tmp_path / "state")
+        (stubborn / "folder").rmdir()
+        await home.inspect()
+        assert problems.last == ()

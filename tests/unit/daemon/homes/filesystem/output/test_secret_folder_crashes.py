@@ -81,6 +81,36 @@ def test_orphans_of_a_crash_are_swept_at_the_start(open_tree: Opener, output: Pa
     assert SecretFolder(tree).load(DB) == {}
 
 
+@pytest.mark.parametrize(
+    "place", ["..syncret-1a-0", "default/..syncret-1a-0"], ids=["of the output folder", "of a namespace"]
+)
+def test_a_leftover_that_cannot_be_removed_keeps_nobody_from_writing(
+    open_tree: Opener, output: Path, place: str
+) -> None:
+    (output / place / "folder").mkdir(parents=True)
+    (output / "default/..syncret-1a-1").mkdir(parents=True)
+    tree = open_tree()
+    assert hidden(output) == [str(output / place)]
+    assert write(SecretFolder(tree), DB, OLD).changed
+    [problem] = tree.leftovers()
+    assert problem.source == str(output / place)
+    assert problem.problem.message.startswith("what an earlier run left behind cannot be removed: ")
+    tree.remove_leftovers()
+    assert len(tree.leftovers()) == 1
+    (output / place / "folder").rmdir()
+    tree.remove_leftovers()
+    assert tree.leftovers() == []
+    assert hidden(output) == []
+
+
+def test_a_leftover_that_somebody_else_removes_is_none(open_tree: Opener, output: Path) -> None:
+    (output / "default/..syncret-1a-0/folder").mkdir(parents=True)
+    tree = open_tree()
+    (output / "default").rename(output / "aside")
+    tree.remove_leftovers()
+    assert tree.leftovers() == []
+
+
 def test_two_processes_do_not_share_an_output_folder(open_tree: Opener) -> None:
     open_tree()
     with pytest.raises(StorageUnavailable, match="another syncret"):

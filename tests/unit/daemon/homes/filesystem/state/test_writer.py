@@ -51,6 +51,23 @@ async def test_a_file_that_went_from_under_us_is_told(tmp_path: Path, act: str) 
     await state.aclose()
 
 
+async def test_a_file_that_cannot_be_looked_at_goes_on_to_be_written(tmp_path: Path) -> None:
+    folder, aside = tmp_path / "folder", tmp_path / "aside"
+    state = StateWriter(str(folder / "state.db"))
+    folder.rename(aside)
+    folder.symlink_to(folder)
+    problem = state.check()
+    assert problem is not None
+    assert problem.message == "the state file cannot be looked at: Too many levels of symbolic links"
+    state.put(A, b"1")
+    await state.durable()
+    folder.unlink()
+    aside.rename(folder)
+    assert state.check() is None
+    await state.aclose()
+    assert remembered(str(folder / "state.db")) == {A: b"1"}
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     return str(tmp_path / "state" / "state.db")
@@ -196,6 +213,18 @@ async def test_a_newer_file_is_refused_and_left_alone(path: str) -> None:
     assert "run that version" in caught.value.hint
     with pytest.raises(StateError, match="newer version"):
         read_state(path)
+    assert content_of(path) == before
+
+
+async def test_a_file_that_has_lost_its_version_is_damaged(path: str) -> None:
+    await StateWriter(path).aclose()
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA user_version = 0")
+    database.close()
+    before = content_of(path)
+    for opening in (StateWriter, read_state):
+        with pytest.raises(StateError, match="the state file is damaged"):
+            opening(path)
     assert content_of(path) == before
 
 
