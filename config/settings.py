@@ -131,9 +131,16 @@ class Settings(Group, frozen=True):
         str,
         Meta(description="The Unix socket (mode 0600) for status, explain and refresh; empty: none."),
     ] = "/run/syncret/control.sock"
-    listen: Annotated[
-        str, Meta(description="Address of /metrics, /healthz, /readyz and /status; empty: none.")
-    ] = "127.0.0.1:9847"
+    listen: Annotated[str, Meta(description="Address of /metrics, /healthz and /readyz; empty: none.")] = (
+        "127.0.0.1:9847"
+    )
+    status_on_listen: Annotated[
+        bool,
+        Meta(
+            description="Serve /status at `listen`, too, to everyone who can connect there; otherwise it is "
+            "served on the socket alone."
+        ),
+    ] = False
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Meta(description="The least severe messages that are logged."),

@@ -22,6 +22,7 @@ from syncret.daemon.ops import logs
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger
 from syncret.daemon.ops.metrics import Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
+from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.daemon.ops.view import Service, View
 from syncret.daemon.process import trim_memory
 from syncret.daemon.signals import Requested, Signals
@@ -80,15 +81,16 @@ class Supervisor:
         logs.configure(settings.log_level, settings.log_format)
         clock = Clock()
         metrics = Metrics(clock.now)
-        problems = _Problems()
+        repeats = Repeats()
+        problems = _Problems(repeats)
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
             home = host_home(settings, self._registry, now=clock.now, on_problems=problems.found)
             await stack.enter_async_context(home)
             hooks = EngineOverrides(
-                observer=ObserverGroup(metrics, EngineLogger()),
-                events=EventLogger(),
+                observer=ObserverGroup(metrics, EngineLogger(repeats)),
+                events=EventLogger(repeats),
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
@@ -145,22 +147,22 @@ def sources_of(running: RunningEngine) -> Sources:
 
 
 class _Problems:
-    """Logs each new problem of a manifest once, and keeps the current ones for `/status`."""
+    """Logs each new problem of a manifest, and keeps the current ones for `/status`."""
 
-    def __init__(self) -> None:
+    def __init__(self, repeats: Repeats) -> None:
+        self._repeats = repeats
         self.current: Sequence[HomeProblem] = ()
         self.view: View | None = None
 
     def found(self, problems: Sequence[HomeProblem]) -> None:
         for each in problems:
-            if each not in self.current:
-                report = log.error if each.problem.fatal else log.warning
-                report(
-                    each.problem.message,
-                    at=each.place,
-                    path=each.problem.path,
-                    hint=each.problem.hint,
-                )
+            if each in self.current:
+                continue
+            problem = each.problem
+            times = self._repeats.occurred(each.source, f"{problem.path}: {problem.message}")
+            if times:  # one that comes and goes is not logged each time
+                report = log.error if problem.fatal else log.warning
+                report(problem.message, at=each.place, path=problem.path, hint=problem.hint, **counted(times))
         self.current = tuple(problems)
         if self.view is not None:
             self.view.problems = self.current

@@ -16,7 +16,8 @@ from syncret.config.settings import Settings
 from syncret.daemon.core.explain.explain import ExplainInput, Explanation, explain
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import CannotListen
-from syncret.daemon.ops.http import BACKLOG, app_runner, stream_response
+from syncret.daemon.ops.connections import serve as serve_application
+from syncret.daemon.ops.http import BACKLOG, stream_response
 from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, refresh
 from syncret.daemon.ops.view import Serve, View
 from syncret.daemon.private_paths import NotPrivate, check_folder
@@ -41,8 +42,7 @@ async def control_service(settings: Settings) -> AsyncGenerator[Serve, None]:
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
-        async with app_runner(application(view)) as runner:
-            await web.SockSite(runner, listener).start()
+        async with serve_application(application(view), [listener]):
             yield
 
     try:

@@ -1,10 +1,13 @@
-"""Logs what the engine reports: events of objects, failures of stores, bugs."""
+"""Logs what the engine reports: events of objects, failures of stores, bugs; repeated ones less and less."""
+
+from typing import Any
 
 import structlog
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
+from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry
@@ -13,14 +16,29 @@ log = structlog.get_logger()
 
 
 class EventLogger:
-    """An `EventRecorder` that logs the events of objects."""
+    """An `EventRecorder` that logs the events of objects. A repeated warning is not logged each time."""
+
+    def __init__(self, repeats: Repeats | None = None) -> None:
+        self._repeats = repeats or Repeats()
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
-        (log.warning if warning else log.info)(message, object=ref, reason=reason)
+        if not warning:
+            log.info(message, object=ref, reason=reason)
+            return
+        times = self._repeats.occurred(ref, f"{reason}: {message}")
+        if times:
+            log.warning(message, object=ref, reason=reason, **counted(times))
 
 
 class EngineLogger(NullObserver):
-    """An observer of the engine that logs. Runs and calls are logged at debug level: metrics count them."""
+    """An observer of the engine that logs. Runs and calls are logged at debug level: metrics count them.
+
+    `repeats` is shared with the `EventLogger`: a run that succeeds ends the failures that it reported.
+    """
+
+    def __init__(self, repeats: Repeats | None = None) -> None:
+        self._repeats = repeats or Repeats()
+        self._failing: set[ObjectRef] = set()
 
     def ran(self, run: Run) -> None:
         failure = type(run.failure).__name__ if run.failure is not None else None
@@ -31,15 +49,31 @@ class EngineLogger(NullObserver):
             failure=failure,
             next_due=run.next_due,
         )
+        if run.failure is not None:
+            self._failing.add(run.ref)
+        elif run.ref in self._failing:
+            self._failing.discard(run.ref)
+            log.info("the object is in order again", object=run.ref, warnings=self._repeats.over(run.ref))
+
+    def removed(self, ref: ObjectRef) -> None:
+        self._failing.discard(ref)
+        self._repeats.over(ref)
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
-        log.error(
-            "a reconcile ended with an unexpected error; please report it", object=ref, error=error, at=where
-        )
+        times = self._repeats.occurred(ref, f"{error} {' '.join(where)}")
+        if times:
+            log.error(
+                "a reconcile ended with an unexpected error; please report it",
+                object=ref,
+                error=error,
+                at=where,
+                **counted(times),
+            )
 
     def failed(self, ref: ObjectRef, failure: Failure) -> None:
         hint = getattr(failure, "hint", "")
-        log.warning("a reconcile failed; it is tried again", object=ref, error=str(failure), hint=hint)
+        text = "a reconcile failed; it is tried again"
+        self._warn_repeatedly(ref, text, object=ref, error=str(failure), hint=hint)
 
     def listed(self, objects: int) -> None:
         log.info("the first pass begins", objects=objects)
@@ -58,16 +92,25 @@ class EngineLogger(NullObserver):
         )
 
     def retried(self, store: ObjectRef, retry: Retry) -> None:
-        log.info("no answer, trying again", store=store, pause=round(retry.pause, 1))
+        times = self._repeats.occurred((store, "retried"), "")
+        if times:
+            log.info("no answer, trying again", store=store, pause=round(retry.pause, 1), **counted(times))
 
     def throttled(self, store: ObjectRef, seconds: float) -> None:
-        log.warning("the secret manager asks for fewer calls", store=store, pause=round(seconds, 1))
+        text = "the secret manager asks for fewer calls"
+        self._warn_repeatedly((store, "throttled"), text, store=store, pause=round(seconds, 1))
 
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None:
-        if failure is None:
-            log.debug("opened a client", store=store)
+        subject = store, "opened"
+        if failure is not None:
+            text = "the store cannot be opened"
+            self._warn_repeatedly(subject, text, store=store, error=str(failure), hint=failure.hint)
+            return
+        failures = self._repeats.over(subject)
+        if failures:
+            log.info("the store can be opened again", store=store, failures=failures)
         else:
-            log.warning("the store cannot be opened", store=store, error=str(failure), hint=failure.hint)
+            log.debug("opened a client", store=store)
 
     def closed(self, store: ObjectRef, error: str) -> None:
         log.debug("closed a client", store=store, error=error)
@@ -87,3 +130,8 @@ class EngineLogger(NullObserver):
             seconds=round(seconds, 1),
             hint="let a time service keep the clock, in small steps",
         )
+
+    def _warn_repeatedly(self, subject: object, message: str, **fields: Any) -> None:  # noqa: ANN401  # of a log line
+        times = self._repeats.occurred(subject, f"{message} {fields.get('error', '')}")
+        if times:
+            log.warning(message, **fields, **counted(times))

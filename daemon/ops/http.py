@@ -1,25 +1,39 @@
-"""The HTTP server: `/metrics`, `/healthz`, `/readyz` and `/status`, all of them read-only."""
+"""The HTTP server: `/metrics`, `/healthz`, `/readyz` and, if it is opened, `/status`; all of them read-only.
+
+A web page in a browser must not read them by a host name of its own that leads to this machine (DNS
+rebinding): on a loopback address, and for `/status` on any, the name in the Host header has to be ours.
+"""
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import asynccontextmanager, nullcontext
+from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from syncret.config.settings import Settings
 from syncret.config.settings_layers import address_of
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import cannot_listen
+from syncret.daemon.ops.connections import serve as serve_application
 from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.ops.view import Serve, View
 
-SHUTDOWN_TIMEOUT: Final = 1.0
-"""Seconds that open connections have to finish when the daemon stops."""
-
 BACKLOG: Final = 128
-"""Connections that may wait while the daemon starts."""
+"""Connections that may wait while the daemon starts, or while too many are open."""
+
+
+_STATUS_ELSEWHERE: Final = """\
+/status is served on the control socket: syncret status -o json, or
+curl --unix-socket PATH http://syncret/status; the setting statusOnListen opens it here, too.
+"""
+_FOREIGN_HOST: Final = """\
+The Host header names another machine. Use an IP address, localhost, or the host of the setting listen.
+"""
 
 
 @asynccontextmanager
@@ -33,9 +47,9 @@ async def http_service(settings: Settings) -> AsyncGenerator[Serve, None]:
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
-        async with app_runner(application(view)) as runner:
-            for listener in listeners:
-                await web.SockSite(runner, listener).start()
+        on_loopback = all(ip_address(each.getsockname()[0]).is_loopback for each in listeners)
+        app = application(view, guard=_host_guard(host, everywhere=on_loopback))
+        async with serve_application(app, listeners):
             view.address = _display_address(host, listeners[0])
             yield
 
@@ -67,24 +81,43 @@ async def _listeners(listen: str) -> list[socket.socket]:
     return listeners
 
 
-@asynccontextmanager
-async def app_runner(app: web.Application) -> AsyncGenerator[web.AppRunner, None]:
-    """A runner of the application, to which sites can be added."""
-    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
-    await runner.setup()
+def _host_guard(host: str, *, everywhere: bool) -> Middleware:
+    """A middleware that refuses foreign names in the Host header; for `/status` alone, or everywhere."""
+    ours = {"localhost", host.lower(), socket.gethostname().lower()}
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if (everywhere or request.path == "/status") and not _is_ours(request.headers.get("Host", ""), ours):
+            return web.Response(text=_FOREIGN_HOST, status=421)
+        return await handler(request)
+
+    return guard
+
+
+def _is_ours(host: str, ours: Collection[str]) -> bool:
+    """Whether a Host header is empty (browsers always send one), has an IP address, or one of our names."""
     try:
-        yield runner
-    finally:
-        await runner.cleanup()
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    if not host or name in ours:
+        return True
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
-def application(view: View) -> web.Application:
+def application(view: View, *, guard: Middleware) -> web.Application:
     """The HTTP application with all routes."""
 
     async def get_metrics(request: web.Request) -> web.StreamResponse:
         return await stream_response(request, view.metrics.pieces(), {"Content-Type": CONTENT_TYPE})
 
     async def get_status(request: web.Request) -> web.StreamResponse:
+        if not view.settings.status_on_listen:
+            return web.Response(text=_STATUS_ELSEWHERE, status=404)
         return await stream_response(request, status.pieces(view), {"Content-Type": "application/json"})
 
     async def get_health(_: web.Request) -> web.Response:
@@ -94,7 +127,7 @@ def application(view: View) -> web.Application:
         reason = not_ready_reason(view)
         return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
 
-    app = web.Application()
+    app = web.Application(middlewares=[guard])
     app.router.add_get("/metrics", get_metrics)
     app.router.add_get("/status", get_status)
     app.router.add_get("/healthz", get_health)

@@ -24,6 +24,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.visible import printable
 from syncret.daemon.homes.contract import HomeError
+from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.providers.errors import SyncError
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -31,11 +32,16 @@ PRINTABLE: Final = (ObjectRef, GroupKind, SyncError, HomeError, ConfigError, Pro
 """Types whose text may be logged: it names keys and places, never values."""
 
 
+_repeats = Repeats()
+"""Of errors of the event loop and of libraries, which may come from any part of the process."""
+
+
 def configure(level: str = "info", form: str = "auto", stream: TextIO | None = None) -> None:
     """Set up logging for the whole process; `form` auto means console on a terminal, JSON elsewhere.
 
     The console has colours on a terminal that can show them, unless NO_COLOR is set.
     """
+    _repeats.clear()
     out = stream or sys.stderr
     terminal = out.isatty()
     renderer: Any
@@ -113,7 +119,18 @@ def on_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
     """For `loop.set_exception_handler`: logs an unhandled error, without its text (asyncio logs that)."""
     del loop
     what, _, _ = str(context.get("message", "")).partition("(")  # what follows are arguments
-    structlog.get_logger().error("error in the event loop", said=what, exc_info=context.get("exception"))
+    error: BaseException | None = context.get("exception")
+    times = _repeats.occurred("event loop", f"{what} {_kind(error)}")
+    if times:
+        log = structlog.get_logger()
+        log.error("error in the event loop", said=what, exc_info=error, **counted(times))
+
+
+def _kind(error: BaseException | None) -> str:
+    """What tells one error from another: its class, and where it was raised."""
+    if error is None:
+        return ""
+    return " ".join([type(error).__name__, *places(error.__traceback__)[-1:]])
 
 
 class _Forward(logging.Handler):
@@ -122,5 +139,8 @@ class _Forward(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         level = next((name for name, number in reversed(LEVELS.items()) if record.levelno >= number), "debug")
         said = record.msg if isinstance(record.msg, str) else f"<{type(record.msg).__name__}>"
-        log = getattr(structlog.get_logger(), level)
-        log(said, library=record.name, exc_info=record.exc_info[1] if record.exc_info else None)
+        error = record.exc_info[1] if record.exc_info else None
+        times = _repeats.occurred(record.name, f"{said} {_kind(error)}")
+        if times:
+            log = getattr(structlog.get_logger(), level)
+            log(said, library=record.name, exc_info=error, **counted(times))

@@ -59,7 +59,8 @@ def _announce(view: View) -> None:
             )
     print_table(sorted(rows))
     if view.address:
-        sys.stdout.write(f"\nmetrics: http://{view.address}/metrics   status: http://{view.address}/status\n")
+        status = f"   status: http://{view.address}/status" if view.settings.status_on_listen else ""
+        sys.stdout.write(f"\nmetrics: http://{view.address}/metrics{status}\n")
     if view.settings.socket:
         sys.stdout.write(f"ask it: syncret status --socket {view.settings.socket}\n")
     sys.stdout.flush()

@@ -164,7 +164,7 @@ def _run(commands: Commands) -> None:
     command.add_argument(
         "--listen",
         metavar="HOST:PORT",
-        help="address of /metrics, /healthz, /readyz and /status; port 0: any free port, empty: none "
+        help="address of /metrics, /healthz and /readyz; port 0: any free port, empty: none "
         f"(setting listen, default: {DEFAULTS['listen']})",
     )
     command.add_argument(

@@ -9,6 +9,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger
+from syncret.daemon.ops.repeats import Repeats
 from syncret.providers.contract import PushItem, SecretBytes
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.retry import Retry
@@ -49,6 +50,71 @@ def test_each_piece_of_news_is_one_line(news: Callable[[EngineLogger], None], le
         news(EngineLogger())
     assert [line["log_level"] for line in lines] == [level]
     assert CANARY not in str(lines)
+
+
+def run(failure: Denied | None) -> Run:
+    return Run(ref=REF, lane="", waited=0.0, seconds=0.1, failure=failure, failures=1, next_due=None)
+
+
+def test_a_failure_that_repeats_is_logged_once_and_its_end_once() -> None:
+    repeats = Repeats()
+    engine, events = EngineLogger(repeats), EventLogger(repeats)
+
+    def fails(message: str) -> None:
+        events.event(REF, warning=True, reason="UpdateFailed", message=message)
+        engine.ran(run(Denied(message)))
+
+    with capture_logs() as lines:
+        for number in range(20):
+            fails(f"no answer {number} times in a row")
+        fails("permission denied")
+        engine.ran(run(None))
+        engine.ran(run(None))
+        fails("permission denied")
+    told = [(line["event"], line.get("warnings")) for line in lines if line["log_level"] != "debug"]
+    assert told == [
+        ("no answer 0 times in a row", None),
+        ("permission denied", None),
+        ("the object is in order again", 21),
+        ("permission denied", None),
+    ]
+
+
+def test_a_warning_of_runs_that_succeed_is_no_failure_that_ends() -> None:
+    repeats = Repeats()
+    engine, events = EngineLogger(repeats), EventLogger(repeats)
+    with capture_logs() as lines:
+        for _ in range(5):
+            events.event(REF, warning=True, reason="Odd", message="it is odd")
+            engine.ran(run(None))
+    assert [line["event"] for line in lines if line["log_level"] != "debug"] == ["it is odd"]
+
+
+def test_a_store_that_cannot_be_opened_is_logged_once_and_when_it_can_again() -> None:
+    engine = EngineLogger()
+    with capture_logs() as lines:
+        for _ in range(5):
+            engine.opened(STORE, Denied("no"))
+            engine.throttled(STORE, 9.0)
+            engine.retried(STORE, Retry(1, 0.2, Unavailable("gone")))
+            engine.bug(REF, "KeyError", ("a.py:1 in f",))
+        engine.opened(STORE, None)
+    assert [line["event"] for line in lines] == [
+        "the store cannot be opened",
+        "the secret manager asks for fewer calls",
+        "no answer, trying again",
+        "a reconcile ended with an unexpected error; please report it",
+        "the store can be opened again",
+    ]
+
+
+def test_an_object_that_is_gone_is_forgotten() -> None:
+    engine = EngineLogger()
+    with capture_logs() as lines:
+        for _ in range(2):
+            engine.failed(REF, StorageUnavailable("the disk is full"))
+            engine.removed(REF)
+    assert [line["event"] for line in lines] == ["a reconcile failed; it is tried again"] * 2
 
 
 def test_events_carry_their_object_and_reason() -> None:

@@ -17,9 +17,15 @@ from syncret.daemon.ops.view import View
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
 
 
-async def get(view: View, path: str) -> tuple[int, str, str]:
-    async with aiohttp.ClientSession() as client, client.get(f"http://{view.address}{path}") as response:
+async def get(view: View, path: str, **headers: str) -> tuple[int, str, str]:
+    url = f"http://{view.address}{path}"
+    async with aiohttp.ClientSession() as client, client.get(url, headers=headers) as response:
         return response.status, response.content_type, await response.text()
+
+
+def opened(view: View) -> None:
+    """Serve the status at `listen`, too."""
+    view.settings = msgspec.structs.replace(view.settings, status_on_listen=True)
 
 
 async def test_every_address(view: View, apply: Apply) -> None:
@@ -31,14 +37,70 @@ async def test_every_address(view: View, apply: Apply) -> None:
         assert (code, kind) == (200, "text/plain")
         assert 'externalsecret_sync_calls_total{name="database",namespace="default"}' in text
         assert CANARY not in text
+        assert (await get(view, "/refresh"))[0] == 404
+
+
+async def test_the_status_is_served_on_the_socket_unless_a_setting_opens_it(view: View, apply: Apply) -> None:
+    await apply(store(database=CANARY), external_secret())
+    async with serving(http_service, view):
+        code, _, text = await get(view, "/status")
+        assert code == 404
+        assert "curl --unix-socket" in text
+        assert "statusOnListen" in text
+        opened(view)
         code, kind, text = await get(view, "/status")
         assert (code, kind) == (200, "application/json")
         assert CANARY not in text
-        assert (await get(view, "/refresh"))[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "code"),
+    [
+        pytest.param("127.0.0.1:9847", "/metrics", 200, id="address"),
+        pytest.param("[::1]:9847", "/status", 200, id="IPv6"),
+        pytest.param("10.0.0.7", "/status", 200, id="another address"),
+        pytest.param("LocalHost:9847", "/status", 200, id="localhost"),
+        pytest.param(socket.gethostname(), "/status", 200, id="the machine's name"),
+        pytest.param("", "/status", 200, id="none"),
+        pytest.param("evil.example:9847", "/status", 421, id="rebound"),
+        pytest.param("evil.example", "/metrics", 421, id="rebound metrics"),
+        pytest.param("localhost.evil.example", "/healthz", 421, id="a name that begins like ours"),
+        pytest.param("127.0.0.1.evil.example", "/status", 421, id="a name that begins like an address"),
+        pytest.param("[", "/status", 421, id="nonsense"),
+    ],
+)
+async def test_a_host_name_of_others_is_refused_on_loopback(
+    view: View, host: str, path: str, code: int
+) -> None:
+    """A page in a browser could make its own name lead to this machine."""
+    opened(view)
+    async with serving(http_service, view):
+        assert (await get(view, path, Host=host))[0] == code
+
+
+async def test_on_other_addresses_only_the_status_needs_a_name_of_ours(view: View) -> None:
+    """Prometheus may know this machine by any name."""
+    view.settings = msgspec.structs.replace(view.settings, listen="0.0.0.0:0", status_on_listen=True)
+    async with serving(http_service, view):
+        assert (await get(view, "/metrics", Host="node-7.example:9847"))[0] == 200
+        assert (await get(view, "/status", Host="node-7.example:9847"))[0] == 421
+
+
+async def test_the_host_of_the_setting_is_ours(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "other")
+    view.settings = msgspec.structs.replace(view.settings, listen="ip6-localhost:0")
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(serving(http_service, view))
+        except CannotListen:
+            pytest.skip("this machine does not know ip6-localhost")
+        assert (await get(view, "/metrics", Host="ip6-localhost"))[0] == 200
+        assert (await get(view, "/metrics", Host="other-name"))[0] == 421
 
 
 async def test_the_status_document(view: View, apply: Apply) -> None:
     await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
+    opened(view)
     async with serving(http_service, view):
         document = json.loads((await get(view, "/status"))[2])
     assert (document["apiVersion"], document["kind"]) == ("syncret.dev/v1alpha1", "DaemonStatus")
@@ -60,6 +122,7 @@ async def test_the_status_document(view: View, apply: Apply) -> None:
 
 async def test_an_empty_daemon_has_a_status(view: View, apply: Apply) -> None:
     await apply()
+    opened(view)
     async with serving(http_service, view):
         document = json.loads((await get(view, "/status"))[2])
     assert (document["stores"], document["objects"]) == ([], [])
@@ -148,7 +211,7 @@ async def test_a_client_that_leaves_early_harms_nobody(view: View, apply: Apply,
     await apply(store(database=CANARY), *(external_secret(f"db-{number}") for number in range(30)))
     async with serving(http_service, view):
         reader, writer = await asyncio.open_connection(*view.address.rsplit(":", 1))
-        writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await reader.read(100)
         writer.transport.abort()
         assert (await get(view, "/healthz"))[0] == 200

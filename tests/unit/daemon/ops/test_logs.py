@@ -172,6 +172,25 @@ async def test_errors_of_the_loop_are_told_without_their_text() -> None:
     assert CANARY not in out.getvalue()
 
 
+async def test_a_repeated_error_of_the_loop_does_not_flood_the_log() -> None:
+    out = logged("json")
+    loop = asyncio.get_running_loop()
+    for number in range(1000):
+        context = {
+            "message": "socket.accept() out of system resource",
+            "exception": OSError(24, f"no {number}"),
+        }
+        logs.on_loop_error(loop, context)
+        logging.getLogger("library").error("failed %d times", number)
+    logs.on_loop_error(loop, {"message": "something else"})
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [line.get("said", line["event"]) for line in lines] == [
+        "socket.accept",
+        "failed %d times",
+        "something else",
+    ]
+
+
 @FORMS
 def test_what_steers_a_terminal_is_escaped(form: str) -> None:
     out = logged(form)
