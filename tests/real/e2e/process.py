@@ -89,6 +89,28 @@ def faces(folder: Path) -> dict[str, tuple[int, ...]]:
     return found
 
 
+class _SocketConnection(http.client.HTTPConnection):
+    """HTTP on a Unix socket."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("syncret", timeout=TIMEOUT)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(TIMEOUT)
+        self.sock.connect(str(self._path))
+
+
+def body_of(connection: http.client.HTTPConnection, path: str) -> str:
+    """What is answered to one request; the connection is closed."""
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()
+
+
 @dataclass
 class Daemon:
     """A running `syncret run`."""
@@ -141,12 +163,7 @@ class Daemon:
 
     def get(self, path: str) -> str:
         """What HTTP answers."""
-        connection = http.client.HTTPConnection(*self.address, timeout=TIMEOUT)
-        try:
-            connection.request("GET", path)
-            return connection.getresponse().read().decode()
-        finally:
-            connection.close()
+        return body_of(http.client.HTTPConnection(*self.address, timeout=TIMEOUT), path)
 
     def metric(self, name: str, /, **labels: str) -> float:
         """The sum of all series of that name with these labels."""
@@ -161,15 +178,20 @@ class Daemon:
         """`syncret status`, `explain` or `refresh`."""
         return syncret(*arguments, "--socket", self.socket)
 
+    def status_document(self) -> dict[str, Any]:
+        """What the control socket answers at /status."""
+        document: dict[str, Any] = json.loads(body_of(_SocketConnection(self.socket), "/status"))
+        return document
+
     def status(self, name: str) -> dict[str, Any]:
         """What /status says of the object of that name."""
-        told = json.loads(self.get("/status"))
+        told = self.status_document()
         objects: list[dict[str, Any]] = [*told["stores"], *told["objects"]]
         return next(each for each in objects if each["name"] == name)
 
     def problems(self) -> list[dict[str, Any]]:
         """What /status says of the manifests."""
-        problems: list[dict[str, Any]] = json.loads(self.get("/status"))["problems"]
+        problems: list[dict[str, Any]] = self.status_document()["problems"]
         return problems
 
 

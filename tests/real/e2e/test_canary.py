@@ -380,7 +380,8 @@ def answers(process: Daemon, port: int) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_the_daemon(tmp_path: Path, manifests: Path, form: str) -> None:
     port = free_port()  # where logs are JSON, the address is not printed
-    settings = ("--listen", f"127.0.0.1:{port}", "--set", "logLevel=debug", "--set", f"logFormat={form}")
+    settings = ["--listen", f"127.0.0.1:{port}", "--set", "statusOnListen=true"]
+    settings += ["--set", "logLevel=debug", "--set", f"logFormat={form}"]
     with daemon(tmp_path, manifests, *settings) as process:
         delivered(tmp_path / "out")
         change(manifests)
