@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -118,6 +119,6 @@ def context(
         render=requests(now),
         read_file=ManifestFiles((tempfile.gettempdir(),), os.environ),
         network=NETWORK,
-        ambient=(door or door_of(OwnIdentity(mode="open"))).of(store),
+        ambient=partial((door or door_of(OwnIdentity(mode="open"))).grant, store),
         store_memory={} if keep is None else keep,
     )

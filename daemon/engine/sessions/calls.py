@@ -20,9 +20,8 @@ from syncret.daemon.engine.queue.waiting import waiting_for
 from syncret.daemon.engine.retry import call_policy
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
-from syncret.providers.contract import ReadFile, Render
+from syncret.providers.contract import Ambient, ReadFile, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
-from syncret.providers.kit.ambient.door import Door
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
 from syncret.providers.network import Network
@@ -89,7 +88,8 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     render: Render
     read_file: ReadFile
     network: Network
-    door: Door
+    ambient: Callable[[ObjectRef], Ambient]
+    """The way to the daemon's own identity, for one store or generator."""
     faults: Faults | None = None
     answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore

@@ -2,10 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from math import inf
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from weakref import WeakSet
 
 from syncret.config.catalog import Scope
@@ -29,14 +30,15 @@ from syncret.daemon.engine.sessions.store_config import (
 from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.engine.templates import requests
 from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
-from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.contract import Ambient, OpenContext, OwnIdentity, Provider, Receiver
 from syncret.providers.errors import SyncError
-from syncret.providers.kit.ambient.door import Door
-from syncret.providers.kit.ambient.rules import Rules
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
 from syncret.providers.kit.limits import Limiter, LimiterStats
 from syncret.providers.network import Egress, Network
 from syncret.providers.registry import Registry
+
+if TYPE_CHECKING:  # only stores that name no credentials need it
+    from syncret.providers.kit.ambient.door import Door
 
 Substitute: TypeAlias = Callable[[ObjectRef, Provider[Any]], Provider[Any]]
 """The provider to use for a store in the place of the one it names; a simulation reaches nothing else."""
@@ -65,16 +67,15 @@ class SessionPool:
         self.answers = KeptAnswers(_no_request if queue is None else queue.has_request_before)
         if queue is not None:
             queue.on_progress(self.answers.trim)
-        observer = observer or NullObserver()
         self._around = CallEnvironment(
             settings=settings,
-            observer=observer,
+            observer=observer or NullObserver(),
             clock=clock,
             tasks=self._tasks,
             render=requests(clock.now),
             read_file=ManifestFiles(settings.manifest_files, os.environ),
             network=Network(egress=Egress(settings.egress.allow, settings.egress.deny)),
-            door=Door(Rules.of(settings, os.environ), home.issue_token, observer.sends_own_identity),
+            ambient=self._ambient,
             faults=faults,
             answers=self.answers,
             answered=lambda store: queue.answered(str(store)) if queue is not None else None,
@@ -119,7 +120,7 @@ class SessionPool:
             render=self._around.render,
             read_file=self._around.read_file,
             network=self._around.network,
-            ambient=self._around.door.of(origin),
+            ambient=self._ambient(origin),
             store_memory={},
         )
 
@@ -211,6 +212,21 @@ class SessionPool:
         )
         self._every_channel.add(channel)
         return channel
+
+    def _ambient(self, user: ObjectRef) -> Ambient:
+        return partial(self._grant, user)
+
+    def _grant(self, user: ObjectRef, receivers: Iterable[Receiver]) -> OwnIdentity:
+        return self._door.grant(user, receivers)
+
+    @cached_property
+    def _door(self) -> "Door":
+        """The door to the daemon's own identity, for stores that name no credentials."""
+        from syncret.providers.kit.ambient.door import Door
+        from syncret.providers.kit.ambient.rules import Rules
+
+        rules = Rules.of(self._settings, os.environ)
+        return Door(rules, self._home.issue_token, self._around.observer.sends_own_identity)
 
     def __repr__(self) -> str:
         open_ = sum(channel.open for channel in self._channels.values())

@@ -186,7 +186,7 @@ class StoreClient:
             render=self._around.render,
             read_file=self._around.read_file,
             network=self._around.network,
-            ambient=self._around.door.of(store),
+            ambient=self._around.ambient(store),
             store_memory=self._memory.keep,
         )
         client = SharedClient(

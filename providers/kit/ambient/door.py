@@ -1,7 +1,7 @@
 """Grants stores and generators the use of the daemon's own identity, as far as the rules allow it.
 
 door = Door(Rules.of(settings, os.environ), home.issue_token, observer.sends_own_identity)
-own = door.of(store)(receivers)  # raises Denied before anything is read
+own = door.grant(store, receivers)  # raises Denied before anything is read
 token = await own.account_token()
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from syncret.config.meta import ObjectRef
-from syncret.providers.contract import Ambient, OwnIdentity, Receiver, SecretBytes
+from syncret.providers.contract import OwnIdentity, Receiver, SecretBytes
 from syncret.providers.errors import Denied
 from syncret.providers.kit.ambient.files import token_file
 from syncret.providers.kit.ambient.pod import MOUNT, IssueToken, own_account_token
@@ -33,18 +33,11 @@ class Door:
         self._on_unlisted = on_unlisted
         self._reported: set[tuple[ObjectRef, str]] = set()
 
-    def of(self, user: ObjectRef) -> Ambient:
-        """The way to it for one store or generator."""
-
-        def ambient(receivers: Iterable[Receiver]) -> OwnIdentity:
-            return self._grant(user, [*receivers])
-
-        return ambient
-
-    def _grant(self, user: ObjectRef, receivers: list[Receiver]) -> OwnIdentity:
-        if not receivers:
-            raise RuntimeError("an identity of the daemon is asked for, but for no receiver")
+    def grant(self, user: ObjectRef, receivers: Iterable[Receiver]) -> OwnIdentity:
+        """What `Ambient` says, for one store or generator."""
         verdicts = [self._rules.verdict(receiver, cluster=not user.namespace) for receiver in receivers]
+        if not verdicts:
+            raise RuntimeError("an identity of the daemon is asked for, but for no receiver")
         for verdict in verdicts:
             if not verdict.allowed:
                 raise Denied(verdict.reason, hint=verdict.hint)
