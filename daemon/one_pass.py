@@ -1,5 +1,6 @@
 """One pass over the manifests, for `syncret sync` and `plan`: syncs what is due, collects the results."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -8,6 +9,7 @@ from syncret.config.resources.base import GROUP
 from syncret.config.resources.kinds import NAMESPACE, is_shown, role_of
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
+from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.core.ownership import MANAGED, controller_of
 from syncret.daemon.core.plan.actions import Action, OutputChange, Verb, output_change
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
@@ -16,6 +18,7 @@ from syncret.daemon.engine.observer import NullObserver, Run
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.providers.contract import RemoteTarget
+from syncret.providers.kit.ambient.rules import Rules, Verdict
 from syncret.providers.registry import Registry
 
 
@@ -33,6 +36,8 @@ class SyncResult:
         default_factory=list[tuple[str, ObjectRef, RemoteTarget]]
     )
     """Writes to stores that a dry run did not make."""
+    receivers: list[tuple[ObjectRef, Verdict]] = field(default_factory=list[tuple[ObjectRef, Verdict]])
+    """Where stores and generators have the daemon's own identity sent to, for a dry run."""
     problems: list[HomeProblem] = field(default_factory=list[HomeProblem])
     failures: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
     """The error of each object that failed."""
@@ -108,7 +113,15 @@ async def one_pass(
             await running.engine.wait_idle()
             result.written += _cascaded_deletions(removed, result.written)
             await _collect(home, running, result, include_all=include_all)
+            if dry_run:
+                result.receivers += await _receivers(home, registry, Rules.of(settings, os.environ))
     return result
+
+
+async def _receivers(home: Home, registry: Registry, rules: Rules) -> list[tuple[ObjectRef, Verdict]]:
+    kinds = [kind for kind in sorted(home.kinds()) if role_of(kind) in {"store", "generator"}]
+    users = [stored for kind in kinds for stored in await home.list(kind)]
+    return [(user.ref, verdict) for user in users for verdict in verdicts_of(user.document, registry, rules)]
 
 
 def _cascaded_deletions(

@@ -97,7 +97,9 @@ class Supervisor:
             )
             sources = sources_of(running)
             metrics.watch(sources._replace(deletions_waiting=lambda: home.waiting_deletions))
-            view = View(running=running, metrics=metrics, clock=clock, settings=settings)
+            view = View(
+                running=running, metrics=metrics, clock=clock, settings=settings, registry=self._registry
+            )
             problems.view = view
             problems.found(problems.current)
             for serve in serves:

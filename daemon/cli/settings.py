@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from syncret.config.errors import ConfigError, Problem
-from syncret.config.settings import Settings
+from syncret.config.settings import OwnIdentity, Settings
 from syncret.config.settings_layers import LayerValue, load_settings
+from syncret.config.spelling import did_you_mean
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
 from syncret.daemon.homes.contract import HomeUnusable, StorageUnavailable
 from syncret.daemon.ops.bind_errors import CannotListen
+from syncret.providers.registry import Registry
 
 KNOWN: Final = (ConfigError, HomeUnusable, StorageUnavailable, CannotListen)
 
@@ -32,14 +34,37 @@ def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
 
     `one_shot` commands use only what the flags name: without a flag, no output folder and no state.
     """
-    file = getattr(options, "config", None)
-    flags = [*(ONE_SHOT if one_shot else ()), *flags_of(options)]
-    settings = load_settings(Path(file) if file else None, os.environ, flags)
+    settings = _load(options, [*(ONE_SHOT if one_shot else ()), *flags_of(options)])
     if not settings.manifests:
         raise ConfigError(
             [Problem(path="manifests", message="there are none", hint="give them with -f PATH")]
         )
     return settings
+
+
+def common_settings(options: Namespace) -> Settings:
+    """The settings without what `-f` and other flags name. Raises ConfigError."""
+    return _load(options, _set_flags(options))
+
+
+def _load(options: Namespace, flags: Iterable[LayerValue]) -> Settings:
+    file = getattr(options, "config", None)
+    settings = load_settings(Path(file) if file else None, os.environ, flags)
+    problems = list(_unknown_providers(settings.own_identity))
+    if problems:
+        raise ConfigError(problems)
+    return settings
+
+
+def _unknown_providers(own: OwnIdentity) -> Iterator[Problem]:
+    for setting, names in (("receivers", own.receivers), ("clusterOnly", own.cluster_only)):
+        known = Registry().store_names() if names else ()
+        for name in names:
+            if name not in known:
+                hint = did_you_mean(name, list(known))
+                yield Problem(
+                    path=f"ownIdentity.{setting}", message=f"there is no provider {name}", hint=hint
+                )
 
 
 def flags_of(options: Namespace) -> Iterator[LayerValue]:
@@ -48,6 +73,10 @@ def flags_of(options: Namespace) -> Iterator[LayerValue]:
         value = getattr(options, attribute, None)
         if value is not None:
             yield LayerValue(flag, name, value)
+    yield from _set_flags(options)
+
+
+def _set_flags(options: Namespace) -> Iterator[LayerValue]:
     for pair in getattr(options, "set", ()):
         name, equals, value = pair.partition("=")
         if not equals:

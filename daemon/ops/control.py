@@ -14,6 +14,7 @@ from aiohttp import web
 
 from syncret.config.settings import Settings
 from syncret.daemon.core.explain.explain import ExplainInput, Explanation, explain
+from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.connections import serve as serve_application
@@ -21,6 +22,7 @@ from syncret.daemon.ops.http import BACKLOG, stream_response
 from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, refresh
 from syncret.daemon.ops.view import Serve, View
 from syncret.daemon.private_paths import NotPrivate, check_folder
+from syncret.providers.kit.ambient.rules import Rules
 
 MAX_SOCKET_PATH: Final = 107
 """Bytes that Linux allows for the path of a Unix socket."""
@@ -147,6 +149,7 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         origins=controllers.context.memory.origins(ref),
         handled=controllers.context.handles(document.get("spec", {}).get("controller")),
         store_interval=view.settings.store_interval,
+        receivers=tuple(verdicts_of(document, view.registry, Rules.of(view.settings, os.environ))),
     )
     return explain(document, known)
 

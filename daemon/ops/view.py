@@ -15,6 +15,7 @@ from syncret.daemon.core.schedule.refresh import PeriodicSpec
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.homes.contract import HomeProblem, StoredObject
 from syncret.providers.kit.limits import LimiterStats
+from syncret.providers.registry import Registry
 
 
 class Clock(Protocol):
@@ -132,6 +133,7 @@ class View:
     settings: Settings
     started: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     """In the loop's time, which no clock moves."""
+    registry: Registry = field(default_factory=Registry)
     address: str = ""
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)

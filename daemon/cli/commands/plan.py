@@ -61,6 +61,7 @@ def _as_document(result: SyncResult) -> Document:
             }
             for action, store, target in result.pushes
         ],
+        "receivers": [{"object": str(ref), **verdict.as_document()} for ref, verdict in result.receivers],
         "failures": [
             {"object": str(ref), "message": message} for ref, message in sorted(result.failures.items())
         ],
@@ -77,6 +78,9 @@ def _print_text(result: SyncResult) -> None:
     for action, store, target in result.pushes:
         place = "/".join(filter(None, target))
         out.write(f"{'-' if action == 'delete' else '>'} {printable(place)} in {store}\n")
+    for ref, verdict in result.receivers:
+        if verdict.allowed and not verdict.usual:
+            out.write(printable(f"i {ref}: {verdict}") + "\n")
     for ref, message in sorted(result.failures.items()):
         out.write(printable(f"! {ref}: {message}") + "\n")
     if not (result.written or result.pushes or result.failures):

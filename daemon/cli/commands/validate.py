@@ -1,5 +1,6 @@
 """`syncret validate`: checks documents as an API server and the admission webhooks would."""
 
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -10,25 +11,35 @@ from syncret.config.manifests.loader import LoadedDocument, load
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, member, ref_of
 from syncret.config.schema.admission import AdmissionResult, admit
+from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.printing import describe_problem, print_json
+from syncret.daemon.cli.settings import common_settings, run_guarded
+from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.core.redact import redacted
+from syncret.providers.kit.ambient.rules import Rules, Verdict
 from syncret.providers.registry import Registry
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
 
 
 class _Item(NamedTuple):
-    """One document, its result of admission, and all of its problems."""
+    """One document, its result of admission, all of its problems, and where it sends the own identity."""
 
     loaded: LoadedDocument
     admission: AdmissionResult
     problems: tuple[Problem, ...]
+    receivers: tuple[Verdict, ...] = ()
 
 
 def run(options: Namespace) -> int:
     """Print the report; exit 2 if there is an error."""
-    items = validate_files(load(options.manifests))
+    return run_guarded(lambda: _run(options))
+
+
+def _run(options: Namespace) -> int:
+    rules = Rules.of(common_settings(options), os.environ)
+    items = validate_files(load(options.manifests), rules)
     if options.output == "json":
         print_json(_report(items, show_values=options.show_values), indent=2)
     else:
@@ -36,7 +47,7 @@ def run(options: Namespace) -> int:
     return INVALID if any(problem.fatal for item in items for problem in item.problems) else OK
 
 
-def validate_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
+def validate_files(loaded: Sequence[LoadedDocument], rules: Rules) -> list[_Item]:
     """The problems of every document; references are looked up among all of them."""
     registry = Registry()
     results = [
@@ -46,11 +57,18 @@ def validate_files(loaded: Sequence[LoadedDocument]) -> list[_Item]:
     items: list[_Item] = []
     for each, result in zip(loaded, results, strict=True):
         found = [*each.problems, *result.problems]
+        receivers: tuple[Verdict, ...] = ()
         if result.unknown_kind is not None:
             found.append(result.unknown_kind)
         elif result.kind is not None and result.document is not None and result.accepted:
             found += dangling.get(ref_of(result.document), ())
-        items.append(_Item(each, result, each.located(found)))
+            receivers = tuple(verdicts_of(result.document, registry, rules))
+            found += [
+                Problem(path=verdict.receiver.path, message=verdict.reason, hint=verdict.hint)
+                for verdict in receivers
+                if not verdict.allowed
+            ]
+        items.append(_Item(each, result, each.located(found), receivers))
     return items
 
 
@@ -72,6 +90,11 @@ def _as_document(item: _Item, *, show_values: bool) -> Document:
         **head,
         "problems": [problem.as_document() for problem in item.problems],
     }
+    if item.receivers:
+        report["receivers"] = [
+            {"line": item.loaded.line_of(verdict.receiver.path), **verdict.as_document()}
+            for verdict in item.receivers
+        ]
     if document is not None:
         report["object"] = document if show_values else redacted(document)
     return report
@@ -94,6 +117,12 @@ def _print_text(items: Sequence[_Item]) -> None:
     problems = [(item.loaded.file, problem) for item in items for problem in item.problems]
     for file, problem in problems:
         sys.stdout.write(describe_problem(file, problem) + "\n")
+    for item in items:
+        for verdict in item.receivers:
+            if verdict.allowed and not verdict.usual:
+                path = verdict.receiver.path
+                place = f"{item.loaded.file}:{item.loaded.line_of(path)}"
+                sys.stdout.write(printable(f"{place}: information: {path}: {verdict}") + "\n")
     errors = sum(problem.fatal for _, problem in problems)
     documents = sum(item.loaded.line > 0 for item in items)  # an unreadable file has line 0
     counts = (documents, "document"), (errors, "error"), (len(problems) - errors, "warning")

@@ -87,6 +87,7 @@ def _validate(commands: Commands) -> None:
     manifests(command)
     output(command, "text", "json")
     show_values(command)
+    settings(command)
 
 
 def _plan(commands: Commands) -> None:

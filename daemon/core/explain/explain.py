@@ -16,6 +16,7 @@ from syncret.config.resources.secret_store import SecretStore
 from syncret.daemon.core.conditions import RUN_FAILED, find, seconds, stamp
 from syncret.daemon.core.explain import key_origins
 from syncret.daemon.core.explain.key_origins import KeyOrigin
+from syncret.providers.kit.ambient.rules import Verdict
 
 _PERIODIC: Final[Collection[Role]] = ("sync", "push")
 """Kinds that an interval of their own makes due."""
@@ -36,6 +37,8 @@ class ExplainInput(NamedTuple):
     handled: bool = True
     """False if another controller class handles it."""
     store_interval: float = 300.0
+    receivers: tuple[Verdict, ...] = ()
+    """Where a store has the daemon's own identity sent to."""
 
 
 class LastError(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -139,10 +142,10 @@ def _push_secret(resource: PushSecret, _known: ExplainInput) -> _Description:
     return _Description(_source(resource), key_origins.of_push_secret(resource.spec), notes)
 
 
-def _store(resource: SecretStore, _known: ExplainInput) -> _Description:
+def _store(resource: SecretStore, known: ExplainInput) -> _Description:
     provider = next(iter(resource.spec.provider), "")
     can = (f"capabilities: {resource.status.capabilities}",) if resource.status.capabilities else ()
-    return _Description(f"provider {provider}", notes=can)
+    return _Description(f"provider {provider}", notes=(*can, *map(str, known.receivers)))
 
 
 def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _known: ExplainInput) -> _Description:

@@ -13,6 +13,7 @@ from syncret.providers.contract import Receiver
 from syncret.providers.kit.ambient.known_servers import is_known
 
 SETTING: Final = "ownIdentity.receivers"
+CLOUD: Final = "the cloud's own server"
 
 _VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "azurekv": ("AZURE_AUTHORITY_HOST",),
@@ -40,13 +41,33 @@ class Verdict(NamedTuple):
         return self.allowed and not self.by
 
     @property
+    def usual(self) -> bool:
+        """Whether it is allowed without any setting: the server is the cloud's own."""
+        return self.allowed and self.by == CLOUD
+
+    @property
     def server(self) -> str:
         """The receiver's server, for messages: nothing else of the URL."""
         return _shown(self.receiver.url)
 
+    def as_document(self) -> dict[str, str | bool]:
+        """As JSON reports show it."""
+        return {
+            "path": self.receiver.path,
+            "server": self.server,
+            "sends": self.receiver.sends,
+            "allowed": self.allowed,
+            "by": self.by,
+            "hint": self.hint,
+        }
+
     def __str__(self) -> str:
-        what = f"sends {self.receiver.sends} to {self.server}"
-        return f"{what} (allowed: {self.by})" if self.by else what
+        if not self.allowed:
+            return f"{self.reason} ({self.hint})"
+        told = f"sends {self.receiver.sends} to {self.server}"
+        if self.by:
+            return f"{told} (allowed: {self.by})"
+        return f"{told}; it would be refused if manifests had several authors ({self.hint})"
 
 
 class _Rule(NamedTuple):
@@ -139,7 +160,7 @@ class Rules:
         if is_known(provider, server):
             alone = provider in self.settings.cluster_only
             remedy = f"use a cluster-scoped one, or take {provider} out of ownIdentity.clusterOnly"
-            by = "ownIdentity.clusterOnly" if alone else "the cloud's own server"
+            by = "ownIdentity.clusterOnly" if alone else CLOUD
             yield _Rule(by, "cluster" if alone else "all", remedy)
 
 
