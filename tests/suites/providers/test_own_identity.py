@@ -14,6 +14,7 @@ import pytest
 from syncret.config.catalog import Scope
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.settings import OwnIdentity, OwnReceiver
+from syncret.daemon.cli.main import main
 from syncret.providers.contract import Reader, RemoteKey
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.ambient.door import Door
@@ -24,6 +25,7 @@ from tests.support.jwts import private_key, signed
 from tests.support.opened import context, door_of
 
 JWT = signed({"sub": "system:serviceaccount:syncret:daemon"}, private_key("daemon"), kid="test")
+EVIL = "https://evil.example"
 MOUNTED = ("token", "container-token")
 OWN_NAMESPACE, CLUSTER = Scope(cluster=False, namespace="default"), Scope(cluster=True)
 
@@ -139,6 +141,53 @@ async def use(way: Way, url: str, door: Door, tmp_path: Path, scope: Scope = OWN
     generator = registry.generator_type(way.provider)
     assert generator.generate is not None
     await generator.generate(msgspec.json.decode(text, type=generator.spec.model), given)
+
+
+@pytest.fixture
+def manifest(way: Way, tmp_path: Path) -> Path:
+    """The way as a manifest in a namespace, to a server https://evil.example."""
+    provider = {"provider": {way.provider: way.spec}}
+    is_store = way.provider in Registry().store_names()
+    document = {
+        "apiVersion": "external-secrets.io/v1" if is_store else "generators.external-secrets.io/v1alpha1",
+        "kind": "SecretStore" if is_store else way.provider,
+        "metadata": {"name": "evil", "namespace": "tenant"},
+        "spec": provider if is_store else way.spec,
+    }
+    text = json.dumps(document, indent=1).replace("URL", EVIL).replace("HOST", EVIL.partition("://")[2])
+    (tmp_path / "evil.yaml").write_text(text.replace("TOKEN", "/var/run/secrets/tokens/t"))
+    return tmp_path / "evil.yaml"
+
+
+@pytest.mark.parametrize("mode", ["strict", "auto"])
+def test_validate_says_where_it_would_go(
+    manifest: Path, mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["validate", "-f", str(manifest), "--set", f"ownIdentity.mode={mode}"])
+    severity = "error" if mode == "strict" else "information"
+    lines = [line for line in capsys.readouterr().out.splitlines() if f": {severity}: " in line]
+    assert lines
+    assert code == (2 if mode == "strict" else 0)
+    for line in lines:
+        assert line.startswith(f"{manifest}:")
+        assert EVIL in line
+        assert "allow it with ownIdentity.receivers." in line
+
+
+def test_validate_says_which_line_allows_it(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entries = f"[{{url: '{EVIL}', stores: all, serverId: vault.example}}]"
+    names = ("azurekv", "ibm", "vault")
+    allowed = [word for name in names for word in ("--set", f"ownIdentity.receivers.{name}={entries}")]
+    command = ["validate", "-f", str(manifest), "--set", "ownIdentity.mode=strict", *allowed, "-o", "json"]
+    assert main(command) == 0
+    (item,) = json.loads(capsys.readouterr().out)["items"]
+    assert item["problems"] == []
+    for receiver in item["receivers"]:
+        assert receiver["allowed"]
+        assert receiver["line"] > 1
+        assert (
+            receiver["by"].startswith("ownIdentity.receivers.") or receiver["by"] == "the cloud's own server"
+        )
 
 
 async def test_strict_rules_refuse_before_anything_is_fetched(

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from syncret.config.meta import ObjectRef
+from syncret.config.settings import OwnIdentity
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.control import control_service, listen_at
@@ -145,6 +146,30 @@ async def test_explain(view: View, apply: Apply) -> None:
     assert told["ready"] == "True"
     assert told["next"]["why"].startswith("refreshInterval 1h")
     assert told["lastError"] is None
+
+
+@pytest.mark.parametrize(
+    ("own", "note"),
+    [
+        pytest.param(OwnIdentity(), "it would be refused if manifests had several authors", id="open"),
+        pytest.param(OwnIdentity(mode="strict"), "must not be sent to https://vault.example", id="strict"),
+        pytest.param(
+            OwnIdentity(receivers={"vault": ("vault.example",)}),
+            "(allowed: ownIdentity.receivers.vault[0])",
+            id="written",
+        ),
+    ],
+)
+async def test_explain_says_where_a_store_sends_the_own_identity(
+    view: View, apply: Apply, own: OwnIdentity, note: str
+) -> None:
+    login = {"kubernetes": {"role": "r", "mountPath": "kubernetes"}}
+    spec = {"provider": {"vault": {"server": "https://vault.example", "auth": login}}}
+    view.settings = msgspec.structs.replace(view.settings, own_identity=own)
+    await apply(named("SecretStore", "vault", {**spec, "controller": "another"}))
+    async with serving(control_service, view):
+        _, told = await ask(view, "GET", "/explain?kind=SecretStore&namespace=default&name=vault")
+    assert [note in each for each in told["notes"]] == [True]
 
 
 @pytest.mark.parametrize(

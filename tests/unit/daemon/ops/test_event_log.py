@@ -10,8 +10,9 @@ from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger
 from syncret.daemon.ops.repeats import Repeats
-from syncret.providers.contract import PushItem, SecretBytes
+from syncret.providers.contract import PushItem, Receiver, SecretBytes
 from syncret.providers.errors import Denied, Unavailable
+from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry
 
 CANARY = "hunter2-canary"
@@ -28,6 +29,9 @@ CALL = Call(
 RUN = Run(ref=REF, lane="", waited=0.0, seconds=0.1, failure=Denied("no"), failures=1, next_due=None)
 
 
+UNLISTED = Verdict(Receiver("vault", f"https://vault.example/{CANARY}", "a token"), allowed=True)
+
+
 NEWS: dict[str, tuple[Callable[[EngineLogger], None], str]] = {
     "run": (lambda told: told.ran(RUN), "debug"),
     "call": (lambda told: told.called(CALL), "debug"),
@@ -40,6 +44,7 @@ NEWS: dict[str, tuple[Callable[[EngineLogger], None], str]] = {
     "opened": (lambda told: told.opened(STORE, None), "debug"),
     "not-opened": (lambda told: told.opened(STORE, Denied("no")), "warning"),
     "closed": (lambda told: told.closed(STORE, ""), "debug"),
+    "own-identity": (lambda told: told.sends_own_identity(STORE, UNLISTED), "info"),
     "clock": (lambda told: told.clock_jumped(-3600.0), "warning"),
 }
 

@@ -1,0 +1,56 @@
+"""What `plan` says besides the changes: where the daemon's own identity would go."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.cli.main import main
+
+STORE = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: vault}
+spec:
+  provider: {vault: {server: "http://127.0.0.1:1", auth: {kubernetes: {role: r, mountPath: kubernetes}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param([], "i SecretStore/default/vault: sends a token of the daemon's own", id="open"),
+        pytest.param(
+            ["ownIdentity.receivers.vault=http://127.0.0.1:1"],
+            "(allowed: ownIdentity.receivers.vault[0])",
+            id="written",
+        ),
+        pytest.param(
+            ["ownIdentity.mode=strict"], "must not be sent to http://127.0.0.1:1 (allow it with", id="strict"
+        ),
+    ],
+)
+def test_where_the_own_identity_goes(
+    settings: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "store.yaml").write_text(STORE)
+    flags = [word for setting in settings for word in ("--set", setting)]
+    command = ["plan", "-f", str(tmp_path), "--set", "callTimeout=1s", *flags]
+    assert main(command) == 1  # there is no server
+    assert said in capsys.readouterr().out
+
+    assert main([*command, "-o", "json"]) == 1
+    (receiver,) = json.loads(capsys.readouterr().out)["receivers"]
+    assert receiver["allowed"] == ("strict" not in "".join(settings))
+
+
+def test_a_provider_that_is_misspelt_in_the_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "store.yaml").write_text(STORE)
+    settings = ["--set", "ownIdentity.receivers.valt=a.example", "--set", "ownIdentity.clusterOnly=aws,ibn"]
+    assert main(["plan", "-f", str(tmp_path), *settings]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "syncret: ownIdentity.receivers: there is no provider valt (did you mean vault?)",
+        "syncret: ownIdentity.clusterOnly: there is no provider ibn (did you mean ibm?)",
+    ]
