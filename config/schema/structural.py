@@ -149,11 +149,12 @@ def _map(shape: Shape, keys: Validator | None, items: Validator) -> Validator:
         if value.__class__ is not dict:
             findings.append(wrong_type(value, "an object", path))
             return value
-        if null_is_empty:
-            value = {name: "" if item is None else item for name, item in value.items()}
-        result = {
-            name: items(item, (path, name), findings) for name, item in value.items() if item is not None
-        }
+        result: Document = {}
+        for name, item in value.items():
+            if item is not None:
+                result[name] = items(item, (path, name), findings)
+            elif null_is_empty:
+                result[name] = items("", (path, name), findings)
         if keys is not None:
             for name in result:
                 keys(name, (path, name), findings)

@@ -20,7 +20,7 @@ from syncret.config.paths import parse
 from syncret.config.text.json import json_values
 from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, key_text, resolve
 
-_MARKER: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
+_MARKER: Final = re.compile(r"\n---(?=\s|\Z)")  # begins with plain text: that is found ten times as fast as ^
 # Possessive quantifiers: the text is untrusted, and nothing may be matched a second time in another way.
 _NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
 _DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
@@ -135,7 +135,7 @@ def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
 
 def _split(text: str) -> Iterator[tuple[int, str]]:
     """Line and text of each document that is not empty; directives belong to the document after them."""
-    starts = [match.start() for match in _MARKER.finditer(text)]
+    starts = [match.start() for match in _MARKER.finditer(f"\n{text}")]  # where the line begins in the text
     start, line = 0, 1
     for end in [*starts, len(text)]:
         if end == start:

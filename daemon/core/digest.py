@@ -6,6 +6,7 @@ a digest a short secret can be guessed: it is stored only with the secret, and n
 
 import hashlib
 from collections.abc import Mapping
+from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
@@ -15,6 +16,9 @@ from syncret.providers.kit.golang import fmt as goprint
 def text_hash(text: str) -> str:
     """The digest of a string."""
     return hashlib.sha3_224(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_NO_METADATA: Final = text_hash("{annotations:map[] labels:map[]}")
 
 
 def data_hash(data: Mapping[str, bytes]) -> str:
@@ -30,6 +34,8 @@ def _numbers(value: bytes) -> str:
 
 def metadata_hash(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
     """The digest of an object's labels and annotations."""
+    if not labels and not annotations:  # as with most manifests
+        return _NO_METADATA
     return text_hash(f"{{annotations:{_strings(annotations)} labels:{_strings(labels)}}}")
 
 

@@ -364,8 +364,9 @@ class HostHome:
         return ref in self._outputs
 
     def owns(self, ref: ObjectRef) -> bool:
-        """As `Home` says: the state file has one process."""
-        return self._cluster.owns(ref)
+        """As `Home` says: always, the state file has one process."""
+        del ref
+        return True
 
     async def ownership_changed(self) -> None:
         """As `Home` says: never."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import count
 from random import Random
 from typing import Final, TypeAlias
@@ -153,6 +154,7 @@ def is_being_deleted(document: Document) -> bool:
 
 
 _Place: TypeAlias = tuple[str, ...]
+_Keys: TypeAlias = Mapping[_Place, AbstractSet[str]]
 _PLACES: Final[Mapping[_Place, _Place]] = {
     place: tuple(f"f:{step}" for step in place)
     for place in (("data",), ("metadata", "labels"), ("metadata", "annotations"))
@@ -167,62 +169,55 @@ def update_managers(document: Document, previous: Document | None, manager: str,
     writers ask about. A key belongs to whoever changed it last; a write without a manager's name takes the
     keys that it changes from everyone.
     """
-    entries = [] if previous is None else list(previous["metadata"].get("managedFields") or ())
-    changed = {place: keys for place in _PLACES if (keys := _changed(document, previous, place))}
-    kept: list[Document] = []
-    mine: Document = {}
+    entries: Sequence[Document] = () if previous is None else previous["metadata"].get("managedFields") or ()
+    changed: _Keys = {place: _changed(document, previous, place) for place in _PLACES}
+    mine, kept = changed, list[Document]()
     for entry in entries:
-        fields = _without(entry["fieldsV1"], document, changed)
+        left = _left(entry["fieldsV1"], document, changed)
         if entry["manager"] == manager:
-            mine = fields
-        elif fields:
-            kept.append({**entry, "fieldsV1": fields})
-    if manager:
-        mine = _with(mine, changed)
-        if mine:
-            kept.append(
-                {
-                    "manager": manager,
-                    "operation": "Update",
-                    "apiVersion": document["apiVersion"],
-                    "time": timestamp,
-                    "fieldsType": "FieldsV1",
-                    "fieldsV1": mine,
-                }
-            )
+            mine = {place: left[place] | changed[place] for place in _PLACES}
+        elif any(left.values()):
+            kept.append({**entry, "fieldsV1": _fields(left)})
+    if manager and any(mine.values()):
+        kept.append(
+            {
+                "manager": manager,
+                "operation": "Update",
+                "apiVersion": document["apiVersion"],
+                "time": timestamp,
+                "fieldsType": "FieldsV1",
+                "fieldsV1": _fields(mine),
+            }
+        )
     document["metadata"].pop("managedFields", None)
     if kept:
         document["metadata"]["managedFields"] = kept
 
 
-def _changed(document: Document, previous: Document | None, place: _Place) -> frozenset[str]:
+def _changed(document: Document, previous: Document | None, place: _Place) -> AbstractSet[str]:
     new = member(document, *place)
     if previous is None:
-        return frozenset(new)
+        return new.keys()
     old = member(previous, *place)
-    return frozenset(key for key, value in new.items() if key not in old or old[key] != value)
+    return {key for key, value in new.items() if key not in old or old[key] != value}
 
 
-def _without(fields: Document, document: Document, changed: dict[_Place, frozenset[str]]) -> Document:
-    """A manager's fields less those that are gone or that this write changed."""
-    left: Document = {}
+def _left(fields: Document, document: Document, changed: _Keys) -> _Keys:
+    """The keys of a manager less those that are gone or that this write changed."""
+    left: dict[_Place, set[str]] = {}
     for place, told in _PLACES.items():
         owned = {key.removeprefix("f:") for key in member(fields, *told)}
-        left = _put(left, place, (owned & member(document, *place).keys()) - changed.get(place, frozenset()))
+        left[place] = (owned & member(document, *place).keys()) - changed[place]
     return left
 
 
-def _with(fields: Document, changed: dict[_Place, frozenset[str]]) -> Document:
-    for place, keys in changed.items():
-        owned = {key.removeprefix("f:") for key in member(fields, *_PLACES[place])}
-        fields = _put(fields, place, owned | keys)
+def _fields(keys: _Keys) -> Document:
+    """The keys as managedFields write them."""
+    fields: Document = {}
+    for place, owned in keys.items():
+        if owned:
+            below = fields
+            for step in _PLACES[place]:
+                below = below.setdefault(step, {})
+            below.update((f"f:{key}", {}) for key in owned)
     return fields
-
-
-def _put(fields: Document, place: _Place, keys: frozenset[str] | set[str]) -> Document:
-    if not keys:
-        return fields
-    made: Document = {f"f:{key}": {} for key in sorted(keys)}
-    for step in reversed(place[1:]):
-        made = {**member(fields, f"f:{place[0]}"), f"f:{step}": made}
-    return {**fields, f"f:{place[0]}": made}

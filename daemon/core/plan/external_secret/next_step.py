@@ -221,6 +221,8 @@ def _fetch(resource: ExternalSecret, observed: Observed, options: Options) -> St
             return Wait()
         except SyncError as error:
             unusable[name] = error
+    if not unusable:
+        return Fetch(asked)
     failed: dict[Need, SyncError] = {
         need: unusable[need.store]
         for need in asked

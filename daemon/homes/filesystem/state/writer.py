@@ -107,16 +107,18 @@ class StateWriter:
         self._gathered[ref] = None
         self._schedule()
 
-    async def durable(self) -> None:
-        """Return once everything given so far is on the disk.
+    def durable(self) -> asyncio.Future[None]:
+        """Done once everything given so far is on the disk.
 
         Raises StateError where that fails; what was given is kept, and the next call tries again.
         """
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._gathered or self._under_way():
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._gathered_waiters.append(waiter)
             self._schedule()
-            await waiter
+        else:
+            waiter.set_result(None)
+        return waiter
 
     async def aclose(self) -> None:
         """Write what is left, and give the file free. Raises StateError where something was not written."""
