@@ -8,7 +8,7 @@ token = await own.account_token()
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from syncret.config.meta import ObjectRef
 from syncret.providers.contract import OwnIdentity, Receiver, SecretBytes
@@ -16,6 +16,8 @@ from syncret.providers.errors import Denied
 from syncret.providers.kit.ambient.files import token_file
 from syncret.providers.kit.ambient.pod import MOUNT, IssueToken, own_account_token
 from syncret.providers.kit.ambient.rules import Rules, Verdict
+
+_MOST_REPORTED: Final = 10_000
 
 OnUnlisted: TypeAlias = Callable[[ObjectRef, Verdict], None]
 """Called once for each store and server that gets the identity though nothing names the server."""
@@ -43,6 +45,8 @@ class Door:
                 raise Denied(verdict.reason, hint=verdict.hint)
         for verdict in verdicts:
             if verdict.unlisted and (user, verdict.server) not in self._reported:
+                if len(self._reported) == _MOST_REPORTED:
+                    self._reported.clear()
                 self._reported.add((user, verdict.server))
                 self._on_unlisted(user, verdict)
         return _Granted(

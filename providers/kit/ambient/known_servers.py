@@ -60,7 +60,6 @@ KNOWN: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-@cache
 def is_known(provider: str, server: Server) -> bool:
     """Whether a server is one of the provider's own cloud."""
     return any(pattern.covers(server) for pattern in _patterns(provider))
