@@ -33,6 +33,8 @@ class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind | None = None
     resource: Resource | None = None
     problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    """The problems that say what is not read as it was written: dropped fields, an old version."""
     unknown_kind: Problem | None = None
 
     @property
@@ -71,24 +73,6 @@ class Admission:
             return AdmissionResult(document=document, problems=(_wrong_version(kind, version),))
         return self._known(document, kind, version, previous)
 
-    def warnings(self, document: Json) -> tuple[Problem, ...]:
-        """Warnings about what is not read as it was written: dropped fields, an old version.
-
-        Other warnings, such as the one about an unmaintained provider, come from `admit` alone.
-        """
-        if not is_object(document):
-            return ()
-        group, _, version = str(document.get("apiVersion")).rpartition("/")
-        kind = self._kinds.find(GroupKind(group, str(document.get("kind"))))
-        if kind is None or version not in kind.versions:
-            return ()
-        found = self._schema(kind).admit(_normalized(document, kind)).problems
-        return tuple(
-            problem
-            for problem in (*_conversion_warnings(document, kind, version), *found)
-            if not problem.fatal
-        )
-
     def _known(
         self, document: Document, kind: Kind, version: str, previous: Document | None
     ) -> AdmissionResult:
@@ -98,17 +82,20 @@ class Admission:
             problems += check_server_fields(metadata)
         stored, found = self._schema(kind).admit(_normalized(document, kind))
         problems += found
+        warnings = tuple([problem for problem in problems if not problem.fatal]) if problems else ()
         wrong = [problem.path for problem in found if problem.fatal] if found else ()
         if not (wrong and any(path.startswith("metadata") for path in wrong)):
             problems += check_metadata(stored["metadata"], name_is_label=kind == NAMESPACE)
         if wrong:
-            return AdmissionResult(document=stored, kind=kind, problems=tuple(problems))
+            return AdmissionResult(document=stored, kind=kind, problems=tuple(problems), warnings=warnings)
         resource: Any = msgspec.convert(stored, kind.model)
         if kind.check is not None:
             problems += kind.check(resource, self._catalog)
         if kind.update_check is not None and previous is not None:
             problems += kind.update_check(previous, stored)
-        return AdmissionResult(document=stored, kind=kind, resource=resource, problems=tuple(problems))
+        return AdmissionResult(
+            document=stored, kind=kind, resource=resource, problems=tuple(problems), warnings=warnings
+        )
 
     def _schema(self, kind: Kind) -> Schema:
         schema = self._schemas.get(kind.model)

@@ -30,7 +30,13 @@ from syncret.daemon.homes.memory import kinds, requests
 from syncret.daemon.homes.memory.garbage_collector import GarbageCollector
 from syncret.daemon.homes.memory.metadata import is_named, random_uid
 from syncret.daemon.homes.memory.object_store import ObjectStore
-from syncret.daemon.homes.memory.plugins import AdmissionPlugin, ContentStore, Journal, admit_all
+from syncret.daemon.homes.memory.plugins import (
+    AdmissionPlugin,
+    ContentStore,
+    Journal,
+    admit_all,
+    pass_through,
+)
 from syncret.daemon.homes.memory.requests import WriteRequest, merged
 from syncret.daemon.homes.memory.watch import Broadcaster, Watch
 from syncret.providers.contract import IssuedToken
@@ -212,7 +218,7 @@ class MemoryCluster:
     # ------------------------------------------------------------------------------------ writes in two steps
     def prepare_create(self, document: Document, *, field_manager: str = "") -> WriteRequest:
         """Judge and complete a new object. Raises AlreadyExists, Invalid or Forbidden."""
-        request = self._creation(document, field_manager)
+        request = self._creation(document, admission=self._admission, field_manager=field_manager)
         if self._store.index.get(request.ref) is not None:
             raise AlreadyExists(f"{request.ref} already exists")
         self._check_namespace(request.ref)
@@ -236,12 +242,15 @@ class MemoryCluster:
         before = self._store.found(stored.ref)
         return requests.for_finalizers(finalizers, stored, before, self._store.whole(before).document)
 
-    def prepare_apply(self, document: Document) -> WriteRequest:
-        """Judge and complete what a user applies. Raises Invalid or Forbidden."""
+    def prepare_apply(self, document: Document, *, admitted: bool = False) -> WriteRequest:
+        """Judge and complete what a user applies. Raises Invalid or Forbidden.
+
+        A document that is `admitted` has passed admission as a new object already.
+        """
         ref = requests.ref_of_request(document, self._admission)
         standing = self._store.index.get(ref)
         if standing is None:
-            request = self._creation(document)
+            request = self._creation(document, admission=pass_through if admitted else self._admission)
             if request.ref != ref:  # admission has placed it in the default namespace
                 standing = self._store.index.get(request.ref)
             if standing is None:
@@ -271,10 +280,12 @@ class MemoryCluster:
         self._garbage_collector.collect_if_orphaned(ref)
         return stored
 
-    def _creation(self, document: Document, field_manager: str = "") -> WriteRequest:
+    def _creation(
+        self, document: Document, *, admission: AdmissionPlugin, field_manager: str = ""
+    ) -> WriteRequest:
         return requests.for_create(
             document,
-            admission=self._admission,
+            admission=admission,
             uid=self._new_uid(),
             timestamp=stamp(self._now()),
             field_manager=field_manager,

@@ -40,6 +40,11 @@ def admit_all(document: Document, _: Document | None) -> Admitted:
     return Admitted(document, problems or tuple(kinds.problems_of(head, ref_of(head).group_kind)))
 
 
+def pass_through(document: Document, _: Document | None) -> Admitted:
+    """The admission of what has passed another one already."""
+    return Admitted(document)
+
+
 class Journal(Protocol):
     """Is told of every mutation before it is made; one that it raises from is not made.
 

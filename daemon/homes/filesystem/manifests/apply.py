@@ -238,7 +238,8 @@ class ManifestApplier:
     async def _put(
         self, ref: ObjectRef, manifest: Manifest, given: Document, before: AppliedManifest | None
     ) -> None:
-        draft, kind = self._cluster.prepare_apply(given), kind_of(ref.group_kind)
+        admitted = manifest.content is not None and manifest.content.is_admitted
+        draft, kind = self._cluster.prepare_apply(given, admitted=admitted), kind_of(ref.group_kind)
         keys = tuple(draft.document.get("data", ())) if kind is not None and kind.values == "data" else ()
         now = AppliedManifest(file=manifest.file, digest=manifest.digest, keys=keys)
         if ref in self._outputs:

@@ -119,7 +119,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     @property
     def document(self) -> Document | None:
-        """The object as written, with its namespace."""
+        """The object as written or admitted, with its namespace."""
         if self.content is None:
             return None
         document: Document = msgspec.json.decode(self.content.data)
@@ -138,6 +138,8 @@ class Content(NamedTuple):
     data: bytes
     place: LoadedDocument
     """Where it stands; its own document is left out."""
+    is_admitted: bool = False
+    """Whether the document has passed admission as a new object, and is what is to be stored then."""
 
     def __repr__(self) -> str:
         return "<Content>"  # it may be a Secret
@@ -157,9 +159,9 @@ class FileContent(msgspec.Struct, frozen=True):
 
 
 class ManifestReader:
-    """Reads files by the kinds of a catalog. Refuses for names only: the rest is for admission.
+    """Reads files by the kinds of a catalog, and admits each document: its warnings stand as long as it does.
 
-    Admission is asked for what changed. Warnings stand as long as the document does, so they are found here.
+    Refuses for names only: a document that breaks other rules is refused when it is applied.
     """
 
     def __init__(self, catalog: Catalog, salt: bytes = b"") -> None:
@@ -192,14 +194,17 @@ class ManifestReader:
             elif named in manifests:
                 problems.append(duplicate_problem(named, loaded.line, manifests[named]))
             else:
+                admitted = self._judge.admit(loaded.document)
+                is_admitted = admitted.accepted
                 content = Content(
-                    msgspec.json.encode(loaded.document), msgspec.structs.replace(loaded, document=None)
+                    msgspec.json.encode(admitted.document if is_admitted else loaded.document),
+                    msgspec.structs.replace(loaded, document=None),
+                    is_admitted,
                 )
                 digest = digest_of(_ENCODER.encode(loaded.document), self._salt)
                 manifests[named] = Manifest(named, file, loaded.line, digest, content)
-                mended = self._judge.warnings(loaded.document)
-                if mended:
-                    problems += loaded.located(mended)
+                if admitted.warnings:
+                    problems += loaded.located(admitted.warnings)
         return FileContent(list(manifests.values()), problems, refused, torn, outside)
 
     def _outside(self, ref: ObjectRef, document: Document | None, folder: BoundFolder) -> Problem | None:

@@ -232,14 +232,14 @@ def test_the_table_of_kinds() -> None:
     assert (found.api_version, found.plural) == ("external-secrets.io/v1", "secretstores")
 
 
-def test_warnings_about_what_is_normalized_need_no_admission() -> None:
+def test_warnings_tell_what_is_not_read_as_it_was_written() -> None:
     given = store()
     given["apiVersion"] = "external-secrets.io/v1beta1"
     given["spec"]["controler"] = "x"
     given["spec"]["refreshInterval"] = ["wrong"]
     before = deepcopy(given)
     admission = Admission(CATALOG)
-    assert [problem.path for problem in admission.warnings(given)] == ["apiVersion", "spec.controler"]
+    assert [problem.path for problem in admission.admit(given).warnings] == ["apiVersion", "spec.controler"]
     assert given == before
-    assert admission.warnings({**given, "apiVersion": "external-secrets.io/v7"}) == ()
-    assert admission.warnings({"apiVersion": "apps/v1", "kind": "Deployment"}) == ()
+    assert admission.admit({**given, "apiVersion": "external-secrets.io/v7"}).warnings == ()
+    assert admission.admit({"apiVersion": "apps/v1", "kind": "Deployment"}).warnings == ()
