@@ -71,9 +71,10 @@ async def credentials_of(
             wanted["ExternalId"] = method.external_id
         body = urlencode({"Action": "AssumeRole", "Version": _API, **wanted})
         request = signed(found, region, body, now=context.now())
-        return await _request_keys(
-            http, request.url, request.headers, Body(body.encode(), _FORM), "assuming the role in AWS"
-        )
+        # The signed host is that of the URL, which the connection sends by itself.
+        headers = {name: value for name, value in request.headers.items() if name != "Host"}
+        doing = "assuming the role in AWS"
+        return await _request_keys(http, request.url, headers, Body(body.encode(), _FORM), doing)
 
 
 def signed(

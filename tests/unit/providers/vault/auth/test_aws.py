@@ -1,14 +1,17 @@
 """Keys of AWS for a login to Vault: what a store may not bring about with them."""
 
+import time
 from pathlib import Path
 
 import pytest
 
+from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.vault.auth import aws
-from syncret.providers.vault.auth_spec import VaultIam
-from tests.support.opened import context
+from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
+from tests.support.opened import Given, context
+from tests.support.servers.sts import ACCOUNT, sts
 
 CANARY = "canary-web-identity"
 
@@ -50,3 +53,20 @@ def test_each_region_has_its_token_service(region: str, url: str, monkeypatch: p
     monkeypatch.delenv("AWS_STS_ENDPOINT", raising=False)
 
     assert aws.sts_url(region) == url
+
+
+async def test_a_role_is_assumed_with_a_signed_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service checks the signature, which covers the host."""
+    role = f"arn:aws:iam::{ACCOUNT}:role/app"
+    given = Given(secrets={"login": {"id": b"AKIA1", "key": b"secret-of-AKIA1"}})
+    keys = VaultIamSecretRef(
+        access_key_id=SecretKeySelector(name="login", key="id"),
+        secret_access_key=SecretKeySelector(name="login", key="key"),
+    )
+    async with sts() as server:
+        server.know("AKIA1", f"arn:aws:iam::{ACCOUNT}:user/ada")
+        monkeypatch.setenv("AWS_STS_ENDPOINT", f"{server.url}/")
+        method = VaultIam(vault_role="app", role=role, secret_ref=keys)
+        found = await aws.credentials_of(method, "eu-west-1", None, context(given, now=time.time))
+    assert found.session_token
+    assert server.asked[0]["RoleArn"] == role
