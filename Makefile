@@ -100,7 +100,7 @@ fuzz: $(DEV_READY) ## Damaged templates, manifests and paths, for FUZZ_SECONDS (
 	$(BIN)/python -m tests.suites.fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 .PHONY: faults
-faults: $(DEV_READY) ## Full disks, kills, leftovers under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
+faults: $(DEV_READY) ## Full disks, kills, leftovers, few descriptors under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
 	$(BIN)/python -m pytest -q -m slow tests/faults $(TEST)
 
 # -------------------------------------------------------------------------------------------------------- checks

@@ -1,11 +1,16 @@
-"""What the connections of all clients share: which servers they may reach."""
+"""What the connections of all clients share: which servers they may reach, and how many may be open."""
 
 import asyncio
+import math
 import socket
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
+from types import TracebackType
+from typing import Any, Final
 
 from syncret.config.addresses import Address, AddressRule, address_of_host, address_rule, effective, host_name
 from syncret.providers.errors import Denied
@@ -70,11 +75,163 @@ class Egress:
         )
 
 
+SCARCE: Final = 128
+"""Connections below which a client of an SDK, whose pool cannot be told to close them, keeps none."""
+
+
+class ConnectionBudget:
+    """Bounds what all clients have open together, so that descriptors are left for the daemon itself.
+
+    There are two limits: of the calls in progress, each of which uses a connection at a time, and of the open
+    connections, idle ones of a pool included. Above the second one a pool closes its connections when it has
+    no request. Not thread-safe: it belongs to an event loop.
+
+    Args:
+        calls: calls in progress at the same time. One store has at most half of them, so that one that
+            hangs leaves room for others; stores that wait take turns.
+        connections: open at the same time.
+    """
+
+    def __init__(self, calls: float = math.inf, connections: float = math.inf) -> None:
+        self._calls = calls
+        self._of_one = max(1, calls / 2)
+        self._connections = connections
+        self._running: Counter[str] = Counter()
+        self._in_progress = 0
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self.open = 0
+        """Connections that are open, or being opened."""
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many connections are open that none should be kept without need."""
+        return self.open >= self._connections
+
+    @property
+    def scarce(self) -> bool:
+        """Whether there are never many."""
+        return self._connections < SCARCE
+
+    def turn(self, store: str) -> AbstractAsyncContextManager[None]:
+        """Waits until a call to this store may be made; it is in progress until the block is left."""
+        return _Turn(self, store)
+
+    async def begin(self, store: str) -> None:
+        """Wait for the turn of a store."""
+        if self._may_run(store) and store not in self._waiting:
+            self._take(store)
+        else:
+            await self._wait(store)
+
+    def end(self, store: str) -> None:
+        """Let the next one begin."""
+        self._running[store] -= 1
+        if not self._running[store]:
+            del self._running[store]
+        self._in_progress -= 1
+        self._grant()
+
+    def open_socket(self, address: tuple[Any, ...]) -> socket.socket:
+        """A new socket for an entry of `getaddrinfo`, counted until it is closed."""
+        family, kind, protocol = address[:3]
+        opened = _CountedSocket(family, kind, protocol, on_close=self._closed)
+        self.open += 1
+        return opened
+
+    def _closed(self) -> None:
+        self.open -= 1
+
+    def _may_run(self, store: str) -> bool:
+        return self._in_progress < self._calls and self._running[store] < self._of_one
+
+    def _take(self, store: str) -> None:
+        self._running[store] += 1
+        self._in_progress += 1
+
+    async def _wait(self, store: str) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(store, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # granted, and not used any more
+                self.end(store)
+            else:
+                self._forget(store, turn)
+            raise
+
+    def _forget(self, store: str, turn: asyncio.Future[None]) -> None:
+        waiting = self._waiting.get(store)
+        if waiting is not None and turn in waiting:
+            waiting.remove(turn)
+            if not waiting:
+                del self._waiting[store]
+
+    def _grant(self) -> None:
+        """Let stores that wait make a call each, in turn."""
+        for store in list(self._waiting):
+            if self._in_progress >= self._calls:
+                return
+            waiting = self._waiting.pop(store)
+            while waiting and waiting[0].done():  # cancelled
+                del waiting[0]
+            if waiting and self._may_run(store):
+                self._take(store)
+                turn = waiting.popleft()
+                turn.set_result(None)
+            if waiting:  # at the end now
+                self._waiting[store] = waiting
+
+    def __repr__(self) -> str:
+        waiting = sum(map(len, self._waiting.values()))
+        return f"<ConnectionBudget in progress={self._in_progress} waiting={waiting} open={self.open}>"
+
+
+class _Turn(AbstractAsyncContextManager[None]):
+    """The turn of one call. A class, because each call takes one."""
+
+    __slots__ = ("_budget", "_store")
+
+    def __init__(self, budget: ConnectionBudget, store: str) -> None:
+        self._budget = budget
+        self._store = store
+
+    async def __aenter__(self) -> None:
+        await self._budget.begin(self._store)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._budget.end(self._store)
+
+
+class _CountedSocket(socket.socket):
+    """A socket that reports when it is closed."""
+
+    def __init__(self, family: int, kind: int, protocol: int, *, on_close: Callable[[], None]) -> None:
+        super().__init__(family, kind, protocol)
+        self._on_close: Callable[[], None] | None = on_close
+
+    def close(self) -> None:
+        super().close()
+        self._report()
+
+    def detach(self) -> int:
+        self._report()
+        return super().detach()
+
+    def _report(self) -> None:
+        report, self._on_close = self._on_close, None
+        if report is not None:
+            report()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """Handed to each client that connects to a server."""
 
     egress: Egress
+    connections: ConnectionBudget = field(default_factory=ConnectionBudget)
 
     async def resolve(self, host: str) -> Address:
         """The first address of a host that may be connected to. Raises Denied, and OSError if it has none."""

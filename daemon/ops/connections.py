@@ -16,10 +16,8 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 
+from syncret.daemon.descriptors import descriptors
 from syncret.daemon.ops.repeats import Repeats, counted
-
-MOST: Final = 64
-"""Connections of one server at the same time."""
 
 REQUEST_WITHIN: Final = 10.0
 """Seconds in which a connection has to send its first request, or the next one."""
@@ -41,10 +39,13 @@ log = structlog.get_logger()
 
 @asynccontextmanager
 async def serve(
-    app: web.Application, listeners: Sequence[socket.socket], *, most: int = MOST
+    app: web.Application, listeners: Sequence[socket.socket], *, most: int | None = None
 ) -> AsyncGenerator[None, None]:
-    """Serve the application on listening sockets until the block is left."""
-    connections = Connections(most)
+    """Serve the application on listening sockets until the block is left.
+
+    `most` connections are open at the same time; by default, the share of a server in the descriptors.
+    """
+    connections = Connections(descriptors().server_connections if most is None else most)
     app.middlewares.append(connections.middleware)
     runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
     await runner.setup()
@@ -69,7 +70,7 @@ async def serve(
 class Connections:
     """The open connections of a server. If there are too many, a new one replaces the longest idle one."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
         self._idle: dict[object, _Connection] = {}
         """By handler; the longest idle one is the first."""

@@ -211,8 +211,18 @@ class _Http(AIOHTTPSession):
             limit=self._max_pool_connections,
             ssl=_system_trust(get_cert_path(self._verify)),
             resolver=JudgedResolver(self._network),
-            **self._connector_args,
+            socket_factory=self._network.connections.open_socket,
+            **_kept(self._connector_args, self._network),
         )
+
+
+def _kept(arguments: Mapping[str, Any], network: Network) -> dict[str, Any]:
+    """How long idle connections are kept: not at all if there are never many."""
+    if not network.connections.scarce:
+        return dict(arguments)
+    return {name: value for name, value in arguments.items() if name != "keepalive_timeout"} | {
+        "force_close": True
+    }
 
 
 @lru_cache(maxsize=8)

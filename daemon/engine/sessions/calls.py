@@ -157,6 +157,10 @@ class CallPath(Struct, frozen=True, kw_only=True):
         waited = await self.memory.limiter.take()
         if waited:
             self.around.observer.waited(self.store, waited)
+        async with self.around.network.connections.turn(str(self.store)):
+            return await self._in_turn(request, function)
+
+    async def _in_turn(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
         loop = asyncio.get_running_loop()
         begin = loop.time()
 

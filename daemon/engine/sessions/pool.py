@@ -13,6 +13,7 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import role_of
 from syncret.config.settings import Settings
+from syncret.daemon.descriptors import descriptors
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults, NullObserver, Observer
 from syncret.daemon.engine.queue.workqueue import WorkQueue
@@ -34,7 +35,7 @@ from syncret.providers.contract import Ambient, OpenContext, OwnIdentity, Provid
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
 from syncret.providers.kit.limits import Limiter, LimiterStats
-from syncret.providers.network import Egress, Network
+from syncret.providers.network import ConnectionBudget, Egress, Network
 from syncret.providers.registry import Registry
 
 if TYPE_CHECKING:  # only stores that name no credentials need it
@@ -64,6 +65,7 @@ class SessionPool:
         self._settings = settings
         self._substitute = substitute
         self._tasks = TaskOwner()
+        shares = descriptors()
         self.answers = KeptAnswers(_no_request if queue is None else queue.has_request_before)
         if queue is not None:
             queue.on_progress(self.answers.trim)
@@ -74,7 +76,10 @@ class SessionPool:
             tasks=self._tasks,
             render=requests(clock.now),
             read_file=ManifestFiles(settings.manifest_files, os.environ),
-            network=Network(egress=Egress(settings.egress.allow, settings.egress.deny)),
+            network=Network(
+                egress=Egress(settings.egress.allow, settings.egress.deny),
+                connections=ConnectionBudget(shares.calls, shares.connections),
+            ),
             ambient=self._ambient,
             faults=faults,
             answers=self.answers,

@@ -35,6 +35,7 @@ class SharedClient:
         on_close: Callable[[str], None],
     ) -> None:
         self._open_client = open_client
+        self._name = name
         self._around = around
         self._on_open = on_open
         self._on_close = on_close
@@ -105,7 +106,7 @@ class SharedClient:
     async def _opened(self, stack: AsyncExitStack) -> Client:
         limit = self._around.settings.call_timeout
         error = Unavailable(f"the secret manager could not be connected to within {limit:g} s")
-        async with within(limit, error):
+        async with self._around.network.connections.turn(self._name), within(limit, error):
             return await stack.enter_async_context(self._open_client())
 
     async def _until_unused(self) -> None:

@@ -23,6 +23,7 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.settings import BoundFolder
+from syncret.daemon.descriptors import descriptors
 from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable, StoredObject, Watch
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, gone, restored_state
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings
@@ -32,7 +33,7 @@ from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
 from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Snapshot
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
 from syncret.daemon.homes.filesystem.output.content import OutputContent
-from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor
+from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Sizes
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.service_accounts import issue_token
@@ -120,13 +121,14 @@ class HostHome:
         async with AsyncExitStack() as stack:
             self._state, remembered = self._open_state(stack)
             tree = self._open_tree(stack)
-            self._outputs = OutputContent(tree, writes=not self._settings.dry)
+            sizes = Sizes.within(descriptors().writes)
+            self._outputs = OutputContent(tree, writes=not self._settings.dry, sizes=sizes)
             self._journal = StateJournal(self._state, self._outputs, self._on_removed)
             self._cluster = MemoryCluster(
                 now=self._now, admission=self._admission, journal=self._journal, contents=self._outputs
             )
             waits = tree is not None and self._settings.output.fsync
-            hands = stack.enter_context(BatchExecutor(self._outputs.work)) if waits else None
+            hands = stack.enter_context(BatchExecutor(self._outputs.work, sizes)) if waits else None
             self._writer = OutputWriter(self._cluster, self._outputs, self._journal, hands)
             self._wanted = ManifestApplier(self._cluster, self._outputs, self._journal, self._writer)
             with self._trusting_state():

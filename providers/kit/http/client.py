@@ -1,9 +1,10 @@
 """An HTTP client: a pool of connections, limits of time and size, and errors with hints."""
 
 import re
+import ssl
 import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
@@ -98,9 +99,11 @@ class Http:
         self._trusts_redirects = trusts_redirects
         self._now = now
         self._network = network
+        self._ssl: ssl.SSLContext | bool | None = None
+        """None outside of the block."""
+        self._active = 0
         self._session: aiohttp.ClientSession | None = None
         self._by_proxy: aiohttp.ClientSession | None = None
-        self._stack = AsyncExitStack()
 
     async def request(
         self,
@@ -143,51 +146,80 @@ class Http:
         raise error_of_status(doing, answer.status, answer.headers, self._now)
 
     async def __aenter__(self) -> Self:
-        self._session = await self._open_session(self._network)
+        self._ssl = True if self._tls.plain else self._tls.context()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._session = self._by_proxy = None
-        await self._stack.aclose()
+        self._ssl = None
+        await self._close_sessions()
 
-    async def _open_session(self, network: Network | None) -> "aiohttp.ClientSession":
+    async def _close_sessions(self) -> None:
+        """Close all connections; the next request opens another."""
+        sessions = self._session, self._by_proxy
+        self._session = self._by_proxy = None
+        for session in sessions:
+            if session is not None:
+                await session.close()
+
+    def _new_session(self, network: Network | None) -> "aiohttp.ClientSession":
         """A pool of connections to servers that the network allows."""
         import aiohttp  # see above
 
         from syncret.providers.kit.http.resolver import JudgedResolver  # see above
 
+        if self._ssl is None:
+            raise RuntimeError("an Http is used inside its `async with` block")
         connector = aiohttp.TCPConnector(
-            ssl=True if self._tls.plain else self._tls.context(),
+            ssl=self._ssl,
             limit=self._connections,
             resolver=None if network is None else JudgedResolver(network),
+            socket_factory=None if self._network is None else self._network.connections.open_socket,
         )
-        session = aiohttp.ClientSession(
+        return aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             read_bufsize=BUFFER,
             timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
         )
-        return await self._stack.enter_async_context(session)
 
-    async def _session_for(self, target: _Target, doing: str) -> "aiohttp.ClientSession":
+    def _session_for(self, target: _Target, doing: str) -> "aiohttp.ClientSession":
         """The pool for a server. A proxy is the daemon's own choice: it judges what the name leads to."""
-        if self._session is None:
-            raise RuntimeError("an Http is used inside its `async with` block")
         if self._network is not None:
             try:
                 self._network.egress.check_host(target.host)
             except Denied as error:
                 raise error.within(doing) from None
         if target.proxy is None or self._network is None:
+            self._session = self._session or self._new_session(self._network)
             return self._session
-        if self._by_proxy is None:
-            self._by_proxy = await self._open_session(None)
+        self._by_proxy = self._by_proxy or self._new_session(None)
         return self._by_proxy
 
     async def _exchange(
+        self,
+        method: str,
+        target: _Target,
+        doing: str,
+        headers: Mapping[str, str],
+        body: Body | None,
+        accept: Collection[int],
+    ) -> Answer:
+        self._active += 1
+        try:
+            return await self._send(method, target, doing, headers, body, accept)
+        finally:
+            self._active -= 1
+            # A single connection is one that must stay, as a login holds for it.
+            if not self._active and self._connections > 1 and self._is_crowded():
+                await self._close_sessions()
+
+    def _is_crowded(self) -> bool:
+        return self._network is not None and self._network.connections.crowded
+
+    async def _send(
         self,
         method: str,
         target: _Target,
@@ -200,7 +232,7 @@ class Http:
 
         from syncret.providers.kit.http.failures import FAILURES, failure  # see above
 
-        session = await self._session_for(target, doing)
+        session = self._session_for(target, doing)
         failed: SyncError
         try:
             async with session.request(
@@ -263,7 +295,7 @@ class Http:
             return False
 
     def __repr__(self) -> str:
-        state = "closed" if self._session is None else "open"
+        state = "closed" if self._ssl is None else "open"
         return f"<Http {urlsplit(self.base).netloc.rpartition('@')[2] or '-'} {state}>"
 
 

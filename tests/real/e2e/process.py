@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -201,17 +201,18 @@ def daemon(
     manifests: Path | None,
     *arguments: str | Path,
     ready: bool = True,
+    under: Sequence[str] = (),
     **env: str,
 ) -> Generator[Daemon, None, None]:
     """A daemon with everything of its own below `folder`; killed at the end if it still runs.
 
-    Without `manifests`, the settings name them.
+    Without `manifests`, the settings name them. `under` is a command that makes place for it, as `prlimit`.
     """
     told = folder / "told"
     told.mkdir(exist_ok=True)
     control = folder / "control.sock"
     named = () if manifests is None else ("-f", manifests)
-    command: list[str | Path] = [SYNCRET, "run", *named, "--output-dir", folder / "out"]
+    command: list[str | Path] = [*under, SYNCRET, "run", *named, "--output-dir", folder / "out"]
     command += ["--state", folder / "state.db", "--listen", "127.0.0.1:0", "--set", f"socket={control}"]
     command += ["--set", "logFormat=console", "--set", "rescanInterval=1s", *arguments]
     with (told / "stdout").open("wb") as out, (told / "stderr").open("wb") as err:

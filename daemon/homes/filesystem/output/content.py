@@ -19,7 +19,14 @@ from syncret.daemon.core.secret import is_intact
 from syncret.daemon.homes.contract import HomeError, HomeProblem, Invalid, StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.drift import Drift, Fingerprint, Written
 from syncret.daemon.homes.filesystem.output.files import ReadFailed
-from syncret.daemon.homes.filesystem.output.group_commit import Batch, Job, WriteSteps, run_interleaved
+from syncret.daemon.homes.filesystem.output.group_commit import (
+    USUAL,
+    Batch,
+    Job,
+    Sizes,
+    WriteSteps,
+    run_interleaved,
+)
 from syncret.daemon.homes.filesystem.output.root import OutputRoot
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from syncret.daemon.homes.filesystem.output.yaml_file import ManifestTarget
@@ -34,9 +41,10 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 class OutputContent:
     """The written objects, by name. Implements `Vault`; writes come between judging and commit."""
 
-    def __init__(self, tree: OutputRoot | None, *, writes: bool = True) -> None:
+    def __init__(self, tree: OutputRoot | None, *, writes: bool = True, sizes: Sizes = USUAL) -> None:
         """Where nothing may be written, or there is no tree, all content stays in memory."""
         self._tree = tree
+        self._files = sizes.files
         self._writes = writes
         self._secrets = SecretFolder(tree) if tree is not None else None
         self._manifests = ManifestTarget(tree) if tree is not None else None
@@ -97,7 +105,7 @@ class OutputContent:
         """Do what `writing` and `settling` gave; for each, what kept it from being done. Blocking."""
         if self._tree is None:
             return [None] * len(jobs)
-        with Batch(self._tree) as batch:
+        with Batch(self._tree, self._files) as batch:
             return run_interleaved([job(batch) for job in jobs])
 
     def writing(self, ref: ObjectRef, document: Document) -> Job:

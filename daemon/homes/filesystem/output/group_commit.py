@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import Final, Generic, Self, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from syncret.daemon.homes.contract import HomeError
 from syncret.daemon.homes.filesystem.output.root import OutputRoot
@@ -31,16 +31,40 @@ THREADS: Final = 4
 MOST: Final = 32
 """Jobs of one batch."""
 
+_OPEN: Final = 64
+"""Files of a batch that may wait for the disk."""
+
+
+class Sizes(NamedTuple):
+    """How much is written at the same time: bounded by the descriptors that may be open."""
+
+    threads: int = THREADS
+    jobs: int = MOST
+    """Of one batch. Each holds two folders open, maybe that of its namespace, and writes a file."""
+    files: int = _OPEN
+
+    @classmethod
+    def within(cls, descriptors: int) -> Self:
+        """The largest sizes that need no more descriptors."""
+        threads = min(THREADS, max(1, descriptors // 32))
+        each = descriptors // threads
+        jobs = min(MOST, max(1, (each - 1) // 4))
+        return cls(threads, jobs, min(_OPEN, max(0, each - 1 - 3 * jobs)))
+
+
+USUAL: Final = Sizes()
+
 
 class BatchExecutor(Generic[J]):
     """Does jobs in threads. What is asked for while all threads are busy makes their next batches."""
 
-    def __init__(self, work: Callable[[Sequence[J]], Sequence[Outcome]]) -> None:
+    def __init__(self, work: Callable[[Sequence[J]], Sequence[Outcome]], sizes: Sizes = USUAL) -> None:
         """`work` does the jobs of one batch, and tells for each what it failed with."""
+        self._most = sizes.jobs
         self._work = work
         self._waiting: deque[tuple[J, asyncio.Future[None]]] = deque()
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="write")
-        self._free = THREADS
+        self._threads = ThreadPoolExecutor(sizes.threads, thread_name_prefix="write")
+        self._free = sizes.threads
         self._scheduled = False
 
     def __enter__(self) -> Self:
@@ -70,7 +94,7 @@ class BatchExecutor(Generic[J]):
         self._scheduled = False
         loop = asyncio.get_running_loop()
         while self._waiting and self._free:
-            size = min(MOST, -(-len(self._waiting) // self._free))
+            size = min(self._most, -(-len(self._waiting) // self._free))
             batch = [self._waiting.popleft() for _ in range(size)]
             self._free -= 1
             running = loop.run_in_executor(self._threads, self._work, [job for job, _ in batch])
@@ -94,18 +118,17 @@ T = TypeVar("T")
 WriteSteps: TypeAlias = Generator[None, None, T]
 """A write, which pauses wherever it is about to wait for the disk."""
 
-_OPEN: Final = 64  # files of a batch that may wait for the disk: a process may open 1,024 on many hosts
-
 
 class Batch:
     """What the writes of a batch share: the folders of their namespaces, open as long as they run."""
 
-    def __init__(self, tree: OutputRoot) -> None:
+    def __init__(self, tree: OutputRoot, files: int = _OPEN) -> None:
+        """`files` may wait for the disk together."""
         self._tree = tree
         self._folders: dict[str, int] = {}
         self._renamed: set[str] = set()
         self._failed: dict[str, OSError] = {}
-        self._room = _OPEN
+        self._room = files
 
     def __enter__(self) -> Self:
         return self
