@@ -110,7 +110,8 @@ async def run_engine(
                 spread=settings.spread,
                 generator_grace=settings.generator_gc_grace_period,
             ),
-            wake=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # made below
+            wake=lambda ref: engine.refresh(ref, asked=False),
+            refresh=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # as above
         )
         engine = Engine(
             home,
@@ -121,6 +122,7 @@ async def run_engine(
             observer=hooks.observer,
             listeners=(sessions, context.owned_secrets, context.push_index),
         )
+        sessions.on_login_refused = engine.recheck
         async with asyncio.TaskGroup() as group:
             group.create_task(engine.run(), name="engine")
             try:

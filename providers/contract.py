@@ -246,6 +246,17 @@ class ReadFile(Protocol):
         ...
 
 
+class LogIn(Protocol):
+    """Logs in, unless the manager refused the last login only a moment ago."""
+
+    async def __call__(self, login: Callable[[], Awaitable[T]], /) -> T:
+        """The result of the login, which one caller may try after each delay; the delays double.
+
+        Raises what the login raises, or what the last one that was tried was refused with.
+        """
+        ...
+
+
 class Receiver(NamedTuple):
     """A server that a spec would have an identity of the daemon itself sent to, or a proof of it."""
 
@@ -306,6 +317,7 @@ class OpenContext:
     read_file: ReadFile
     network: Network
     ambient: Ambient
+    log_in: LogIn
     store_memory: dict[str, Any]
     """State of this store that outlives the client, until the daemon's run ends."""
 

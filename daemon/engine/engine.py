@@ -114,12 +114,20 @@ class Engine:
             else:
                 await self.queue.quiet()
 
-    def refresh(self, ref: ObjectRef) -> bool:
-        """Run an object now, ahead of the periodic ones. False where there is none."""
+    def refresh(self, ref: ObjectRef, *, asked: bool = True) -> bool:
+        """Run an object now, ahead of the periodic ones. False where there is none.
+
+        `asked`: an operator wants it, so that a login that was refused is tried again.
+        """
         known = self._inventory.get(ref) is not None and ref.group_kind in self._reconcilers
         if known:
-            self._waker.wake(ref, urgent=True)
+            self._waker.wake(ref, urgent=True, asked=asked)
         return known
+
+    def recheck(self, ref: ObjectRef, seconds: float) -> None:
+        """Run an object in so many seconds, unless it runs now, or its last run failed: that will tell."""
+        if not (ref in self._failures or self.queue.is_running(ref)) and self._waker.is_ours(ref):
+            self.queue.add_at(ref, self._clock.now() + seconds, lanes=self._waker.lanes(ref))
 
     def requeue_all(self) -> None:
         """Run every object once more."""
@@ -191,10 +199,13 @@ class Engine:
             self.queue.done(ref)
             return
         begin = self._loop.time()
-        requested = self._waker.run_begins(ref)
-        current_run.set(CurrentRun(self.queue, ref, item.since if requested is None else requested))
+        request = self._waker.run_begins(ref)
+        if request is None:
+            current_run.set(CurrentRun(self.queue, ref, item.since))
+        else:
+            current_run.set(CurrentRun(self.queue, ref, *request))
         try:
-            outcome = await self._outcome(ref, urgent=requested is not None)
+            outcome = await self._outcome(ref, urgent=request is not None)
             if outcome is not None:
                 self._conclude(item, outcome, self._loop.time() - begin)
                 if not outcome.pending:

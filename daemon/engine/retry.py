@@ -1,14 +1,20 @@
 """Decides from the class of an error whether a run or a login is repeated, when, and how urgently."""
 
-from typing import Final
+import asyncio
+from collections.abc import Awaitable, Callable
+from math import inf
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
 from syncret.config.settings import Settings
+from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import Failure
-from syncret.daemon.homes.contract import Conflict
+from syncret.daemon.homes.contract import Conflict, WatchEvent
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
 from syncret.providers.kit.retry import PAUSES, Doubling, RetryPolicy
+
+T = TypeVar("T")
 
 MAX_CONFLICT_RETRIES: Final = 5
 """Conflicts in a row that are run again at once; further ones wait like any failure."""
@@ -18,6 +24,10 @@ SLOW: Final = 5
 
 JITTER: Final = 0.2
 """The share of a pause that is added at random, so that objects that failed together spread out."""
+
+
+_INSTANT: Final = 1e-3
+"""Seconds by which a timer of the wall clock may ring early."""
 
 
 class RetryRules(Struct, frozen=True):
@@ -72,8 +82,80 @@ def call_policy(settings: Settings) -> RetryPolicy:
     return RetryPolicy(settings.call_attempts, PAUSES if settings.spread else PAUSES.without_jitter())
 
 
-def login_pause(settings: Settings, error: SyncError, failures: int) -> float | None:
-    """Seconds until a client that could not be opened is opened again; None if the next caller may try it."""
-    if isinstance(error, Malformed):
-        return None  # nothing was sent, and nothing is gained by waiting
-    return Doubling(settings.retry_min, settings.retry_max).pause(failures)
+def _no_one(pause: float) -> None:
+    del pause
+
+
+class LoginBackoff:
+    """Remembers the login of one store or generator that was refused: for a while none is sent.
+
+    Managers count refused logins, and lock users out. The delay doubles with each refusal. It is over for a
+    run that an operator, or a change of its object, asks for later than the first delay: many objects that
+    are forced one after the other are one login.
+    Implements `LogIn`.
+    """
+
+    def __init__(self, settings: Settings, on_refused: Callable[[float], None] = _no_one) -> None:
+        """`on_refused` is called with the pause after each refusal."""
+        self._pauses = Doubling(settings.retry_min, settings.retry_max)
+        self._on_refused = on_refused
+        self._error: SyncError | None = None
+        self._failures = 0
+        self._sent_at = -inf
+        self._retry_at = -inf
+
+    async def __call__(self, login: Callable[[], Awaitable[T]], /) -> T:
+        """As `LogIn` says. What the manager did not refuse is for the retry of calls, and for the breaker."""
+        self.check()
+        begin = asyncio.get_running_loop().time()
+        try:
+            result = await login()
+        except Denied as error:
+            self.failed(error, sent_at=begin)
+            raise
+        self.forget()
+        return result
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the last login was refused."""
+        return isinstance(self._error, Denied)
+
+    def check(self) -> None:
+        """Raise the error of the last login while it is too early for the next one."""
+        error, run = self._error, current_run.get()
+        if error is None:
+            return
+        if run is not None and run.asked_at >= self._sent_at + self._pauses.first:
+            self._retry_at = -inf  # also for the tasks that serve this run
+        left = self._retry_at - asyncio.get_running_loop().time()
+        if left <= _INSTANT:
+            return
+        if isinstance(error, Throttled):
+            raise Throttled(error.message, retry_after=left, hint=error.hint)
+        raise type(error)(error.message, hint=error.hint)
+
+    def failed(self, error: SyncError, *, sent_at: float, at_least: float = 0.0) -> None:
+        """Remember an error: of a login, or of a client that could not be opened."""
+        if isinstance(error, Malformed):
+            return  # nothing was sent, and nothing is gained by waiting
+        if sent_at <= self._sent_at:
+            return  # a login that was sent since is remembered already: it was a part of this one
+        self._error, self._sent_at = error, sent_at
+        self._failures += 1
+        pause = max(at_least, self._pauses.pause(self._failures))
+        self._retry_at = asyncio.get_running_loop().time() + pause
+        if self.is_refused:
+            self._on_refused(pause)
+
+    def on_credential_change(self, event: WatchEvent) -> None:
+        """An object that the login was made of has changed."""
+        del event
+        self.forget()
+
+    def forget(self) -> None:
+        """The login was accepted, or it is another one now."""
+        self._error, self._failures, self._sent_at = None, 0, -inf
+
+    def __repr__(self) -> str:
+        return f"<LoginBackoff failures={self._failures}>"

@@ -4,7 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
-from typing import Final, Protocol
+from math import inf
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -26,6 +27,16 @@ EVENTS_AT_ONCE: Final = 100
 
 ITSELF: Final = int(OBJECT)
 """A change of that is a reason to run the object itself."""
+
+
+class RunRequest(NamedTuple):
+    """When events last asked for a run, and when an operator or a change of the object itself did."""
+
+    since: float
+    asked_at: float = -inf
+
+
+_NO_REQUEST: Final = RunRequest(-inf)
 
 
 class Listener(Protocol):
@@ -93,8 +104,8 @@ class Waker:
         self._has_started = False
         self._events_during_run: dict[ObjectRef, list[_Version]] = {}
         """For each object that is being run, the versions that may wake it: they may be its own writes."""
-        self._requested_at: dict[ObjectRef, float] = {}
-        """When a run was last asked for by an event, until it begins."""
+        self._requests: dict[ObjectRef, RunRequest] = {}
+        """Why a run was asked for, until it begins."""
         self._lanes: dict[ObjectRef, Lanes] = {}
         self._others: set[ObjectRef] = set()
         """Objects that other replicas own: known here, as dependencies are, and not run."""
@@ -114,13 +125,19 @@ class Waker:
         """The stores and generators whose calls the object waits for."""
         return self._lanes.get(ref, ())
 
-    def wake(self, ref: ObjectRef, *, urgent: bool, since: float | None = None) -> None:
-        """Queue an object that is ours; `since` is the time of what asks for it, if that is not now."""
+    def wake(self, ref: ObjectRef, *, urgent: bool, since: float | None = None, asked: bool = False) -> None:
+        """Queue an object that is ours; `since` is the time of what asks for it, if that is not now.
+
+        `asked`: it is an operator, or a change of the object itself.
+        """
         if not self.is_ours(ref):
             return
         if since is None:
             since = self._loop.time()
-        self._requested_at[ref] = max(since, self._requested_at.get(ref, since))
+        former = self._requests.get(ref, _NO_REQUEST)
+        self._requests[ref] = RunRequest(
+            max(since, former.since), max(since, former.asked_at) if asked else former.asked_at
+        )
         self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref), since=since)
 
     def is_ours(self, ref: ObjectRef) -> bool:
@@ -139,7 +156,7 @@ class Waker:
         for ref in refs:
             if not self.is_ours(ref):
                 self._queue.discard(ref)
-                self._requested_at.pop(ref, None)
+                self._requests.pop(ref, None)
                 self.is_decided(ref)
             elif ref in self._others:
                 self._others.discard(ref)
@@ -156,19 +173,20 @@ class Waker:
             yield
 
     # ------------------------------------------------------------------------------------------------ runs
-    def run_begins(self, ref: ObjectRef) -> float | None:
-        """A run of the object begins. Returns when an event asked for it, None if only time did."""
+    def run_begins(self, ref: ObjectRef) -> RunRequest | None:
+        """A run of the object begins. Returns the request of events for it, None if only time asked."""
         self._events_during_run[ref] = []
-        requested = self._requested_at.pop(ref, None)
-        if not self._requested_at:
-            self._requested_at.clear()  # or an empty dict keeps room for as many as there ever were
-        return requested
+        request = self._requests.pop(ref, None)
+        if not self._requests:
+            self._requests.clear()  # or an empty dict keeps room for as many as there ever were
+        return request
 
     def run_ends(self, ref: ObjectRef) -> None:
         """What came during the run and was none of its own writes wakes the object again."""
-        since = [version.since for version in self._events_during_run.pop(ref) if version.wakes()]
-        if since:
-            self.wake(ref, urgent=True, since=max(since))
+        versions = [version for version in self._events_during_run.pop(ref) if version.wakes()]
+        if versions:
+            since = max(version.since for version in versions)
+            self.wake(ref, urgent=True, since=since, asked=any(version.is_own for version in versions))
 
     def is_decided(self, ref: ObjectRef) -> None:
         """The object has been run to a decision: it counts for the first pass."""
@@ -316,7 +334,7 @@ class Waker:
         if during is not None:
             during.append(version)
         elif self._has_started and version.wakes():  # else its first run is still to come
-            self.wake(listener, urgent=urgent, since=version.since)
+            self.wake(listener, urgent=urgent, since=version.since, asked=version.is_own)
 
     def _complete_first_pass(self) -> None:
         if self.synced.is_set() and not self._first:

@@ -53,7 +53,7 @@ def service_account_credentials(
                 ) from None
         return expiring_keys(answer)
 
-    return RefreshableCredentials(assume, context.now)
+    return RefreshableCredentials(assume, context)
 
 
 async def static_credentials(ref: AwsSecretRef, credentials: Credentials) -> AioCredentials:
@@ -157,7 +157,7 @@ def assumed_role(source: AioSession, role: Role, region: str, context: OpenConte
                 ) from None
         return expiring_keys(answer)
 
-    return sdk.session(RefreshableCredentials(assume, context.now))
+    return sdk.session(RefreshableCredentials(assume, context))
 
 
 def session_name(context: OpenContext) -> str:

@@ -26,7 +26,7 @@ from botocore.loaders import Loader
 
 from syncret.providers.aws import errors
 from syncret.providers.aws.service import Expired
-from syncret.providers.contract import OwnIdentity
+from syncret.providers.contract import OpenContext, OwnIdentity
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.environment import ADDRESSES
@@ -65,10 +65,10 @@ class RefreshableCredentials(AioCredentials):
     """Credentials for the SDK, which are refreshed when a call needs them and they are about to expire."""
 
     def __init__(
-        self, fetch: Callable[[], Awaitable[ExpiringValue[ReadOnlyCredentials]]], now: Callable[[], float]
+        self, fetch: Callable[[], Awaitable[ExpiringValue[ReadOnlyCredentials]]], context: OpenContext
     ) -> None:
         super().__init__("", "")  # the SDK uses the frozen ones only
-        self._expiring = ExpiringLogin(fetch, now=now)
+        self._expiring = ExpiringLogin(fetch, now=context.now, log_in=context.log_in)
 
     async def get_frozen_credentials(self) -> ReadOnlyCredentials:
         """The keys that sign the next call. Raises SyncError if none can be fetched."""

@@ -27,9 +27,8 @@ async def open_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[
     cloud = cloud_of(spec)
     async with Http(spec.vault_url, now=context.now, network=context.network) as http:
         resource = cloud.vault or await _challenge_resource(http)
-        tokens = ExpiringLogin(
-            await choose_login(spec, cloud.authority, resource, http, context), now=context.now
-        )
+        login = await choose_login(spec, cloud.authority, resource, http, context)
+        tokens = ExpiringLogin(login, now=context.now, log_in=context.log_in)
         await tokens.get()
         yield AzureKvClient(Api(http, tokens))
 

@@ -32,7 +32,7 @@ class _Access(msgspec.Struct):
 
 async def registry_token(spec: AcrAccessTokenSpec, http: Http, context: OpenContext) -> SecretBytes:
     """A refresh token, or with a scope an access token. The base of `http` is the registry."""
-    token = await (await _choose_login(spec, http, context))()
+    token = await context.log_in(await _choose_login(spec, http, context))
     fields = {"tenant": spec.tenant_id, "access_token": token.value.raw.decode("ascii", "replace")}
     refresh = (await _request_token(http, "exchange", "access_token", spec, fields, _Refresh)).refresh_token
     if not spec.scope:

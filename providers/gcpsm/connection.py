@@ -22,7 +22,7 @@ async def open_store(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[Gc
     async with open_login_context(context, location) as login_context:
         project = await project_of(spec.project_id, spec.auth, login_context)
         login = await choose_login(spec.auth, project, receivers(spec), login_context)
-        tokens = ExpiringLogin(login, now=context.now)
+        tokens = ExpiringLogin(login, now=context.now, log_in=context.log_in)
         await tokens.get()
         falls_back = spec.secret_version_selection_policy == _FALLS_BACK
         yield GcpSmClient(Api(login_context.http, tokens, project, location), location, falls_back=falls_back)

@@ -50,7 +50,8 @@ async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:
 
     async with open_login_context(context) as login_context:
         auth = _store_auth(spec.auth)
-        token = await (await choose_login(auth, spec.project_id, receivers(spec), login_context))()
+        login = await choose_login(auth, spec.project_id, receivers(spec), login_context)
+        token = await context.log_in(login)
     # A token without an expiry is assumed to expire in an hour.
     expiry = int(token.expires if token.expires is not None else context.now() + _HOUR)
     values = {

@@ -19,6 +19,7 @@ async def open_store(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmC
     if not spec.service_url:
         raise Malformed("serviceURL is required", hint="write the instance's endpoint")
     async with Http(spec.service_url, now=context.now, network=context.network) as http:
-        tokens = ExpiringLogin(await choose_login(spec, http, context), now=context.now)
+        login = await choose_login(spec, http, context)
+        tokens = ExpiringLogin(login, now=context.now, log_in=context.log_in)
         await tokens.get()
         yield IbmClient(Api(http, tokens))

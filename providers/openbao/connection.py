@@ -39,6 +39,7 @@ async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[
             namespace=spec.namespace,
             auth_namespace=auth_namespace or spec.namespace,
             now=context.now,
+            log_in=context.log_in,
         ) as bao,
     ):
         yield OpenBaoClient(KeyValues(bao, engine))

@@ -49,6 +49,7 @@ async def open_vault(
             namespace=spec.namespace,
             auth_namespace=auth_namespace or spec.namespace,
             now=context.now,
+            log_in=context.log_in,
         ) as vault:
             yield vault
 

@@ -181,7 +181,9 @@ async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Ap
         connections=1 if login else CONNECTIONS,
         network=context.network,
     ) as http:
-        yield Api(spec, context, NtlmHttp(http, login, context.now) if login else http, secrets)
+        yield Api(
+            spec, context, NtlmHttp(http, login, context.now, context.log_in) if login else http, secrets
+        )
 
 
 async def _login(context: OpenContext, ntlm: WebhookNTLM) -> Login:

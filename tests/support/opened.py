@@ -2,11 +2,11 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
@@ -20,6 +20,8 @@ from syncret.providers.kit.ambient.pod import MOUNT, IssueToken
 from syncret.providers.kit.ambient.rules import Rules
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
 from syncret.providers.network import Egress, Network
+
+T = TypeVar("T")
 
 NOW: Final = 1_234_567_890.0
 NETWORK: Final = Network(egress=Egress(deny=("link-local", "metadata")))
@@ -100,6 +102,11 @@ def door_of(
     return Door(Rules(settings, strict, os.environ), issue, on_unlisted, mount=mount)
 
 
+async def log_in(login: Callable[[], Awaitable[T]]) -> T:
+    """Every login is tried, whatever came of the last one."""
+    return await login()
+
+
 def context(
     given: Given | None = None,
     *,
@@ -120,5 +127,6 @@ def context(
         read_file=ManifestFiles((tempfile.gettempdir(),), os.environ),
         network=NETWORK,
         ambient=partial((door or door_of(OwnIdentity(mode="open"))).grant, store),
+        log_in=log_in,
         store_memory={} if keep is None else keep,
     )

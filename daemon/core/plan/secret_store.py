@@ -165,9 +165,18 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 def next_step(
-    store: SecretStore, probed: Probed | None, now: float, options: Options, *, is_needed: bool
+    store: SecretStore,
+    probed: Probed | None,
+    now: float,
+    options: Options,
+    *,
+    is_needed: bool,
+    is_in_doubt: bool = False,
 ) -> Step:
-    """What is done now. `is_needed`: a PushSecret has, or may have, something to delete at this store."""
+    """What is done now. `is_needed`: a PushSecret has, or may have, something to delete at this store.
+
+    `is_in_doubt`: it has refused a login since it was probed.
+    """
     if not options.handles(store.spec.controller):
         return Step()
     is_deleted = bool(store.metadata.deletion_timestamp)
@@ -175,7 +184,7 @@ def next_step(
     if is_deleted:
         return Step(is_held=is_held)
     known = _known(store, probed, now, options)
-    is_due = known is None or known.due <= now
+    is_due = is_in_doubt or known is None or known.due <= now
     return Step(is_held=is_held, is_probed=is_due, probed=None if is_due else known)
 
 

@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
+from math import inf
 from types import TracebackType
 from typing import Final, Protocol
 
@@ -31,12 +32,14 @@ class Suspends(Protocol):
 class CurrentRun(Struct, frozen=True):
     """The run of one object, known to all code that it calls: nothing in between has to pass it on.
 
-    `since` is when it was last asked for, in the loop's time.
+    `since` is when it was last asked for, in the loop's time; `asked_at` when it was last asked for by an
+    operator, or by a change of the object itself: infinitely long ago if the run has another reason.
     """
 
     queue: Suspends
     ref: ObjectRef
     since: float
+    asked_at: float = -inf
 
 
 current_run: Final[ContextVar[CurrentRun | None]] = ContextVar("current_run", default=None)

@@ -231,6 +231,10 @@ class WorkQueue:
             return self.clock.now()
         return self._timers.get(ref)
 
+    def is_running(self, ref: ObjectRef) -> bool:
+        """Whether it is being run now."""
+        return ref in self._running
+
     def running(self) -> Iterator[ObjectRef]:
         """The names that are being run, longest first."""
         return iter(self._running)

@@ -258,6 +258,8 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     events: EventRecorder
     wake: Callable[[ObjectRef], object]
     """Runs an object that waits for something that no watch event announces."""
+    refresh: Callable[[ObjectRef], object]
+    """Runs an object on behalf of an operator."""
     templates: Templates
     applied: Callable[[ObjectRef, Action], object] = ignore_action
     """Called for each write that changed something, with the object of the run."""

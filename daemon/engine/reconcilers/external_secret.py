@@ -1,6 +1,7 @@
 """ExternalSecret: observes, fetches, carries out what `core/plan` decides, and publishes the report."""
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ from syncret.daemon.core.plan.external_secret.next_step import (
 )
 from syncret.daemon.core.rendering import sources_of
 from syncret.daemon.core.target import form_of
+from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import OBJECT, USABLE, VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import (
     RefusedAction,
@@ -111,6 +113,7 @@ class _Run:
                 await drop_finalizer(self._writes, self._stored, FINALIZER)
                 return self._nothing_to_do()
             case Fetch():
+                self._refresh_stores(step)
                 return await self._sync(step, observed)
             case Conclude(verdict=verdict):
                 return await self._publish(Plan(verdict=verdict), None)
@@ -120,6 +123,15 @@ class _Run:
                 return Outcome(pending=True)
             case _:
                 return self._nothing_to_do()
+
+    def _refresh_stores(self, step: Fetch) -> None:
+        """Look at the stores that cannot be used, if this object was asked for: they may work again."""
+        run = current_run.get()
+        if run is None or run.asked_at == -inf:
+            return
+        for need in step.failed:
+            if not isinstance(need, needs.Generate):
+                self._context.refresh(store_ref(*need.store, self._stored.ref.namespace))
 
     def _nothing_to_do(self) -> Outcome:
         """It is not synced any more; the error that it had before is no longer of interest."""

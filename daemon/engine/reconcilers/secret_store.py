@@ -49,7 +49,12 @@ class SecretStoreReconciler:
             return Outcome()
         store, now = stored.as_type(SecretStore), context.clock.now()
         step = next_step(
-            store, self._probed.get(ref), now, context.options, is_needed=self._is_needed(store, ref)
+            store,
+            self._probed.get(ref),
+            now,
+            context.options,
+            is_needed=self._is_needed(store, ref),
+            is_in_doubt=context.sessions.is_in_doubt(ref),
         )
         if step.is_held is not None:
             change = ensure_finalizer if step.is_held else drop_finalizer

@@ -8,7 +8,7 @@ fails among others that succeed is no outage: a success in between starts the co
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -17,7 +17,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
 from syncret.daemon.engine.queue.waiting import waiting_for
-from syncret.daemon.engine.retry import call_policy
+from syncret.daemon.engine.retry import LoginBackoff, call_policy
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
 from syncret.providers.contract import Ambient, ReadFile, Render
@@ -78,6 +78,15 @@ def _ignore(store: ObjectRef) -> None:
     del store
 
 
+LoginRefused: TypeAlias = Callable[[ObjectRef, float], None]
+"""Called with a store that refused a login, and the seconds for which no other is sent."""
+
+
+def ignore_refusal(store: ObjectRef, pause: float) -> None:
+    """Do nothing: the default of `login_refused`."""
+    del store, pause
+
+
 class CallEnvironment(Struct, frozen=True, kw_only=True):
     """What all sessions share."""
 
@@ -94,6 +103,7 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore
     """Called with the store, or generator, that answered a call, whatever it said."""
+    login_refused: LoginRefused = ignore_refusal
 
 
 class CallRequest(Struct, frozen=True):
@@ -226,6 +236,15 @@ class GeneratorCalls:
     def __init__(self, around: CallEnvironment) -> None:
         self._around = around
         self._calls: dict[ObjectRef, CallPath] = {}
+        self._logins: dict[ObjectRef, LoginBackoff] = {}
+
+    def login(self, generator: ObjectRef) -> LoginBackoff:
+        """What is known of the logins of a generator in one namespace, whose credentials it may use."""
+        login = self._logins.pop(generator, None) or LoginBackoff(self._around.settings)
+        self._logins[generator] = login
+        if len(self._logins) > MOST_GENERATORS:
+            del self._logins[next(iter(self._logins))]
+        return login
 
     def of(self, generator: ObjectRef, kind: str) -> CallPath:
         """The path of a generator; `kind` is what a ClusterGenerator holds, otherwise its own."""
@@ -240,8 +259,12 @@ class GeneratorCalls:
     def changed(self, generator: ObjectRef) -> None:
         """Its server or its login may be another now: an outage so far says nothing about it."""
         calls = self._calls.get(generator)
-        if calls is not None:
-            calls.outage.succeeded()
+        if calls is None:
+            return
+        calls.outage.succeeded()
+        for ref, login in self._logins.items():
+            if ref.name == generator.name:  # a ClusterGenerator has one in each namespace, of another kind
+                login.forget()
 
     def memories(self) -> Iterator[tuple[ObjectRef, StoreState]]:
         """The bucket of each."""

@@ -17,7 +17,15 @@ from syncret.daemon.descriptors import descriptors
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Faults, NullObserver, Observer
 from syncret.daemon.engine.queue.workqueue import WorkQueue
-from syncret.daemon.engine.sessions.calls import CallEnvironment, CallPath, GeneratorCalls, StoreState
+from syncret.daemon.engine.retry import LoginBackoff
+from syncret.daemon.engine.sessions.calls import (
+    CallEnvironment,
+    CallPath,
+    GeneratorCalls,
+    LoginRefused,
+    StoreState,
+    ignore_refusal,
+)
 from syncret.daemon.engine.sessions.credentials import StoreCredentials
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.session import Session
@@ -60,6 +68,8 @@ class SessionPool:
         substitute: Substitute | None = None,
         queue: WorkQueue | None = None,
     ) -> None:
+        self.on_login_refused: LoginRefused = ignore_refusal
+        """Whatever looks at a store again after the pause."""
         self._registry = registry
         self._home = home
         self._settings = settings
@@ -84,13 +94,14 @@ class SessionPool:
             faults=faults,
             answers=self.answers,
             answered=lambda store: queue.answered(str(store)) if queue is not None else None,
+            login_refused=lambda store, pause: self.on_login_refused(store, pause),  # noqa: PLW0108  # set later
         )
         self._plans: dict[ObjectRef, tuple[str, StoreConfig | SyncError]] = {}
         self._memories: dict[ObjectRef, StoreState] = {}
         self._keep: dict[ObjectRef, dict[str, Any]] = {}
         self._channels: dict[tuple[ObjectRef, str], StoreClient] = {}
         self._every_channel: WeakSet[StoreClient] = WeakSet()
-        self._readers: dict[ObjectRef, WeakSet[StoreClient]] = {}
+        self._readers: dict[ObjectRef, WeakSet[StoreClient | LoginBackoff]] = {}
         self._generators = GeneratorCalls(self._around)
         self._drained_by = inf
 
@@ -117,15 +128,21 @@ class SessionPool:
     def context(self, generator: ObjectRef, origin: ObjectRef, namespace: str) -> OpenContext:
         """What a generator that draws for a namespace may use; `origin` may be a ClusterGenerator."""
         scope = Scope(cluster=False, namespace=namespace)
+        login = self._generators.login(generator)
+
+        def on_read(ref: ObjectRef) -> None:
+            self._readers.setdefault(ref, WeakSet()).add(login)
+
         return OpenContext(
             store=generator,
             scope=scope,
-            credentials=StoreCredentials(self._home, scope),
+            credentials=StoreCredentials(self._home, scope, on_read=on_read),
             now=self._around.clock.now,
             render=self._around.render,
             read_file=self._around.read_file,
             network=self._around.network,
             ambient=self._ambient(origin),
+            log_in=login,
             store_memory={},
         )
 
@@ -144,13 +161,17 @@ class SessionPool:
         ref = change.object.ref
         self._generators.changed(ref)
         gone = change.type is WatchEventType.DELETED
-        for channel in self._readers.get(ref, ()):
-            channel.on_credential_change(change)
+        for reader in self._readers.get(ref, ()):
+            reader.on_credential_change(change)
         if gone and ref in self._plans:
             del self._plans[ref]
             self._memories.pop(ref, None)
             for key in [key for key in self._channels if key[0] == ref]:
                 self._channels.pop(key).close_when_unused()
+
+    def is_in_doubt(self, store: ObjectRef) -> bool:
+        """Whether a login at this store was refused, and none was accepted since."""
+        return any(key[0] == store and channel.login.is_refused for key, channel in self._channels.items())
 
     def limits(self) -> Iterator[tuple[ObjectRef, LimiterStats]]:
         """The state of the token bucket of every store and generator."""

@@ -6,11 +6,12 @@ The calls under way on one client, which others may join: reads of a key, and eq
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import TypeVar
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
-from syncret.daemon.engine.retry import login_pause
+from syncret.daemon.engine.retry import LoginBackoff
 from syncret.daemon.engine.sessions.calls import (
     CallEnvironment,
     CallPath,
@@ -138,13 +139,11 @@ class StoreClient:
         self._around = around
         self._on_read = on_read
         self._line: Connection | None = None
-        self._failure: SyncError | None = None
-        self._failures = 0
-        self._retry_at = 0.0
+        self.login = self._new_login()
 
     def connection(self) -> Connection:
         """The connection for new calls, opened if need be. Raises SyncError while it cannot be opened."""
-        self._raise_recent_failure()
+        self.login.check()
         line = self._line
         if line is None or line.client.retired:
             line = self._line = self._start()
@@ -169,8 +168,7 @@ class StoreClient:
         if self._line is not None:
             self._line.client.close_when_unused()
             self._line = None
-        self._failure = None
-        self._failures = 0
+        self.login = self._new_login()
         self.calls.outage.succeeded()
 
     def _start(self) -> Connection:
@@ -178,6 +176,7 @@ class StoreClient:
         namespace = store.namespace or self.identity.namespace
         scope = Scope(cluster=not store.namespace, namespace=namespace)
         credentials = StoreCredentials(self._home, scope, on_read=self._on_read)
+        login = self.login
         context = OpenContext(
             store=store,
             scope=scope,
@@ -187,13 +186,14 @@ class StoreClient:
             read_file=self._around.read_file,
             network=self._around.network,
             ambient=self._around.ambient(store),
+            log_in=login,
             store_memory=self._memory.keep,
         )
         client = SharedClient(
             lambda: self._open(context),
             self._around,
             name=str(store),
-            on_open=self._opened,
+            on_open=partial(self._opened, login, asyncio.get_running_loop().time()),
             on_close=lambda error: self._around.observer.closed(store, error),
         )
         return Connection(client, credentials, self.calls, batch_size=self.plan.provider.batch_size)
@@ -204,7 +204,12 @@ class StoreClient:
             raise Malformed(f"provider {provider.name} is known, but this build cannot reach it")
         return provider.open(self.plan.spec, context)
 
-    def _opened(self, error: Exception | None) -> None:
+    def _new_login(self) -> LoginBackoff:
+        """Forget what a manager said to other credentials, which a client that closes may still use."""
+        around, store = self._around, self.plan.store
+        return LoginBackoff(around.settings, lambda pause: around.login_refused(store, pause))
+
+    def _opened(self, login: LoginBackoff, since: float, error: Exception | None) -> None:
         """Remember a failed login, so that a hundred objects do not try a hundred wrong passwords."""
         if error is not None and not isinstance(error, SyncError):
             return
@@ -212,27 +217,10 @@ class StoreClient:
         if not isinstance(error, Unavailable):
             self._around.answered(self.plan.store)
         if error is None:
-            self._failure, self._failures = None, 0
+            login.forget()
             return
-        pause = login_pause(self._around.settings, error, self._failures + 1)
-        if pause is None:
-            return
-        if isinstance(error, Throttled):
-            pause = max(pause, self._memory.limiter.throttled(error.retry_after))
-        self._failure = error
-        self._failures += 1
-        self._retry_at = asyncio.get_running_loop().time() + pause
-
-    def _raise_recent_failure(self) -> None:
-        error = self._failure
-        if error is None:
-            return
-        left = self._retry_at - asyncio.get_running_loop().time()
-        if left <= 0:
-            return
-        if isinstance(error, Throttled):
-            raise Throttled(error.message, retry_after=left, hint=error.hint)
-        raise type(error)(error.message, hint=error.hint)
+        paused = self._memory.limiter.throttled(error.retry_after) if isinstance(error, Throttled) else 0.0
+        login.failed(error, sent_at=since, at_least=paused)
 
     def __repr__(self) -> str:
         state = "idle" if self._line is None else repr(self._line.client)

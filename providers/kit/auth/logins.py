@@ -1,6 +1,6 @@
 """Logins that expire: one login for all callers, renewed before it expires, dropped when a call is refused.
 
-self._token = ExpiringLogin(self._login, now=context.now)
+self._token = ExpiringLogin(self._login, now=context.now, log_in=context.log_in)
 answer = await self._token.use(lambda token: http.request("GET", path, doing=..., headers=bearer(token)))
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final, Generic, TypeVar
 
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import LogIn, SecretBytes
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http.answers import Unauthenticated
 from syncret.providers.kit.retry import Doubling
@@ -45,13 +45,14 @@ class _Current(Generic[T]):
 class ExpiringLogin(Generic[T]):
     """Holds one login.
 
-    Concurrent callers wait for the same login, and share its failure: a hundred objects try a wrong password
-    once. While a login is renewed ahead of its expiry, other callers use the old one; also if the renewal
-    fails, until the expiry.
+    Concurrent callers wait for the same login, and share its failure; later ones share it for as long as the
+    engine says: a hundred objects try a wrong password once. While a login is renewed ahead of its expiry,
+    other callers use the old one; also if the renewal fails, until the expiry.
 
     Args:
         login: logs in. Raises SyncError.
         now: the wall clock.
+        log_in: that of the context, which decides when a login that was refused may be tried again.
         refused: errors of a call which mean that the login is not valid any more.
     """
 
@@ -60,10 +61,12 @@ class ExpiringLogin(Generic[T]):
         login: Callable[[], Awaitable[ExpiringValue[T]]],
         *,
         now: Callable[[], float],
+        log_in: LogIn,
         refused: type[SyncError] | tuple[type[SyncError], ...] = Unauthenticated,
     ) -> None:
         self._login = login
         self._now = now
+        self._log_in_once = log_in
         self._refused = refused
         self._current: _Current[T] | None = None
         self._pending: asyncio.Future[ExpiringValue[T] | SyncError | None] | None = None
@@ -131,7 +134,7 @@ class ExpiringLogin(Generic[T]):
             None  # stays so if we are cancelled: the next one tries
         )
         try:
-            lease = await self._login()
+            lease = await (self._log_in_once(self._login) if old is None else self._login())
             self._current = _Current(lease, self._renew_at(lease))
             outcome = lease
         except SyncError as error:

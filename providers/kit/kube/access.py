@@ -142,7 +142,7 @@ async def _authentication(auth: KubernetesAuth, ca: bytes, context: OpenContext)
         )
         return ExpiringValue(bearer(token.token), token.expires)
 
-    login = ExpiringLogin(issued, now=context.now)
+    login = ExpiringLogin(issued, now=context.now, log_in=context.log_in)
     await login.get()
     return Tls(ca=ca), login
 

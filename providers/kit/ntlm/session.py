@@ -2,12 +2,14 @@
 
 import asyncio
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from secrets import token_bytes
 from typing import Final
 
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.contract import LogIn
+from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.http import Answer, Body, Http, Unauthenticated
 from syncret.providers.kit.ntlm import messages
 
@@ -26,10 +28,11 @@ class Login:
 class NtlmHttp:
     """An `Http` with one connection, which is authenticated when the server asks. One request at a time."""
 
-    def __init__(self, http: Http, login: Login, now: Callable[[], float]) -> None:
+    def __init__(self, http: Http, login: Login, now: Callable[[], float], log_in: LogIn) -> None:
         self._http = http
         self._login = login
         self._now = now
+        self._log_in = log_in
         self._lock = asyncio.Lock()
 
     async def request(
@@ -61,17 +64,32 @@ class NtlmHttp:
                     f"{doing}: the server offers no login by NTLM",
                     hint="if it may have the password itself, write a header Authorization, and https",
                 )
+            last = await self._log_in(partial(self._authenticated, ask, scheme, doing))
+        if isinstance(last, SyncError):
+            raise last
+        return last
+
+    async def _authenticated(
+        self, ask: Callable[[str], Awaitable[Answer]], scheme: str, doing: str
+    ) -> Answer | SyncError:
+        """The answer to the request, or its error, once the user is known. Raises what is wrong with that."""
+        try:
             second = await ask(f"{scheme} {_text(messages.negotiate())}")
-            if second.status != _UNAUTHORIZED:
-                return second
-            proof = messages.authenticate(
-                _challenge(second, scheme),
-                self._login.user,
-                self._login.password,
-                nonce=token_bytes(8),
-                now=self._now(),
-            )
+        except SyncError as error:
+            return error
+        if second.status != _UNAUTHORIZED:
+            return second
+        proof = messages.authenticate(
+            _challenge(second, scheme),
+            self._login.user,
+            self._login.password,
+            nonce=token_bytes(8),
+            now=self._now(),
+        )
+        try:
             last = await ask(f"{scheme} {_text(proof)}")
+        except SyncError as error:
+            return error
         if last.status == _UNAUTHORIZED:
             raise Unauthenticated(
                 f"{doing}: the server refuses this user",

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from syncret.config.fields import Json
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import LogIn, SecretBytes
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Unauthenticated
@@ -36,6 +36,7 @@ class Vault:
         namespace: Vault's namespace of the requests.
         auth_namespace: Vault's namespace of the login and the token.
         now: the wall clock.
+        log_in: that of the context.
     """
 
     def __init__(
@@ -46,13 +47,14 @@ class Vault:
         namespace: str,
         auth_namespace: str,
         now: Callable[[], float],
+        log_in: LogIn,
     ) -> None:
         self._wire = wire
         self._login = login
         self._namespace = namespace
         self._auth_namespace = auth_namespace
         self._now = now
-        self._tokens = ExpiringLogin(self._token, now=now)
+        self._tokens = ExpiringLogin(self._token, now=now, log_in=log_in)
         self._looked_up: tuple[Token, float] | None = None
         self._lookup_lock = asyncio.Lock()
         self._replaced_invalid_token = False

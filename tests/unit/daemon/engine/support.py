@@ -27,7 +27,9 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import Denied, SyncError
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
+from syncret.providers.kit.http import Unauthenticated
 from syncret.providers.registry import Registry
 
 NOWHERE: Final = "nowhere"
@@ -48,7 +50,8 @@ class ManagerSpec(Model):
 class Manager:
     """A secret manager. `delay` is how long a call takes, `gate` holds calls back while it is clear.
 
-    A search takes `pages` calls.
+    A search takes `pages` calls. If it `wants_login`, calls need the token of a login; `logins` are the times
+    of these.
     """
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
@@ -68,6 +71,10 @@ class Manager:
         self.closed = 0
         self.busy = 0
         self.most_busy = 0
+        self.wants_login = False
+        self.refuses_logins = False
+        self.logins: list[float] = []
+        self._valid = ""
 
     @asynccontextmanager
     async def open(self, spec: ManagerSpec, context: OpenContext) -> AsyncGenerator["ManagerClient", None]:
@@ -78,15 +85,31 @@ class Manager:
             name, key, namespace = spec.token.name, spec.token.key, spec.token.namespace
             token = await context.credentials.secret_key(name, key, namespace)
             self.tokens.append(token.raw)
+        login = None
+        if self.wants_login:
+            login = ExpiringLogin(self._log_in, now=context.now, log_in=context.log_in)
+            await login.get()
         self.opened.append(context)
-        client = ManagerClient(self)
+        client = ManagerClient(self, login)
         try:
             yield client
         finally:
             client.alive = False
             self.closed += 1
 
-    async def call(self) -> None:
+    def revoke(self) -> None:
+        """Make every token invalid."""
+        self._valid = ""
+
+    async def _log_in(self) -> ExpiringValue[str]:
+        self.logins.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0)
+        if self.refuses_logins:
+            raise Denied("the login is refused")
+        self._valid = f"token-{len(self.logins)}"
+        return ExpiringValue(self._valid)
+
+    async def call(self, token: str = "") -> None:
         self.busy += 1
         self.most_busy = max(self.busy, self.most_busy)
         try:
@@ -94,6 +117,8 @@ class Manager:
             await asyncio.sleep(self.delay)
         finally:
             self.busy -= 1
+        if token != self._valid:
+            raise Unauthenticated("the token is not valid")
         if self.errors:
             raise self.errors.pop(0)
 
@@ -109,14 +134,21 @@ class ManagerClient:
 
     converts_keys = True
 
-    def __init__(self, manager: Manager) -> None:
+    def __init__(self, manager: Manager, login: ExpiringLogin[str] | None = None) -> None:
         self._manager = manager
+        self._login = login
         self.alive = True
+
+    async def _call(self) -> None:
+        if self._login is None:
+            await self._manager.call()
+        else:
+            await self._login.use(self._manager.call)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, object | SyncError]:
         assert self.alive
         self._manager.fetches.append(tuple(key.key for key in keys))
-        await self._manager.call()
+        await self._call()
         assert self.alive
         found: dict[RemoteKey, object | SyncError] = {}
         for key in keys:
@@ -138,26 +170,26 @@ class ManagerClient:
     async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
         self._manager.finds += 1
         for _ in range(self._manager.pages):
-            await paced(self._manager.call)
+            await paced(self._call)
         if query.path == NOWHERE:
             return None
         return {key: SecretBytes(value.encode()) for key, value in self._manager.values.items()}
 
     async def push(self, item: PushItem) -> None:
         before = self._manager.values.get(item.remote_key, "")
-        await self._manager.call()
+        await self._call()
         self._manager.values[item.remote_key] = before + item.value.raw.decode()
 
     async def delete(self, target: RemoteTarget) -> None:
-        await self._manager.call()
+        await self._call()
         self._manager.values.pop(target.remote_key, None)
 
     async def exists(self, target: RemoteTarget) -> bool:
-        await self._manager.call()
+        await self._call()
         return target.remote_key in self._manager.values
 
     async def probe(self) -> Readiness:
-        await self._manager.call()
+        await self._call()
         return "ready"
 
 

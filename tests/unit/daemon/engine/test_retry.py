@@ -1,10 +1,12 @@
 """When a run or a login that failed is repeated: one row for each class of errors."""
 
+import asyncio
+
 import pytest
 
 from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import Failure
-from syncret.daemon.engine.retry import MAX_CONFLICT_RETRIES, call_policy, login_pause, rules_of
+from syncret.daemon.engine.retry import MAX_CONFLICT_RETRIES, LoginBackoff, call_policy, rules_of
 from syncret.daemon.homes.contract import Conflict, StorageUnavailable
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.retry import DEFAULT, PAUSES, RetryPolicy
@@ -79,14 +81,89 @@ def test_what_is_repeated_at_once(failure: Failure, times: int, *, expected: boo
     ("error", "failures", "expected"),
     [
         pytest.param(Denied("x"), 1, 1, id="denied"),
+        pytest.param(Denied("x"), 4, 8, id="denied again and again"),
         pytest.param(Unavailable("x"), 3, 4, id="no answer"),
         pytest.param(Throttled("x", retry_after=50), 3, 4, id="the bucket has the server's word"),
-        pytest.param(Unavailable("x"), 10**6, 300, id="bounded"),
-        pytest.param(Malformed("x"), 3, None, id="nothing was sent"),
+        pytest.param(Unavailable("x"), 10**4, 300, id="bounded"),
     ],
 )
-def test_when_a_client_is_opened_again(error: SyncError, failures: int, expected: float | None) -> None:
-    assert login_pause(Settings(retry_min=1, retry_max=300), error, failures) == expected
+async def test_when_a_client_is_opened_again(error: SyncError, failures: int, expected: float) -> None:
+    login = LoginBackoff(Settings(retry_min=1, retry_max=300))
+    for number in range(failures):
+        login.failed(error, sent_at=float(number))
+    with pytest.raises(type(error), match="x"):
+        login.check()
+    await asyncio.sleep(expected - 0.01)
+    with pytest.raises(type(error), match="x"):
+        login.check()
+    await asyncio.sleep(0.02)
+    login.check()
+
+
+async def test_what_was_not_sent_is_tried_again_at_once() -> None:
+    login = LoginBackoff(Settings())
+    login.failed(Malformed("there is no such Secret"), sent_at=1.0)
+    login.check()
+
+
+class Door:
+    """A login that is refused or not, and how often it was tried."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+        self.error: SyncError | None = Denied("wrong password")
+
+    async def __call__(self) -> str:
+        self.tries += 1
+        await asyncio.sleep(0)
+        if self.error is not None:
+            raise self.error
+        return "token"
+
+
+async def test_a_refused_login_is_remembered_with_a_delay_that_doubles() -> None:
+    refusals: list[float] = []
+    login, door = LoginBackoff(Settings(retry_min=1, retry_max=300), refusals.append), Door()
+    for _ in range(60):
+        with pytest.raises(Denied, match="wrong password"):
+            await login(door)
+        await asyncio.sleep(1)
+    assert (door.tries, refusals) == (6, [1, 2, 4, 8, 16, 32])
+    known = [login.is_refused]
+    door.error = None
+    await asyncio.sleep(3)
+    assert await login(door) == "token"
+    assert [*known, login.is_refused] == [True, False]
+    door.error = Denied("wrong password")
+    for _ in range(2):
+        with pytest.raises(Denied):
+            await login(door)
+    assert refusals[6:] == [1]
+
+
+async def test_a_login_without_an_answer_is_not_remembered() -> None:
+    login, door = LoginBackoff(Settings()), Door()
+    door.error = Unavailable("no answer")
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await login(door)
+    assert door.tries == 2
+
+
+async def test_a_login_within_a_login_counts_once() -> None:
+    refusals: list[float] = []
+    login, door = LoginBackoff(Settings(), refusals.append), Door()
+    await asyncio.sleep(1)
+
+    async def role() -> str:
+        try:
+            return await login(door)
+        except Denied:
+            raise Denied("the role cannot be assumed") from None
+
+    with pytest.raises(Denied, match="the role"):
+        await login(role)
+    assert refusals == [1]
 
 
 def test_how_calls_are_retried() -> None:

@@ -77,7 +77,7 @@ class Reading:
 class Timed(Manager):
     """Its values are the times at which it read them."""
 
-    async def call(self) -> None:
+    async def call(self, token: str = "") -> None:
         now = asyncio.get_running_loop().time()
         await super().call()
         self.values = dict.fromkeys(self.values, str(now))

@@ -7,6 +7,7 @@ import pytest
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Unauthenticated
+from tests.support.opened import log_in
 
 
 class Door:
@@ -19,7 +20,7 @@ class Door:
         self.error: Exception | None = None
         self.gate = asyncio.Event()
         self.gate.set()
-        self.held = ExpiringLogin(self.login, now=lambda: self.time)
+        self.held = ExpiringLogin(self.login, now=lambda: self.time, log_in=log_in)
 
     async def login(self) -> ExpiringValue[str]:
         self.logins += 1

@@ -1,6 +1,9 @@
 """NTLMv2 with the numbers of MS-NLMP 4.2.4, MD4 with those of RFC 1320, and a server that verifies."""
 
 import struct
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
 
 import pytest
 from aiohttp import web
@@ -8,9 +11,11 @@ from aiohttp import web
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.http import Http, Unauthenticated, json_body
 from syncret.providers.kit.ntlm import Login, NtlmHttp, messages
-from tests.support.opened import NETWORK, NOW
+from tests.support.opened import NETWORK, NOW, log_in
 from tests.support.served import all_to, served
 from tests.support.servers.webhook import NtlmApi
+
+T = TypeVar("T")
 
 SERVER_NONCE = bytes.fromhex("0123456789abcdef")
 OUR_NONCE = b"\xaa" * 8
@@ -69,7 +74,7 @@ def test_a_challenge_that_is_none(message: bytes) -> None:
 async def test_a_user_is_let_in() -> None:
     api = NtlmApi("ada", "CORP", "s3cret")
     async with served(api.app()) as url, Http(url, connections=1, network=NETWORK) as http:
-        user = NtlmHttp(http, Login("CORP\\ada", "s3cret"), lambda: NOW)
+        user = NtlmHttp(http, Login("CORP\\ada", "s3cret"), lambda: NOW, log_in)
         answers = [
             await user.request(
                 "POST", "/a", doing="asking", headers={"authorization": "x"}, body=json_body(n)
@@ -93,7 +98,7 @@ async def test_a_user_is_let_in() -> None:
 async def test_of_several_offers_the_password_is_not_sent_in_the_clear(offers: tuple[str, ...]) -> None:
     api = NtlmApi("ada", "CORP", "s3cret", offers=offers)
     async with served(api.app()) as url, Http(url, connections=1, network=NETWORK) as http:
-        user = NtlmHttp(http, Login("CORP\\ada", "s3cret"), lambda: NOW)
+        user = NtlmHttp(http, Login("CORP\\ada", "s3cret"), lambda: NOW, log_in)
         answer = await user.request("GET", "/a", doing="asking")
 
     assert answer.body == b"ok"
@@ -104,7 +109,9 @@ async def test_the_password_is_never_sent_even_if_nothing_else_is_offered() -> N
     api = NtlmApi("ada", "CORP", "s3cret", offers=('Basic realm="x"',))
     async with served(api.app()) as url, Http(url, connections=1, network=NETWORK) as http:
         with pytest.raises(Denied, match="the server offers no login by NTLM") as caught:
-            await NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW).request("GET", "/a", doing="asking")
+            await NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW, log_in).request(
+                "GET", "/a", doing="asking"
+            )
     assert caught.value.hint
     assert api.schemes == {""}
 
@@ -115,7 +122,48 @@ async def test_a_wrong_password_is_reported() -> None:
         Http(url, connections=1, network=NETWORK) as http,
     ):
         with pytest.raises(Unauthenticated, match="refuses this user"):
-            await NtlmHttp(http, Login("ada", "wrong"), lambda: NOW).request("GET", "/", doing="asking")
+            await NtlmHttp(http, Login("ada", "wrong"), lambda: NOW, log_in).request(
+                "GET", "/", doing="asking"
+            )
+
+
+async def test_a_refused_user_is_told_to_who_decides_on_the_next_login() -> None:
+    refused: list[str] = []
+
+    async def noted(login: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await login()
+        except Denied as error:
+            refused.append(error.message)
+            raise
+
+    api = NtlmApi("ada", "", "right")
+    async with served(api.app()) as url, Http(url, connections=1, network=NETWORK) as http:
+        for password in ("wrong", "right"):
+            user = NtlmHttp(http, Login("ada", password), lambda: NOW, noted)
+            with suppress(Unauthenticated):
+                await user.request("GET", "/a", doing="asking")
+    assert (api.handshakes, refused) == (2, ["asking: the server refuses this user"])
+
+
+async def test_what_a_known_user_may_not_do_is_no_refused_login() -> None:
+    logins: list[object] = []
+
+    async def noted(login: Callable[[], Awaitable[T]]) -> T:
+        result = await login()
+        logins.append(result)
+        return result
+
+    async def forbidding(request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Authorization", "").startswith("NTLM "):
+            return web.Response(status=403)
+        return web.Response(status=401, headers={"WWW-Authenticate": "NTLM"})
+
+    async with served(all_to(forbidding)) as url, Http(url, connections=1, network=NETWORK) as http:
+        user = NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW, noted)
+        with pytest.raises(Denied, match="403 Forbidden"):
+            await user.request("GET", "/a", doing="asking")
+    assert len(logins) == 1
 
 
 def test_an_unauthenticated_is_denied() -> None:
@@ -128,6 +176,6 @@ async def test_a_server_that_gives_no_challenge(challenge: str) -> None:
         return web.Response(status=401, headers={"WWW-Authenticate": f"NTLM {challenge}".strip()})
 
     async with served(all_to(refuse)) as url, Http(url, connections=1, network=NETWORK) as http:
-        user = NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW)
+        user = NtlmHttp(http, Login("ada", "s3cret"), lambda: NOW, log_in)
         with pytest.raises(Malformed, match="challenge"):
             await user.request("GET", "/a", doing="asking")

@@ -1,0 +1,139 @@
+"""A small Vault with a thread for each request: AppRole, one key-value engine, and faults on command.
+
+Written from Vault's published API. It lives in the process of a test that runs a daemon of its own.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import Any
+
+from syncret.config.meta import Document
+
+
+class SmallVault:
+    """What it holds and was asked. It `refuses` logins, or `hangs` until it is let go, if told so."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.secret_id = "right"
+        self.refuses = False
+        self.logins: list[float] = []
+        self.reads: list[str] = []
+        self.hangs = False
+        self._goes_on = threading.Event()
+        self._valid: set[str] = set()
+        self._numbers = count(1)
+        self.generation = count(1)
+
+    def revoke_all(self) -> None:
+        """End every token."""
+        self._valid.clear()
+
+    def let_go(self) -> None:
+        """Answer what waits, and hang no more."""
+        self.hangs = False
+        self._goes_on.set()
+
+    def answer(self, method: str, path: str, token: str, body: Document) -> tuple[int, Document]:
+        """Status and document."""
+        if self.hangs:
+            self._goes_on.wait(300)
+        if path == "auth/approle/login":
+            self.logins.append(time.monotonic())
+            if self.refuses or body.get("secret_id") != self.secret_id:
+                return 400, {"errors": ["invalid role or secret ID"]}
+            made = f"hvs.{next(self._numbers)}"
+            self._valid.add(made)
+            auth = {"client_token": made, "lease_duration": 3600, "renewable": True, "accessor": "a"}
+            return 200, {"auth": auth}
+        if token not in self._valid:
+            return 403, {"errors": ["permission denied"]}
+        if path == "auth/token/lookup-self":
+            return 200, {"data": {"ttl": 3600, "renewable": True}}
+        if path == "auth/token/revoke-self":
+            self._valid.discard(token)
+            return 204, {}
+        if method == "GET" and path.startswith("kv/data/"):
+            self.reads.append(path.removeprefix("kv/data/"))
+            value = str(next(self.generation))
+            return 200, {"data": {"data": {"user": value, "password": value}, "metadata": {"version": 1}}}
+        return 404, {"errors": []}
+
+
+@contextmanager
+def small_vault() -> Generator[SmallVault, None, None]:
+    """A server on a free port of loopback, for as long as the block lasts."""
+    vault = SmallVault()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _serve(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            path, token = self.path.removeprefix("/v1/"), self.headers.get("X-Vault-Token", "")
+            status, document = vault.answer(self.command, path, token, json.loads(body) if body else {})
+            content = json.dumps(document).encode() if document else b""
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_PUT = _serve  # noqa: N815  # as the base class names them
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401  # as the base class has it
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    vault.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield vault
+    finally:
+        vault.let_go()
+        server.shutdown()
+        server.server_close()
+
+
+def vault_store(vault: SmallVault, name: str = "vault", secret_id: str = "right") -> str:
+    """Manifests of a store that logs in by AppRole, and of its credential."""
+    return f"""---
+apiVersion: v1
+kind: Secret
+metadata: {{name: {name}-login}}
+stringData: {{secret-id: {secret_id}}}
+---
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {{name: {name}}}
+spec:
+  provider:
+    vault:
+      server: {vault.url}
+      path: kv
+      version: v2
+      auth: {{appRole: {{path: approle, roleId: role, secretRef: {{name: {name}-login, key: secret-id}}}}}}
+"""
+
+
+def vault_sets(store: str, number: int, interval: str = "2s") -> str:
+    """ExternalSecrets of two keys each that one answer has."""
+    return "".join(
+        f"""---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: {store}-{each}}}
+spec:
+  refreshInterval: {interval}
+  secretStoreRef: {{name: {store}}}
+  dataFrom: [{{extract: {{key: k{each}}}}}]
+"""
+        for each in range(number)
+    )
