@@ -1,15 +1,15 @@
 """The interface by which validation asks for the specs of providers and generators without importing them."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from syncret.config.errors import Problem
 from syncret.config.fields import Model
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The scope of a store: cluster-scoped, or one namespace."""
 
     cluster: bool
@@ -24,8 +24,7 @@ OTHER_NAMESPACE: Final = (
 M = TypeVar("M", bound=Model)
 
 
-@dataclass(frozen=True, slots=True)
-class SpecType(Generic[M]):
+class SpecType(Struct, Generic[M], frozen=True):
     """The model of one provider's or generator's spec, and its rules beyond the schema.
 
     `check` yields problems whose paths are relative to the spec itself.

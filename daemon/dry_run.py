@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from syncret.config.fields import Model
 from syncret.config.meta import Document, ObjectRef

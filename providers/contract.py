@@ -10,6 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from msgspec import Struct
+
 from syncret.config.catalog import Scope, SpecType
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, ObjectRef
@@ -304,8 +306,7 @@ class Ambient(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenContext:
+class OpenContext(Struct, frozen=True, kw_only=True):
     """What a client may use. None of it is global, and only `store_memory` outlives the client."""
 
     store: ObjectRef
@@ -332,8 +333,7 @@ def no_receivers(_spec: object) -> Iterable[Receiver]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Provider(Generic[M]):
+class Provider(Struct, Generic[M], frozen=True):
     """The code for one kind of secret manager: its spec, and how to open a client.
 
     `open` is None if only the spec is implemented: such stores can be validated and simulated, not reached.
@@ -352,8 +352,7 @@ class Provider(Generic[M]):
         return self.spec.name
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(Struct, frozen=True):
     """The values of a generator, and the state that it needs for the clean-up (None: nothing to clean up).
 
     The state is stored and shown: it identifies what was created (by ID or accessor), and has no secret.
@@ -363,8 +362,7 @@ class Generated:
     state: Document | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Generator(Generic[M]):
+class Generator(Struct, Generic[M], frozen=True):
     """One generator kind: its spec, how it makes values, and how it removes what it created elsewhere.
 
     `generate` is None if only the spec is implemented. `cleanup` gets the state of a `Generated`, maybe from

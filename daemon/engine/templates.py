@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, TypeVar
@@ -52,8 +51,7 @@ _LONGEST_AT_ONCE: Final = 4_000
 """Characters of a text that is parsed on the loop."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateLimits:
+class TemplateLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What the templates of one sync of one object may cost together."""
 
     time: float = 0.1
@@ -70,7 +68,9 @@ class _Texts(msgspec.Struct):
 
 def _at_once(allowed: TemplateLimits) -> TemplateLimits:
     """What a sync may cost on the loop: the way to a thread and back costs more than most templates do."""
-    return replace(allowed, time=min(allowed.time, 0.002), memory=min(allowed.memory, 100_000), keys=0)
+    return msgspec.structs.replace(
+        allowed, time=min(allowed.time, 0.002), memory=min(allowed.memory, 100_000), keys=0
+    )
 
 
 class Templates:

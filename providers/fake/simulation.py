@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from syncret.config.fields import Model
 from syncret.providers import fake

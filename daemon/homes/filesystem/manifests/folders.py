@@ -10,12 +10,11 @@ import stat
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import (
@@ -51,8 +50,7 @@ RememberedFile: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
 """What a file with that signature said; None where that is not known any more."""
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     signature: Signature
     content: FileContent
     last_good: dict[ObjectRef, Manifest]

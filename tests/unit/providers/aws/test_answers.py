@@ -1,10 +1,10 @@
 """Bad answers, large ones, and regions that do not exist."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from syncret.providers.aws import open_aws
 from syncret.providers.aws.spec import AwsSpec
