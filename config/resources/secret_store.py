@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import msgspec
-import re2
 
 from syncret.config.catalog import OTHER_NAMESPACE, Catalog, Scope
 from syncret.config.durations import DurationError, parse_duration
@@ -143,12 +142,10 @@ def _references(value: Json, path: str, *, named: bool) -> Iterator[tuple[str, s
 
 
 def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
-    options = re2.Options()
-    options.log_errors = False
     for place, condition in enumerate(conditions):
         for index, pattern in enumerate(condition.namespace_regexes):
             path = f"spec.conditions[{place}].namespaceRegexes[{index}]"
-            fault = _pattern_fault(pattern, options)
+            fault = _pattern_fault(pattern)
             if not fault:
                 yield from unanchored(pattern, path)
             else:
@@ -160,8 +157,12 @@ def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
                 )
 
 
-def _pattern_fault(pattern: str, options: re2.Options) -> str:
+def _pattern_fault(pattern: str) -> str:
     """Why Go would not compile the pattern; empty if it would."""
+    import re2  # few stores have patterns
+
+    options = re2.Options()
+    options.log_errors = False
     if any(found[1] == "C" for found in _ESCAPE.finditer(pattern)):
         return r"invalid escape sequence: `\C`"  # RE2 would match one byte of a character
     try:

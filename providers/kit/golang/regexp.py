@@ -2,18 +2,21 @@
 
 RE2 runs in linear time for any pattern, and Go's package implements the same; they differ in the syntax of
 replacements (`$1`, `${1}x`, `$name`, `$$`) and in which empty matches count.
+
+RE2 is imported for the first expression: most manifests have none.
 """
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
-
-import re2
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.providers.errors import Malformed
 
-_REFERENCE: Final = re2.compile(r"\$(?:(\$)|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})")
+if TYPE_CHECKING:
+    import re2
+
+_REFERENCE: Final = r"\$(?:(\$)|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})"
 """References of Go's Expand; any other dollar sign is literal."""
 
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
@@ -53,6 +56,8 @@ class Pattern:
     __slots__ = ("_groups", "_names", "_regexp", "source")
 
     def __init__(self, source: str) -> None:
+        import re2
+
         options = re2.Options()
         options.log_errors = False
         if any(found[1] == "C" for found in _ESCAPE.finditer(source)):
@@ -128,9 +133,11 @@ class _Reference(NamedTuple):
 @lru_cache(maxsize=512)
 def _parts(template: str) -> tuple[bytes | _Reference, ...]:
     """A parsed replacement: texts, and the groups between them."""
+    import re2
+
     parts: list[bytes | _Reference] = []
     done = 0
-    for found in _REFERENCE.finditer(_STRAY.sub("\ufffd", template)):
+    for found in re2.compile(_REFERENCE).finditer(_STRAY.sub("\ufffd", template)):
         parts.append(_bytes(template[done : found.start()]))
         parts.append(b"$" if found[1] else _Reference(found[2] or found[3] or ""))
         done = found.end()

@@ -50,6 +50,7 @@ ONE_PASS_NEEDS_NONE_OF = {
     "importlib.metadata",  # what other distributions offer is asked only for names that are not ours
     "jsonschema",
     "prometheus_client",
+    "re2",  # no manifest has a pattern
     "structlog",
     "syncret.daemon.core.templating",
     "syncret.daemon.ops.metrics",
