@@ -27,6 +27,7 @@ from syncret.daemon.core.templating import operator
 from syncret.daemon.engine.templates import Templates
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
+from syncret.providers.work import Work
 from tests.suites.oracle.cases import material
 from tests.suites.oracle.client import Oracle
 
@@ -125,7 +126,7 @@ def _timed(once: Callable[[], object], rounds: int) -> float:
 
 def _rendering(text: str, data: Mapping[str, bytes]) -> Callable[[], object]:
     now = datetime.now(UTC)
-    return lambda: operator.render("t", text, data, operator.Context(now, os.urandom))
+    return lambda: operator.render("t", text, data, operator.Context(now, os.urandom), Work())
 
 
 def _parsing(text: str) -> Callable[[], object]:
@@ -135,7 +136,12 @@ def _parsing(text: str) -> Callable[[], object]:
 def _rewriting(held: Mapping[str, bytes]) -> Callable[[], object]:
     operations = msgspec.convert(OPERATIONS, list[Rewrite])
     templates = Templates(time.time)
-    return lambda: assemble.rewrite(operations, held, transform=templates.bench().transform)
+
+    def once() -> object:
+        work = Work()
+        return assemble.rewrite(operations, held, work, transform=templates.of(work).transform)
+
+    return once
 
 
 def _first_syncs(folder: Path, *, objects: int, rounds: int) -> Iterator[Figure]:

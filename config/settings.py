@@ -229,6 +229,18 @@ class Settings(Group, frozen=True):
     idle_close: Annotated[Seconds, Meta(description="When an unused client is closed.")] = 900.0
     egress: Egress = Egress()
 
+    work_time: Annotated[
+        Seconds,
+        Meta(
+            description="Work that one sync of one object may take: paths into values, rewrites, conversions,"
+            " templates and local generators together; counted in steps, not by the clock."
+        ),
+    ] = 1.0
+    work_memory: Annotated[
+        Count,
+        Meta(description="Bytes that one sync of one object may make, intermediate results included."),
+    ] = 64_000_000
+
     template_time: Annotated[
         Seconds,
         Meta(description="Work that the templates of one object may do; counted in steps, not by the clock."),

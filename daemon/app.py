@@ -74,12 +74,6 @@ async def run_engine(
         found = registry.generator_type(kind)
         return found if hooks.generator is None else hooks.generator(found)
 
-    allowance = TemplateLimits(
-        time=settings.template_time,
-        memory=settings.template_memory,
-        keys=settings.template_keys,
-        timeout=settings.template_timeout,
-    )
     async with AsyncExitStack() as stack:
         sessions = await stack.enter_async_context(
             SessionPool(
@@ -93,14 +87,13 @@ async def run_engine(
                 queue=queue,
             )
         )
-        templates = stack.enter_context(Templates(clock.now, allowance))
         context = ReconcilerContext(
             inventory=inventory,
             home=home,
             sessions=sessions,
             generator=generator,
             clock=clock,
-            templates=templates,
+            templates=Templates(clock.now, TemplateLimits.of(settings)),
             events=hooks.events,
             applied=hooks.applied,
             options=Options(

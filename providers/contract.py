@@ -2,7 +2,8 @@
 
 A capability is what a client implements (`isinstance(client, Writer)`), never what it declares.
 Input and output are split on purpose: `fetch` does the I/O by exact key, so that calls can be shared and
-batched; `value` and `fields` are pure, so that properties cost no call.
+batched; `value` and `fields` are pure, so that properties cost no call. They may run in a thread, and pay for
+what they do from the Work of the object that asks.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, ObjectRef
 from syncret.providers.errors import SyncError
 from syncret.providers.network import Network
+from syncret.providers.work import Work
 
 M = TypeVar("M", bound=Model)
 T = TypeVar("T")
@@ -106,11 +108,11 @@ class Reader(Protocol):
         """
         ...
 
-    def value(self, payload: Json, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: Json, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """The value, or a property of it; None if the vendor treats that as not existing."""
         ...
 
-    def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: Json, ref: RemoteRef, work: Work) -> SecretMap | None:
         """The value as a map of keys, for `dataFrom.extract`."""
         ...
 
@@ -141,8 +143,11 @@ class Finder(Protocol):
     converts_keys: bool
     """Whether found keys are converted (`conversionStrategy`) before any rewrite."""
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
-        """All entries that match, by key; None if the path itself does not exist."""
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap | None:
+        """All entries that match, by key; None if the path itself does not exist.
+
+        The work is that of the search: names are compared on the event loop, page by page.
+        """
         ...
 
 
@@ -229,11 +234,20 @@ class Credentials(Protocol):
 class Render(Protocol):
     """Renders templates of requests."""
 
-    def __call__(self, template: str, data: Mapping[str, Mapping[str, str]]) -> str:
+    def __call__(self, template: str, data: Mapping[str, Mapping[str, str]], work: Work) -> str:
         """The text, with all functions that templates of outputs have; a missing key prints `<no value>`.
 
-        Raises Malformed, which quotes neither the template nor a value.
+        It makes no keys: a request is rendered anew at every read. Raises Malformed, which quotes neither the
+        template nor a value, and OverBudget.
         """
+        ...
+
+
+class Compute(Protocol):
+    """Runs what a request or a generator computes: at once if that is little, otherwise in a thread."""
+
+    async def __call__(self, function: Callable[[Work], T], /) -> T:
+        """The result of a function that pays for what it does, and may be called twice. Raises OverBudget."""
         ...
 
 
@@ -315,6 +329,8 @@ class OpenContext(Struct, frozen=True, kw_only=True):
     now: Callable[[], float]
     """The wall clock, in seconds since the epoch."""
     render: Render
+    compute: Compute
+    """With the budget of the sync for a generator, and of each call for a store."""
     read_file: ReadFile
     network: Network
     ambient: Ambient

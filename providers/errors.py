@@ -3,6 +3,7 @@
     SyncError
     ├── Denied       the manager refused: tried again slowly, or when something changes
     ├── Malformed    the request cannot be served or the response not be read: likewise
+    ├── OverBudget   the object asks for more work than one may (`work.py`): likewise
     ├── Unavailable  no response, or a broken one: retried
     └── Throttled    too many calls: retried, not before `retry_after`
 
@@ -48,6 +49,10 @@ class Denied(SyncError):
 
 class Malformed(SyncError):
     """The request cannot be served, or its response cannot be read: a retry does not help."""
+
+
+class OverBudget(SyncError):
+    """The object asks for more work than it may. No Malformed: nothing is wrong with what was read."""
 
 
 class Unavailable(SyncError):

@@ -22,13 +22,19 @@ from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.work import Work
 
 Transform: TypeAlias = Callable[[str], Callable[[str], str]]
-"""Compiles a template into a function from the old key to the new one. Both raise Malformed."""
+"""Compiles a template into a function from the old key to the new one. Both raise SyncError."""
+
+_ENTRY_COST: Final = 30
+_KEY_COST: Final = 4
+_KEY_SIZE: Final = 100
+"""What every step takes for each key, whatever else it does: keys are sorted, and a new map is made."""
 
 
 def rewrite(
-    operations: Sequence[Rewrite], values: Mapping[str, bytes], *, transform: Transform
+    operations: Sequence[Rewrite], values: Mapping[str, bytes], work: Work, *, transform: Transform
 ) -> dict[str, bytes]:
     """The values after all operations, one upon the other. Raises Malformed with the operation's place.
 
@@ -37,42 +43,46 @@ def rewrite(
     current = dict(values)
     for index, operation in enumerate(operations):
         try:
-            current = _apply(operation, current, transform)
-        except Malformed as error:
-            problem = f"failed rewrite operation[{index}]: {error.message}"
-            raise Malformed(problem, hint=error.hint) from error
+            current = _apply(operation, current, work, transform)
+        except SyncError as error:
+            raise error.within(f"failed rewrite operation[{index}]") from error
     return current
 
 
-def _apply(operation: Rewrite, values: dict[str, bytes], transform: Transform) -> dict[str, bytes]:
+def _apply(
+    operation: Rewrite, values: dict[str, bytes], work: Work, transform: Transform
+) -> dict[str, bytes]:
+    work.take(_KEY_COST * len(values), _KEY_SIZE * len(values))
     if operation.merge is not None:
-        return _merge(operation.merge, values)
+        return _merge(operation.merge, values, work)
     if operation.regexp is not None:
-        pattern, target = regexp.compile(operation.regexp.source), operation.regexp.target
-        return {pattern.replace_all(key, target): values[key] for key in sorted(values)}
+        pattern, target = regexp.compile(operation.regexp.source, work), operation.regexp.target
+        return {pattern.replace_all(key, target, work): values[key] for key in sorted(values)}
     if operation.transform is not None:
         rename = transform(operation.transform.template)
         return {rename(key): values[key] for key in sorted(values)}
     return values
 
 
-def _merge(operation: RewriteMerge, values: dict[str, bytes]) -> dict[str, bytes]:
-    merged, conflicts = _merged(operation, values)
+def _merge(operation: RewriteMerge, values: dict[str, bytes], work: Work) -> dict[str, bytes]:
+    merged, conflicts = _merged(operation, values, work)
     if conflicts and operation.conflict_policy != "Ignore":
         raise Malformed(
             f"merge failed with conflicts: {', '.join(conflicts)}",
             hint="conflictPolicy: Ignore lets the last one win",
         )
     if operation.strategy != "JSON":
-        return {key: gojson.byte_value(value) for key, value in merged.items()}
+        return {key: gojson.byte_value(value, work) for key, value in merged.items()}
     if not operation.into:
         raise Malformed(
             "merge failed with missing 'into' field", hint="name the key that takes the merged object"
         )
-    return {**values, operation.into: gojson.marshal(merged, escape_html=False).encode()}
+    return {**values, operation.into: gojson.marshal(merged, work, escape_html=False).encode()}
 
 
-def _merged(operation: RewriteMerge, values: dict[str, bytes]) -> tuple[dict[str, Json], list[str]]:
+def _merged(
+    operation: RewriteMerge, values: dict[str, bytes], work: Work
+) -> tuple[dict[str, Json], list[str]]:
     """All members of all values, and the names of those met twice: a later value wins over an earlier one."""
     merged: dict[str, Json] = {}
     conflicts: list[str] = []
@@ -82,9 +92,10 @@ def _merged(operation: RewriteMerge, values: dict[str, bytes]) -> tuple[dict[str
                 continue
             raise Malformed(f'merge failed with key "{key}" not found in input map')
         try:
-            members = gojson.unmarshal_object(values[key])
-        except Malformed as error:
-            raise Malformed(f"merge failed: key {key!r}: {error.message}") from error
+            members = gojson.unmarshal_object(values[key], work)
+        except SyncError as error:
+            raise error.within(f"merge failed: key {key!r}") from error
+        work.take(_KEY_COST * len(members), _KEY_SIZE * len(members))
         conflicts += sorted(merged.keys() & members.keys())
         merged |= members
     return merged, conflicts
@@ -101,62 +112,65 @@ class Assembled(NamedTuple):
 
     data: dict[str, bytes]
     origins: dict[str, str]
-    missing: tuple[str, ...]
+    missing: list[str]
+
+    def add(self, spec: ExternalSecretSpec, place: str, found: Mapping[str, bytes] | None) -> None:
+        """Lay one more entry on top. Absence is data: it fails only under Retain, which keeps what exists."""
+        if found is None:
+            if spec.target.deletion_policy == "Retain":
+                raise Malformed("the secret does not exist at the provider", hint=ABSENT).at(place)
+            self.missing.append(place)
+        else:
+            self.data.update(found)
+            self.origins.update(dict.fromkeys(found, place))
 
 
-def assemble(spec: ExternalSecretSpec, answers: Mapping[Need, Answer], *, transform: Transform) -> Assembled:
+def assemble(
+    spec: ExternalSecretSpec, answers: Mapping[Need, Answer], work: Work, *, transform: Transform
+) -> Assembled:
     """The data of a spec. Raises the first SyncError that answers a need or comes of using an answer."""
-    result = Assembled({}, {}, ())
+    found = Assembled({}, {}, [])
     for index, entry in enumerate(spec.data_from):
         need = need_of(spec, index, entry)
         if need is not None:
             place = f"spec.dataFrom[{index}]"
-            result = _overlay(spec, result, place, _map_of(entry, answers[need], place, transform))
+            found.add(spec, place, _map_of(entry, answers[need], place, work, transform))
     for index, item in enumerate(spec.data):
+        work.step(_ENTRY_COST)
         need = Read(store_of(spec, item), remote_ref(item.remote_ref))
         place = f"spec.data[{index}]"
-        value = _value_of(item.remote_ref, item.secret_key, answers[need], place)
-        result = _overlay(spec, result, place, None if value is None else {item.secret_key: value})
-    return result
+        value = _value_of(item.remote_ref, item.secret_key, answers[need], place, work)
+        found.add(spec, place, None if value is None else {item.secret_key: value})
+    return found
 
 
-def _overlay(
-    spec: ExternalSecretSpec, below: Assembled, place: str, found: Mapping[str, bytes] | None
-) -> Assembled:
-    """One more entry on top. Absence is data: it is a failure only under Retain, which keeps what exists."""
-    if found is None:
-        if spec.target.deletion_policy == "Retain":
-            raise Malformed("the secret does not exist at the provider", hint=ABSENT).at(place)
-        return below._replace(missing=(*below.missing, place))
-    below.data.update(found)
-    below.origins.update(dict.fromkeys(found, place))
-    return below
-
-
-def _map_of(entry: DataFrom, answer: Answer, place: str, transform: Transform) -> Mapping[str, bytes] | None:
+def _map_of(
+    entry: DataFrom, answer: Answer, place: str, work: Work, transform: Transform
+) -> Mapping[str, bytes] | None:
     if answer is None:
         return None
     if isinstance(answer, SyncError):
         raise answer.at(place)
     if isinstance(answer, SecretBytes):
         raise TypeError(place)
-    found: dict[str, bytes] = {key: value.raw for key, value in answer.items()}
     options = entry.find or entry.extract
     try:
+        work.take(_KEY_COST * len(answer), _KEY_SIZE * len(answer))
+        found: dict[str, bytes] = {key: value.raw for key, value in answer.items()}
         if entry.rewrite:
-            found = rewrite(entry.rewrite, found, transform=transform)
+            found = rewrite(entry.rewrite, found, work, transform=transform)
         elif options is not None:
-            found = conversion.convert_keys(options.conversion_strategy or "Default", found)
-        found = conversion.validate_keys(found)
+            found = conversion.convert_keys(options.conversion_strategy or "Default", found, work)
+        found = conversion.validate_keys(found, work)
         if options is not None:
-            found = conversion.decode_map(options.decoding_strategy or "None", found)
+            found = conversion.decode_map(options.decoding_strategy or "None", found, work)
             conversion.check_null_bytes(options.null_byte_policy or "Ignore", found)
     except SyncError as error:
         raise error.at(place) from None
     return found
 
 
-def _value_of(reference: RemoteReference, key: str, answer: Answer, place: str) -> bytes | None:
+def _value_of(reference: RemoteReference, key: str, answer: Answer, place: str, work: Work) -> bytes | None:
     if answer is None:
         return None
     if isinstance(answer, SyncError):
@@ -164,7 +178,7 @@ def _value_of(reference: RemoteReference, key: str, answer: Answer, place: str) 
     if not isinstance(answer, SecretBytes):
         raise TypeError(place)
     try:
-        value = conversion.decode(reference.decoding_strategy or "None", answer.raw)
+        value = conversion.decode(reference.decoding_strategy or "None", answer.raw, work)
         conversion.check_null_bytes(reference.null_byte_policy or "Ignore", {key: value})
     except SyncError as error:
         raise error.at(place) from None

@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.work import Work
 
 V = TypeVar("V")
 MAX_LENGTH: Final = 253
@@ -18,6 +19,12 @@ _URL_SAFE: Final = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
 _STRAY: Final = re.compile("[\udc80-\udcff]")
 _GROUP: Final = 4
 _NO_LINE_BREAKS: Final = b"\r\n"
+
+_KEY_COST: Final = 4
+_KEY_SIZE: Final = 100
+_CHARACTER_COST: Final = 2
+_LONGEST_ESCAPE: Final = 8
+"""Of `_U1f600_`, as the strategy Unicode writes it."""
 
 
 def convert(strategy: str, key: str) -> str:
@@ -31,9 +38,9 @@ def convert(strategy: str, key: str) -> str:
             return key
 
 
-def convert_keys(strategy: str, values: Mapping[str, V]) -> dict[str, V]:
+def convert_keys(strategy: str, values: Mapping[str, V], work: Work) -> dict[str, V]:
     """Convert all keys. Raises Malformed if two keys become equal."""
-    return _renamed(values, lambda key: convert(strategy, key))
+    return _renamed(values, lambda key: convert(strategy, key), work)
 
 
 def reverse(strategy: str, key: str) -> str:
@@ -41,14 +48,15 @@ def reverse(strategy: str, key: str) -> str:
     return _REVERSIBLE.sub(_character, key) if strategy == "ReverseUnicode" else key
 
 
-def reverse_keys(strategy: str, values: Mapping[str, V]) -> dict[str, V]:
+def reverse_keys(strategy: str, values: Mapping[str, V], work: Work) -> dict[str, V]:
     """Convert all keys back. Raises Malformed if two keys become equal."""
-    return _renamed(values, lambda key: reverse(strategy, key))
+    return _renamed(values, lambda key: reverse(strategy, key), work)
 
 
-def validate_keys(values: Mapping[str, V]) -> dict[str, V]:
+def validate_keys(values: Mapping[str, V], work: Work) -> dict[str, V]:
     """The values whose key is not empty. Raises Malformed for a key that a Secret cannot have."""
     for key in sorted(values):
+        work.step(_KEY_COST + len(key))
         length = len(key.encode("utf-8", "surrogatepass"))
         if length > MAX_LENGTH:
             problem = f"key has length {length} but max is {MAX_LENGTH}, beginning with {key[:40]!r}"
@@ -69,9 +77,10 @@ def _character(found: "re.Match[str]") -> str:
     return "\ufffd" if unicodedata.category(char) == "Cs" else char
 
 
-def _renamed(values: Mapping[str, V], rename: Callable[[str], str]) -> dict[str, V]:
+def _renamed(values: Mapping[str, V], rename: Callable[[str], str], work: Work) -> dict[str, V]:
     renamed: dict[str, V] = {}
     for key in sorted(values):
+        work.take(_KEY_COST + _CHARACTER_COST * len(key), _KEY_SIZE + _LONGEST_ESCAPE * len(key))
         new = rename(key)
         if new in renamed:
             raise Malformed(f"secret name collision during conversion: {new}")
@@ -79,17 +88,17 @@ def _renamed(values: Mapping[str, V], rename: Callable[[str], str]) -> dict[str,
     return renamed
 
 
-def decode(strategy: str, value: bytes) -> bytes:
+def decode(strategy: str, value: bytes, work: Work) -> bytes:
     """Decode a value by the strategy None (or empty), Base64, Base64URL or Auto. Raises Malformed."""
     match strategy:
         case "None" | "":
             return value
         case "Base64":
-            decoded = _base64(value, _STANDARD, b"+/")
+            decoded = _base64(value, _STANDARD, b"+/", work)
         case "Base64URL":
-            decoded = _base64(value, _URL_SAFE, b"-_")
+            decoded = _base64(value, _URL_SAFE, b"-_", work)
         case "Auto":
-            return _auto(value)
+            return _auto(value, work)
         case _:
             raise Malformed(f"decoding strategy {strategy} is not supported")
     if decoded is None:
@@ -98,14 +107,15 @@ def decode(strategy: str, value: bytes) -> bytes:
     return decoded
 
 
-def decode_map(strategy: str, values: Mapping[str, bytes]) -> dict[str, bytes]:
+def decode_map(strategy: str, values: Mapping[str, bytes], work: Work) -> dict[str, bytes]:
     """Decode every value. Raises Malformed with the key of the first that fails."""
     decoded: dict[str, bytes] = {}
     for key in sorted(values):
+        work.take(_KEY_COST, _KEY_SIZE)
         try:
-            decoded[key] = decode(strategy, values[key])
-        except Malformed as error:
-            raise Malformed(f"failure decoding key {key}: {error.message}", hint=error.hint) from error
+            decoded[key] = decode(strategy, values[key], work)
+        except SyncError as error:
+            raise error.within(f"failure decoding key {key}") from error
     return decoded
 
 
@@ -126,16 +136,17 @@ def as_text(value: bytes) -> str:
     return _STRAY.sub("\ufffd", value.decode(errors="surrogateescape"))
 
 
-def _auto(value: bytes) -> bytes:
+def _auto(value: bytes, work: Work) -> bytes:
     for pattern, alphabet in ((_STANDARD, b"+/"), (_URL_SAFE, b"-_")):
-        decoded = _base64(value, pattern, alphabet)
+        decoded = _base64(value, pattern, alphabet, work)
         if decoded is not None:
             return decoded
     return value
 
 
-def _base64(value: bytes, pattern: "re.Pattern[bytes]", last_two: bytes) -> bytes | None:
+def _base64(value: bytes, pattern: "re.Pattern[bytes]", last_two: bytes, work: Work) -> bytes | None:
     """Decode as Go does: line breaks are skipped, padding is required, unused bits are ignored."""
+    work.make(2 * len(value))
     packed = value.translate(None, _NO_LINE_BREAKS)
     if len(packed) % _GROUP or not pattern.fullmatch(packed):
         return None

@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -27,8 +27,11 @@ from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.work import Work
 
 BUNDLE = "(bundle)"
+_ENTRY_COST: Final = 10
+_KEY_COST: Final = 5
 
 
 class Store(NamedTuple):
@@ -99,7 +102,7 @@ def generated_source(namespace: str, data: Mapping[str, bytes]) -> Source:
     return _source({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "Opaque"}, data)
 
 
-def rendered(template: Template, source: Source, rendering: Rendering) -> Source:
+def rendered(template: Template, source: Source, rendering: Rendering, work: Work) -> Source:
     """The source with what the template renders laid over it, in memory alone. Raises Malformed."""
     document: Document = {**source.document, "metadata": dict(source.document["metadata"])}
     document["type"] = template.type  # none, where the template names none, as with the operator
@@ -107,6 +110,7 @@ def rendered(template: Template, source: Source, rendering: Rendering) -> Source
         document["metadata"][field] = dict(document["metadata"].get(field, {}))
     values = dict(source.data)
     rendering.apply(template, SecretSink(document, values), source.data)
+    work.make(2 * sum(map(len, values.values())))
     return _source(document, values)
 
 
@@ -138,11 +142,11 @@ def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:
 
 
 def entries(
-    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, *, transform: Transform
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, work: Work, *, transform: Transform
 ) -> tuple[PushEntry, ...]:
     """Everything to push to `store`; raises Malformed, naming all that collide, before anything is pushed."""
-    expanded = _expand(spec, source, store, transform)
-    explicit = {_original_key(item, source) for item in spec.data}
+    expanded = _expand(spec, source, store, work, transform)
+    explicit = {_original_key(item, source, work) for item in spec.data}
     merged = [entry for entry in expanded if entry.secret_key not in explicit]
     merged += [
         PushEntry(
@@ -158,47 +162,48 @@ def entries(
 
 
 def store_entries(
-    spec: PushSecretSpec, sources: Iterable[Source], store: Store, *, transform: Transform
+    spec: PushSecretSpec, sources: Iterable[Source], store: Store, work: Work, *, transform: Transform
 ) -> StoreEntries:
     """What is pushed to a store, source by source; a collision is found before anything of its source."""
     pushes: list[Push] = []
     error: SyncError | None = None
     try:
         for source in sources:
-            for entry in entries(spec, source.data, store, transform=transform):
-                pushes.append(Push(entry, _item(entry, source)))  # noqa: PERF401  # those before an error count
+            for entry in entries(spec, source.data, store, work, transform=transform):
+                pushes.append(Push(entry, _item(entry, source, work)))  # noqa: PERF401  # those before an error count
     except SyncError as raised:
         error = raised
     return StoreEntries(store=store, pushes=tuple(pushes), error=error)
 
 
-def _item(entry: PushEntry, source: Source) -> PushItem:
+def _item(entry: PushEntry, source: Source, work: Work) -> PushItem:
+    work.step(_ENTRY_COST)
     return PushItem(
         remote_key=entry.target.remote_key,
         property=entry.target.property,
-        value=payload(entry, source.data),
+        value=payload(entry, source.data, work),
         metadata=entry.metadata,
         secret_key=entry.secret_key,
         source=source.document,
     )
 
 
-def payload(entry: PushEntry, source: Mapping[str, bytes]) -> SecretBytes:
+def payload(entry: PushEntry, source: Mapping[str, bytes], work: Work) -> SecretBytes:
     """The value of an entry: one key's bytes, or all keys as one JSON object of strings. Raises Malformed."""
     try:
-        data = keys.reverse_keys(entry.conversion, entry.bundle if entry.bundle is not None else source)
-    except Malformed as error:
+        data = keys.reverse_keys(entry.conversion, source if entry.bundle is None else entry.bundle, work)
+    except SyncError as error:
         raise error.within("could not apply conversion strategy to keys") from error
     if not entry.secret_key:
         text = {key: gojson.text(value) for key, value in data.items()}
-        return SecretBytes(gojson.marshal(text, escape_html=False).encode())
+        return SecretBytes(gojson.marshal(text, work, escape_html=False).encode())
     if entry.secret_key not in data:
         raise Malformed(f"secret key {entry.secret_key} does not exist")
     return SecretBytes(data[entry.secret_key])
 
 
 def _expand(
-    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, transform: Transform
+    spec: PushSecretSpec, source: Mapping[str, bytes], store: Store, work: Work, transform: Transform
 ) -> list[PushEntry]:
     found: list[PushEntry] = []
     taken: dict[str, str] = {}
@@ -209,7 +214,8 @@ def _expand(
     for index, entry in enumerate(meant):
         place = f"failed to expand dataTo: dataTo[{index}]"
         try:
-            for source_key, made in _expand_one(entry, source, transform):
+            for source_key, made in _expand_one(entry, source, work, transform):
+                work.step(_ENTRY_COST)
                 remote = made.target.remote_key
                 if remote in taken:
                     clashes.append(
@@ -218,7 +224,7 @@ def _expand(
                     )
                 taken.setdefault(remote, f"dataTo[{index}]:{source_key}")
                 found.append(made)
-        except Malformed as error:
+        except SyncError as error:
             raise error.at(place) from None
         if clashes:
             raise Malformed("; ".join(clashes)).at(place)
@@ -226,21 +232,21 @@ def _expand(
 
 
 def _expand_one(
-    entry: PushDataTo, source: Mapping[str, bytes], transform: Transform
+    entry: PushDataTo, source: Mapping[str, bytes], work: Work, transform: Transform
 ) -> list[tuple[str, PushEntry]]:
     """Converted source keys with the entry each becomes: one a key, or one for all of them (a bundle)."""
     try:
-        converted = keys.reverse_keys(entry.conversion_strategy, source)
-    except Malformed as error:
+        converted = keys.reverse_keys(entry.conversion_strategy, source, work)
+    except SyncError as error:
         raise error.within("conversion failed") from error
     original = {keys.reverse(entry.conversion_strategy, key): key for key in source}
     pattern = entry.match.regexp if entry.match is not None else ""
     try:
-        wanted = regexp.compile(pattern) if pattern else None
+        wanted = regexp.compile(pattern, work) if pattern else None
     except regexp.PatternError as error:
         problem = f'failed to compile regexp pattern "{pattern}": {error.reason}'
         raise Malformed(f"match failed: {problem}") from error
-    matched = [key for key in sorted(converted) if wanted is None or wanted.search(key)]
+    matched = [key for key in sorted(converted) if wanted is None or wanted.search(key, work)]
     if not matched:
         return []  # what would be done with them is not looked at, as with the operator
     if entry.remote_key:
@@ -248,7 +254,7 @@ def _expand_one(
         target = RemoteTarget(entry.remote_key)
         return [(BUNDLE, PushEntry("", target, entry.metadata, "None", bundle))]
     made: list[tuple[str, PushEntry]] = []
-    for key, remote in _rewritten(entry.rewrite, matched, transform).items():
+    for key, remote in _rewritten(entry.rewrite, matched, work, transform).items():
         if not remote:
             raise Malformed(f'empty remote key produced for source key "{key}"')
         made.append((key, PushEntry(original[key], RemoteTarget(remote), entry.metadata, "None")))
@@ -256,36 +262,37 @@ def _expand_one(
 
 
 def _rewritten(
-    operations: Sequence[PushRewrite], names: Sequence[str], transform: Transform
+    operations: Sequence[PushRewrite], names: Sequence[str], work: Work, transform: Transform
 ) -> dict[str, str]:
     renamed = {name: name for name in names}
     for index, operation in enumerate(operations):
         place = f"rewrite failed: rewrite[{index}]"
         try:
-            apply = _compiled(operation, transform)
-        except Malformed as error:
+            apply = _compiled(operation, work, transform)
+        except SyncError as error:
             raise error.within(place) from error
         for name, current in renamed.items():
+            work.step(_ENTRY_COST)
             try:
                 renamed[name] = apply(current)
-            except Malformed as error:
+            except SyncError as error:
                 raise error.within(f'{place} on key "{current}": template exec') from error
     return renamed
 
 
-def _compiled(operation: PushRewrite, transform: Transform) -> Callable[[str], str]:
+def _compiled(operation: PushRewrite, work: Work, transform: Transform) -> Callable[[str], str]:
     if operation.regexp is not None:
         try:
-            pattern = regexp.compile(operation.regexp.source)
+            pattern = regexp.compile(operation.regexp.source, work)
         except regexp.PatternError as error:
             problem = f'invalid regexp "{operation.regexp.source}": {error.reason}'
             raise Malformed(problem) from error
         target = operation.regexp.target
-        return lambda key: pattern.replace_all(key, target)
+        return lambda key: pattern.replace_all(key, target, work)
     if operation.transform is not None:
         try:
             return transform(operation.transform.template)
-        except Malformed as error:
+        except SyncError as error:
             raise error.within("invalid template") from error
     return lambda key: key
 
@@ -298,11 +305,12 @@ def _meant_for(ref: PushStoreRef, store: Store) -> bool:
     return ref.label_selector is not None and matches(ref.label_selector, dict(store.labels))
 
 
-def _original_key(item: PushData, source: Mapping[str, bytes]) -> str:
+def _original_key(item: PushData, source: Mapping[str, bytes], work: Work) -> str:
     """The key of the source behind an explicit entry, which may name it as it is after conversion."""
     wanted = item.match.secret_key
     if item.conversion_strategy == "None":
         return wanted
+    work.step(_KEY_COST * len(source))
     return next((key for key in source if keys.reverse(item.conversion_strategy, key) == wanted), wanted)
 
 

@@ -18,12 +18,15 @@ from syncret.config.resources.kinds import CONFIG_MAP, SECRET
 from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
 from syncret.config.text.yaml_nodes import float_text
 from syncret.daemon.core import conversion
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.work import Work
 
 LARGEST_INDEX: Final = 10_000
 """The limit of an index in a path, because writing to an index extends the list."""
 
 MOST_STEPS: Final = 100
+_ITEM_SIZE: Final = 8
+_MEMBER_SIZE: Final = 100
 WELL_KNOWN: Final = ("data", "labels", "annotations")
 _INT64: Final = 1 << 63
 _SEGMENT: Final = re.compile(r"([^\[]*)((?:\[[^\]]*\])*)")
@@ -67,6 +70,7 @@ class Rendering(Struct, frozen=True):
     render: Render
     sources: Sources
     namespace: str
+    work: Work
 
     def apply(
         self, template: Template, sink: Sink, data: Mapping[str, bytes], *, metadata: bool = True
@@ -75,8 +79,8 @@ class Rendering(Struct, frozen=True):
         for index, each in enumerate(template.template_from):
             try:
                 self._apply_from(each, sink, data)
-            except Malformed as error:
-                raise Malformed(f"templateFrom[{index}]: {error.message}", hint=error.hint) from error
+            except SyncError as error:
+                raise error.within(f"templateFrom[{index}]") from error
         self._put_values(sink, "data", template.data, data)
         if metadata:
             self._put_values(sink, "labels", template.metadata.labels, data)
@@ -97,11 +101,47 @@ class Rendering(Struct, frozen=True):
             for key, text, scope in _items(kind.ref(self.namespace, source.name), source, self.sources):
                 rendered = self.render(key, text, data)
                 if scope == "Values":
-                    _put_value(sink, target, key, conversion.decode(strategy, rendered))
+                    self._put_value(sink, target, key, conversion.decode(strategy, rendered, self.work))
                 else:
-                    _put_map(sink, target, rendered, strategy)
+                    self._put_map(sink, target, rendered, strategy)
         if each.literal is not None:
-            _put_map(sink, target, self.render("literal", each.literal, data), strategy)
+            self._put_map(sink, target, self.render("literal", each.literal, data), strategy)
+
+    def _put_value(self, sink: Sink, target: str, key: str, value: bytes) -> None:
+        """Put one rendered value; at a path it is parsed as YAML, or is text if it is not YAML."""
+        if target.lower() in (*WELL_KNOWN, "spec"):
+            sink.put(target.lower(), key, value)
+            return
+        try:
+            parsed = _as_json(_parsed(value, self.work))
+        except Malformed:
+            parsed = conversion.as_text(value)
+        self._pay_for_path(target)
+        sink.put_at(target, lambda _existing: parsed)
+
+    def _put_map(self, sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
+        """Put the keys and values of one rendered text."""
+        parsed = _parsed(rendered, self.work)
+        if target.lower() not in WELL_KNOWN:
+            parsed = _as_json(parsed)
+            whole = self._pay_for_path(target) == 1
+            sink.put_at(target, lambda existing: parsed if whole else _merged(existing, parsed, self.work))
+            return
+        if parsed is not None and not is_object(parsed):
+            raise Malformed(
+                "the template does not render to a map",
+                hint="with templateAs KeysAndValues it must give `key: value` lines",
+            )
+        for key, value in (parsed or {}).items():
+            decoded = conversion.decode(strategy, _text(key, value).encode(), self.work)
+            sink.put(target.lower(), key, decoded)
+
+    def _pay_for_path(self, path: str) -> int:
+        """Pay for the lists that a path may extend, and return the number of its steps. Raises Malformed."""
+        self.work.step(len(path))
+        steps = parse_path(path)
+        self.work.make(_ITEM_SIZE * sum(step for step in steps if isinstance(step, int)))
+        return len(steps)
 
 
 def _items(ref: ObjectRef, source: TemplateSource, sources: Sources) -> list[tuple[str, str, str]]:
@@ -120,40 +160,14 @@ def _items(ref: ObjectRef, source: TemplateSource, sources: Sources) -> list[tup
     return found
 
 
-def _put_value(sink: Sink, target: str, key: str, value: bytes) -> None:
-    """Put one rendered value; at a path it is parsed as YAML, or is text if it is not YAML."""
-    if target.lower() in (*WELL_KNOWN, "spec"):
-        sink.put(target.lower(), key, value)
-        return
-    try:
-        parsed = _as_json(_parsed(value))
-    except Malformed:
-        parsed = conversion.as_text(value)
-    sink.put_at(target, lambda _existing: parsed)
+def _merged(existing: Json, parsed: Json, work: Work) -> Json:
+    if not (is_object(existing) and is_object(parsed)):
+        return parsed
+    work.make(_MEMBER_SIZE * (len(existing) + len(parsed)))
+    return {**existing, **parsed}
 
 
-def _put_map(sink: Sink, target: str, rendered: bytes, strategy: str) -> None:
-    """Put the keys and values of one rendered text."""
-    parsed = _parsed(rendered)
-    if target.lower() not in WELL_KNOWN:
-        parsed = _as_json(parsed)
-        whole = len(parse_path(target)) == 1
-        sink.put_at(target, lambda existing: parsed if whole else _merged(existing, parsed))
-        return
-    if parsed is not None and not is_object(parsed):
-        raise Malformed(
-            "the template does not render to a map",
-            hint="with templateAs KeysAndValues it must give `key: value` lines",
-        )
-    for key, value in (parsed or {}).items():
-        sink.put(target.lower(), key, conversion.decode(strategy, _text(key, value).encode()))
-
-
-def _merged(existing: Json, parsed: Json) -> Json:
-    return {**existing, **parsed} if is_object(existing) and is_object(parsed) else parsed
-
-
-def _parsed(rendered: bytes) -> Json:
+def _parsed(rendered: bytes, work: Work) -> Json:
     """The first YAML document. Raises Malformed if it is not YAML, or larger than a rendering may be."""
     # Importing the template engine takes 50 ms; here it is imported already, because something was rendered.
     from syncret.daemon.core.templating.functions.data.yaml_read import YamlError, load
@@ -161,8 +175,10 @@ def _parsed(rendered: bytes) -> Json:
     from syncret.daemon.core.templating.golang.errors import FunctionError
     from syncret.daemon.core.templating.golang.values import text_of
 
+    budget = Budget(at_once=work.at_once)
     try:
-        return cast("Json", load(Budget(), text_of(rendered), exact=True))
+        with budget.out_of(work):
+            return cast("Json", load(budget, text_of(rendered), exact=True))
     except YamlError:
         raise Malformed(
             "the rendered text is not YAML", hint="quote values that hold special characters"

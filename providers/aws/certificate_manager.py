@@ -24,6 +24,7 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import MANAGED_BY, MANAGER, MARK, is_ours, not_ours
+from syncret.providers.work import Work
 
 _REMOTE_KEY: Final = "external-secrets-remote-key"
 _RESERVED: Final = frozenset({MANAGED_BY, _REMOTE_KEY})
@@ -142,7 +143,7 @@ def _bundle(item: PushItem) -> _Bundle:
     from cryptography.hazmat.primitives.serialization import Encoding
     from cryptography.x509 import load_pem_x509_certificates
 
-    secret = gojson.unmarshal_object(item.value.raw)
+    secret = gojson.unmarshal_object(item.value.raw, Work())
     for name in ("tls.crt", "tls.key"):
         if not secret.get(name):
             raise Malformed(
@@ -179,13 +180,13 @@ class CertificateManagerClient(Service):
         found = await read_by_name(dict.fromkeys(key.key for key in keys), self._export)
         return {key: found[key.key] for key in keys if key.key in found}
 
-    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """The whole value: the property is ignored, as a certificate has none."""
-        del ref
+        del ref, work
         return payload
 
-    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
-        del payload, ref
+    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
+        del payload, ref, work
         raise Malformed(UNSUPPORTED, hint="read a certificate with data, not with dataFrom.extract")
 
     async def _export(self, arn: str) -> SecretBytes:

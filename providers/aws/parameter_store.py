@@ -38,6 +38,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import is_ours, not_ours
+from syncret.providers.work import Work
 
 _KIND: Final = "Parameter"
 
@@ -112,9 +113,10 @@ def _value(item: PushItem, options: ParameterPush) -> bytes:
     if item.secret_key or options.encode_as_decoded:
         return item.value.raw
     data: dict[str, str] = item.source.get("data") or {}
-    whole = gojson.unmarshal_object(item.value.raw)
+    work = Work()
+    whole = gojson.unmarshal_object(item.value.raw, work)
     encoded = {key: data.get(key) or b64encode(str(value).encode()).decode() for key, value in whole.items()}
-    return gojson.marshal(encoded).encode()
+    return gojson.marshal(encoded, work).encode()
 
 
 def _put_request(name: str, value: str, options: ParameterPush) -> dict[str, Any]:
@@ -156,15 +158,15 @@ class ParameterStoreClient(BatchedService):
         found = {key: (tags if key.metadata else values).get(name) for key, name in names.items()}
         return {key: value for key, value in found.items() if value is not None}
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         check_query(query)
         if query.tags:
-            return await self._find_described(query, paced)
+            return await self._find_described(query, paced, work)
         try:
-            return await self._find_by_path(query, paced)
+            return await self._find_by_path(query, paced, work)
         except Forbidden:
             pass  # older policies allow only the other operation
-        return await self._find_described(query, paced)
+        return await self._find_described(query, paced, work)
 
     def _name(self, key: RemoteKey) -> str:
         name = self._prefix + key.key
@@ -206,10 +208,10 @@ class ParameterStoreClient(BatchedService):
 
     async def _read_tags(self, name: str) -> SecretBytes:
         answer = await self._api.call("list_tags_for_resource", ResourceType="Parameter", ResourceId=name)
-        return SecretBytes(gojson.marshal(tag_map(answer.get("TagList"))).encode())
+        return SecretBytes(gojson.marshal(tag_map(answer.get("TagList")), Work()).encode())
 
-    async def _find_by_path(self, query: FindQuery, paced: Paced) -> SecretMap:
-        wanted = regexp.compile(query.name or "").search
+    async def _find_by_path(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        wanted = regexp.matcher(query.name or "", work)
         found = Matches()
         parameters = self._parameters(
             "get_parameters_by_path",
@@ -224,8 +226,8 @@ class ParameterStoreClient(BatchedService):
                 found.add_value(parameter["Name"], SecretBytes(parameter.get("Value", "").encode()))
         return found.values
 
-    async def _find_described(self, query: FindQuery, paced: Paced) -> SecretMap:
-        wanted = regexp.compile(query.name or "").search
+    async def _find_described(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        wanted = regexp.matcher(query.name or "", work)
         filters = [
             {"Key": f"tag:{key}", "Option": "Equals", "Values": [value]} for key, value in query.tags or ()
         ]

@@ -14,25 +14,26 @@ from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import read_each, unpaced
 from syncret.providers.kit.paging import Matches
+from syncret.providers.work import Work
 
 
-def value(payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
+def value(payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes:
     """The value, or its property: the member of that name if there is one, otherwise a path."""
     if not ref.property:
         return payload
     found = None
     if "." in ref.property:
-        found = extract.value(payload.raw, extract.escaped(ref.property))
+        found = extract.value(payload.raw, extract.escaped(ref.property), work)
     if found is None:
-        found = extract.value(payload.raw, ref.property)
+        found = extract.value(payload.raw, ref.property, work)
     if found is None:
         raise extract.missing_property(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(found)
 
 
-def fields(payload: SecretBytes, ref: RemoteRef) -> SecretMap:
+def fields(payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap:
     """The members of a value that is a JSON object."""
-    return extract.members(value(payload, ref).raw, f"unable to unmarshal secret {ref.key}")
+    return extract.members(value(payload, ref, work).raw, f"unable to unmarshal secret {ref.key}", work)
 
 
 def _all_or_error(found: Mapping[str, SecretBytes | SyncError]) -> SecretMap:
@@ -134,11 +135,11 @@ class BatchedService(Service, ABC):
         super().__init__(api, writer, prefix=prefix, login=login)
         self._reader = BatchReader(self._read_batch, self._read_one, size=self.batch_size)
 
-    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes:
-        return value(payload, ref)
+    def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes:
+        return value(payload, ref, work)
 
-    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap:
-        return fields(payload, ref)
+    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap:
+        return fields(payload, ref, work)
 
     async def _read_values(self, names: Sequence[str], paced: Paced = unpaced) -> Answers:
         return await self._reader.get(names, paced)

@@ -9,6 +9,7 @@ from syncret.providers.aws.service import Absent, Api, obsolete_tags, tag_list
 from syncret.providers.contract import Credentials, PushItem
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 
 async def set_tags(api: Api, name: str, current: dict[str, str], wanted: dict[str, str]) -> None:
@@ -92,6 +93,6 @@ def _regions(described: Mapping[str, Any]) -> list[str]:
 
 def _document(text: str) -> Json:
     try:
-        return gojson.unmarshal_object(text) if text else None
+        return gojson.unmarshal_object(text, Work()) if text else None
     except Malformed:
         return None

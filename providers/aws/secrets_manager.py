@@ -29,6 +29,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp, sjson
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import is_ours, not_ours
+from syncret.providers.work import Work
 
 _FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"
 """The request token of the first version: concurrent creations of a secret create it once."""
@@ -84,7 +85,7 @@ class SecretsManagerWriter:
             return
         stored = await self._stored(name) if target.property else None
         if stored is not None:
-            remaining = sjson.remove(stored.value.raw, target.property)
+            remaining = sjson.remove(stored.value.raw, target.property, Work())
             if remaining is not None:
                 if remaining != stored.value.raw:
                     await self._put(name, str(uuid4()), {stored.field: _as_field(stored.field, remaining)})
@@ -97,7 +98,7 @@ class SecretsManagerWriter:
         stored = await self._stored(target.remote_key)
         if stored is None or not target.property:
             return stored is not None
-        return sjson.has(stored.value.raw, target.property)
+        return sjson.has(stored.value.raw, target.property, Work())
 
     def _deletion_options(self) -> dict[str, object]:
         manner: dict[str, object] = {}
@@ -152,7 +153,7 @@ def _new_value(item: PushItem, stored: _Stored | None) -> bytes:
     """The new value: the item's, or the existing one with the item's property set."""
     if not item.property:
         return item.value.raw
-    return sjson.put(stored.value.raw if stored is not None else b"", item.property, item.value.raw)
+    return sjson.put(stored.value.raw if stored is not None else b"", item.property, item.value.raw, Work())
 
 
 BATCH: Final = 20
@@ -184,9 +185,9 @@ class SecretsManagerClient(BatchedService):
                     answers[key] = answer
         return answers
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         check_query(query)
-        return await self._read_matches(await self._find_names(query, paced), paced)
+        return await self._read_matches(await self._find_names(query, paced, work), paced)
 
     async def _read_batch(self, names: Sequence[str], paced: Paced) -> Answers:
         """Read one batch. Only what AWS reports as absent is absent."""
@@ -228,11 +229,11 @@ class SecretsManagerClient(BatchedService):
 
     async def _read_tags(self, name: str) -> SecretBytes:
         answer = await self._api.call("describe_secret", SecretId=name)
-        return SecretBytes(gojson.marshal(tag_map(answer.get("Tags"))).encode())
+        return SecretBytes(gojson.marshal(tag_map(answer.get("Tags")), Work()).encode())
 
-    async def _find_names(self, query: FindQuery, paced: Paced) -> Matches:
+    async def _find_names(self, query: FindQuery, paced: Paced, work: Work) -> Matches:
         """The names of the secrets that match. AWS filters by prefix; equality is checked here."""
-        wanted = regexp.compile(query.name or "").search
+        wanted = regexp.matcher(query.name or "", work)
         tags = dict(query.tags or ())
         filters = [{"Key": "name", "Values": [query.path]}] if query.path else []
         for key, value in tags.items():

@@ -20,6 +20,7 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.azurekv.api import Api, Item
@@ -44,17 +45,17 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
         except Malformed:
             return RemoteKey(ref.key, ref.version)  # `fetch` reports the mistake
 
-    def value(self, payload: Found, ref: RemoteRef) -> SecretBytes | None:
-        return value_of(payload, ref)
+    def value(self, payload: Found, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        return value_of(payload, ref, work)
 
-    def fields(self, payload: Found, ref: RemoteRef) -> SecretMap | None:
-        return fields_of(payload, ref)
+    def fields(self, payload: Found, ref: RemoteRef, work: Work) -> SecretMap | None:
+        return fields_of(payload, ref, work)
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         """Enabled secrets that match name and tags. A path is ignored, as by the operator."""
         if query.path is not None and query.name is None and not query.tags:
             raise Malformed("Key Vault has no folders", hint="write find.name.regexp or find.tags")
-        matches = regexp.compile(query.name or "").search
+        matches = regexp.matcher(query.name or "", work)
         found = Matches()
         async for item in self._api.list(paced):
             if item.enabled and _has(item, query.tags or ()) and matches(item.name):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
@@ -154,7 +155,7 @@ def _private(key: "PrivateKeyTypes") -> Mapping[str, Any]:
 def _json(value: bytes) -> Mapping[str, Any] | None:
     """A JSON Web Key, if the text is one."""
     try:
-        document = gojson.unmarshal_object(value)
+        document = gojson.unmarshal_object(value, Work())
     except Malformed:
         return None
     return document if "kty" in document else None

@@ -1,6 +1,6 @@
 """The client of a store that reads objects of one Kubernetes resource, as far as its whitelist allows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from syncret.config.catalog import Scope
@@ -21,43 +21,45 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
+from syncret.providers.work import Work
 
 
 class _Rule(NamedTuple):
-    name: Callable[[str], bool] | None
-    namespace: Callable[[str], bool] | None
-    properties: Sequence[Callable[[str], bool]]
+    name: regexp.Pattern | None
+    namespace: regexp.Pattern | None
+    properties: Sequence[regexp.Pattern]
 
-    def fits(self, name: str, namespace: str) -> bool:
-        if self.name is not None and not self.name(name):
+    def fits(self, name: str, namespace: str, work: Work) -> bool:
+        if self.name is not None and not self.name.search(name, work):
             return False
-        return self.namespace is None or (bool(namespace) and self.namespace(namespace))
+        return self.namespace is None or (bool(namespace) and self.namespace.search(namespace, work))
 
 
 class Whitelist:
     """The rules of a store; none allow everything. Namespaces count only in a ClusterSecretStore."""
 
     def __init__(self, rules: Sequence[WhitelistRule], *, cluster: bool) -> None:
+        work = Work()
         self._rules = [
             _Rule(
-                regexp.compile(rule.name).search if rule.name else None,
-                regexp.compile(rule.namespace).search if rule.namespace and cluster else None,
-                [regexp.compile(pattern).search for pattern in rule.properties],
+                regexp.compile(rule.name, work) if rule.name else None,
+                regexp.compile(rule.namespace, work) if rule.namespace and cluster else None,
+                [regexp.compile(pattern, work) for pattern in rule.properties],
             )
             for rule in rules
         ]
 
-    def allows_object(self, name: str, namespace: str) -> bool:
+    def allows_object(self, name: str, namespace: str, work: Work) -> bool:
         """Whether some part of this object may be read."""
-        return not self._rules or any(rule.fits(name, namespace) for rule in self._rules)
+        return not self._rules or any(rule.fits(name, namespace, work) for rule in self._rules)
 
-    def allows_property(self, name: str, namespace: str, property_path: str) -> bool:
+    def allows_property(self, name: str, namespace: str, property_path: str, work: Work) -> bool:
         """Whether this property of the object may be read; empty: the whole object."""
         return not self._rules or any(
-            rule.fits(name, namespace)
+            rule.fits(name, namespace, work)
             and (
                 not rule.properties
-                or any(matches(property_path) for matches in rule.properties if property_path)
+                or any(pattern.search(property_path, work) for pattern in rule.properties if property_path)
             )
             for rule in self._rules
         )
@@ -102,23 +104,23 @@ class CrdClient(SingleReads[bytes]):
         """The key of the object: properties do not matter."""
         return RemoteKey(ref.key)
 
-    def value(self, payload: bytes, ref: RemoteRef) -> SecretBytes | None:
-        return SecretBytes(self._extract(payload, ref))
+    def value(self, payload: bytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        return SecretBytes(self._extract(payload, ref, work))
 
-    def fields(self, payload: bytes, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: bytes, ref: RemoteRef, work: Work) -> SecretMap | None:
         """The members of an object; any other value under the key `value`."""
-        found = self._extract(payload, ref)
+        found = self._extract(payload, ref, work)
         try:
-            members = gojson.to_secret_map(found)
+            members = gojson.to_secret_map(found, work)
         except Malformed:
             members = {"value": found}
         return {key: SecretBytes(member) for key, member in members.items()}
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         """Objects whose names match; in a ClusterSecretStore the names are `namespace/name`."""
         if query.tags is not None or query.path is not None:
             raise Malformed("unsupported find operator", hint="objects are found by name.regexp only")
-        matches = regexp.compile(query.name).search if query.name else None
+        matches = regexp.matcher(query.name, work) if query.name else None
         namespace = self._scope.namespace if self._served.namespaced and not self._scope.cluster else ""
         await paced(lambda: check_access(self._kube, self._served, "list", namespace))
         found = Matches()
@@ -127,7 +129,7 @@ class CrdClient(SingleReads[bytes]):
             target = ObjectName(document["metadata"].get("namespace", ""), document["metadata"]["name"])
             key = f"{target.namespace}/{target.name}" if self._full_names else target.name
             if (matches is None or matches(key)) and self._whitelist.allows_property(
-                target.name, target.namespace, ""
+                target.name, target.namespace, "", work
             ):
                 whole = {"apiVersion": self._api_version, "kind": self._served.kind, **document}
                 found.add_value(key, SecretBytes(_json(whole)))
@@ -148,20 +150,22 @@ class CrdClient(SingleReads[bytes]):
 
     async def fetch_one(self, key: RemoteKey) -> bytes | None:
         target = self._parse_key(key.key)
-        if not self._whitelist.allows_object(target.name, target.namespace if self._scope.cluster else ""):
+        if not self._whitelist.allows_object(
+            target.name, target.namespace if self._scope.cluster else "", Work()
+        ):
             raise _denied(key.key)
         doing = f"reading {self._served.kind} {key.key}"
         document = await self._kube.get(self._path(target), doing=doing)
         return None if document is None else _json(document)
 
-    def _extract(self, payload: bytes, ref: RemoteRef) -> bytes:
+    def _extract(self, payload: bytes, ref: RemoteRef, work: Work) -> bytes:
         target = self._parse_key(ref.key)
         namespace = target.namespace if self._scope.cluster else ""
-        if not self._whitelist.allows_property(target.name, namespace, ref.property):
+        if not self._whitelist.allows_property(target.name, namespace, ref.property, work):
             raise _denied(ref.key)
         if not ref.property:
             return payload
-        found = extract.value(payload, ref.property)
+        found = extract.value(payload, ref.property, work)
         if found is None:
             raise extract.missing_property(
                 f'crd: property "{ref.property}" not found in object "{target.name}"'
@@ -236,4 +240,4 @@ def _denied(key: str) -> Denied:
 
 
 def _json(document: Document) -> bytes:
-    return gojson.marshal(document).encode("utf-8", "surrogateescape")
+    return gojson.marshal(document, Work()).encode("utf-8", "surrogateescape")

@@ -1,7 +1,7 @@
 """The spec of a store that reads Kubernetes resources, and its rules beyond the schema."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from msgspec import Meta
 
@@ -9,7 +9,12 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, Rule, SecretKeySelector, at_most_one
 from syncret.config.meta import Document
+from syncret.providers.errors import OverBudget
 from syncret.providers.kit.kube.spec import KubernetesAuth, KubernetesServer, check_connection
+from syncret.providers.work import Work
+
+_PATTERNS_SECONDS: Final = 0.05
+"""Of work, for compiling all patterns of one store."""
 
 
 class Resource(Model):
@@ -70,11 +75,20 @@ def check(spec: CrdSpec, scope: Scope) -> Iterator[Problem]:
             message='kind "Secret" is not allowed: use the Kubernetes provider to read Kubernetes Secrets',
             hint="use the provider kubernetes",
         )
+    work = Work(seconds=_PATTERNS_SECONDS)
     for index, rule in enumerate(spec.whitelist.rules):
-        yield from _check_rule(rule, scope, f"whitelist.rules[{index}]")
+        try:
+            yield from _check_rule(rule, scope, f"whitelist.rules[{index}]", work)
+        except OverBudget:
+            yield Problem(
+                path=f"whitelist.rules[{index}]",
+                message="crd: the patterns of the whitelist take too long",
+                hint="write fewer and simpler ones",
+            )
+            return
 
 
-def _check_rule(rule: WhitelistRule, scope: Scope, path: str) -> Iterator[Problem]:
+def _check_rule(rule: WhitelistRule, scope: Scope, path: str, work: Work) -> Iterator[Problem]:
     if not (rule.name or rule.namespace or rule.properties):
         yield Problem(
             path=path,
@@ -84,7 +98,7 @@ def _check_rule(rule: WhitelistRule, scope: Scope, path: str) -> Iterator[Proble
     patterns = [("name", rule.name), ("namespace", rule.namespace)]
     patterns += [(f"properties[{index}]", pattern) for index, pattern in enumerate(rule.properties)]
     for field, pattern in patterns:
-        yield from _check_pattern(pattern or "", f"{path}.{field}")
+        yield from _check_pattern(pattern or "", f"{path}.{field}", work)
     if rule.namespace and not scope.cluster:
         yield Problem(
             path=f"{path}.namespace",
@@ -93,11 +107,11 @@ def _check_rule(rule: WhitelistRule, scope: Scope, path: str) -> Iterator[Proble
         )
 
 
-def _check_pattern(pattern: str, path: str) -> Iterator[Problem]:
+def _check_pattern(pattern: str, path: str, work: Work) -> Iterator[Problem]:
     from syncret.providers.kit.golang import regexp  # RE2 is not needed to read a spec
 
     try:
-        regexp.compile(pattern)
+        regexp.compile(pattern, work)
     except regexp.PatternError as error:
         yield Problem(
             path=path,

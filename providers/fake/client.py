@@ -18,6 +18,7 @@ from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.fake.manager import SecretManager
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import regexp
+from syncret.providers.work import Work
 
 _READY: Final = 0
 
@@ -38,23 +39,23 @@ class FakeClient:
         found = {key: self._manager.get(key.key, key.version) for key in keys}
         return {key: SecretBytes(value) for key, value in found.items() if value is not None}
 
-    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
         if not ref.property:
             return payload
-        found = extract.value(payload.raw, ref.property)
+        found = extract.value(payload.raw, ref.property, work)
         return None if found is None else SecretBytes(found)
 
-    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
-        value = self.value(payload, ref)
-        return None if value is None else extract.members(value.raw, "unable to unmarshal secret")
+    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
+        value = self.value(payload, ref, work)
+        return None if value is None else extract.members(value.raw, "unable to unmarshal secret", work)
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
-        return await paced(lambda: self._find(query))
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        return await paced(lambda: self._find(query, work))
 
-    async def _find(self, query: FindQuery) -> SecretMap:
+    async def _find(self, query: FindQuery, work: Work) -> SecretMap:
         if query.name is None:
             raise Malformed("unsupported find operator", hint="this provider finds by name.regexp only")
-        found = self._manager.find(regexp.compile(query.name).search)
+        found = self._manager.find(regexp.matcher(query.name, work))
         return {key: SecretBytes(value) for key, value in found.items()}
 
     async def push(self, item: PushItem) -> None:

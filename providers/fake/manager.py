@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 _LATEST: Final = ""
 """Pushed entries have this empty version; it is no alias for the newest one."""
@@ -90,7 +91,7 @@ class SecretManager:
                 f"the value of {key} is not a JSON object, so it has no properties",
                 hint="leave the property out, or push to another remoteKey",
             )
-        fields[name] = gojson.quote(gojson.text(value), escape_html=False)
+        fields[name] = gojson.quote(gojson.text(value), Work(), escape_html=False)
         return _join(fields)
 
 
@@ -101,11 +102,11 @@ def _by_version(entries: Iterable[Seed]) -> dict[tuple[str, str], bytes]:
 def _fields(value: bytes | None) -> dict[str, str] | None:
     """The members of a JSON object as raw text; None if it is no object."""
     try:
-        return None if value is None else gojson.raw_fields(value)
+        return None if value is None else gojson.raw_fields(value, Work())
     except Malformed:
         return None
 
 
 def _join(fields: Mapping[str, str]) -> bytes:
-    members = (f"{gojson.quote(name, escape_html=False)}:{fields[name]}" for name in sorted(fields))
+    members = (f"{gojson.quote(name, Work(), escape_html=False)}:{fields[name]}" for name in sorted(fields))
     return ("{" + ",".join(members) + "}").encode("utf-8", "surrogateescape")

@@ -25,6 +25,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.errors import Unusable
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.work import Work
 
 
 def filter_text(path: str, labels: Sequence[tuple[str, str]]) -> str:
@@ -64,18 +65,18 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
     def __repr__(self) -> str:
         return f"<GcpSmClient {self._api!r}>"
 
-    def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
-        return value_of(payload, ref)
+    def value(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        return value_of(payload, ref, work)
 
-    def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
-        return extract.members(value_of(payload, ref).raw, "unable to unmarshal secret from JSON")
+    def fields(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretMap | None:
+        return extract.members(value_of(payload, ref, work).raw, "unable to unmarshal secret from JSON", work)
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         path = query.path or ""
         if query.name is None and not query.tags:
             raise Malformed("unexpected find operator", hint="write find.name.regexp or find.tags")
         tags = () if query.name is not None else query.tags or ()  # as in the operator, the name goes first
-        matches = regexp.compile(query.name or "").search
+        matches = regexp.matcher(query.name or "", work)
         found = Matches()
         async for secret in self._api.list(filter_text(path, tags), paced):
             if secret.id.startswith(path) and _has(secret, tags) and matches(secret.id):

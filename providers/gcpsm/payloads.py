@@ -8,6 +8,7 @@ from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 _NOUNS = {"annotations": "annotation", "labels": "label"}
 
@@ -19,11 +20,11 @@ class SecretMetadata:
     annotations: Mapping[str, str] | None
     labels: Mapping[str, str] | None
 
-    def value(self, ref: RemoteRef) -> SecretBytes:
+    def value(self, ref: RemoteRef, work: Work) -> SecretBytes:
         """Both as JSON, one of the two, or one entry of it (`labels.team`)."""
         parts = {"annotations": self.annotations, "labels": self.labels}
         if not ref.property:
-            return _json({name: None if part is None else dict(part) for name, part in parts.items()})
+            return _json({name: None if part is None else dict(part) for name, part in parts.items()}, work)
         name, dot, key = ref.property.partition(".")
         if name not in parts or (dot and not key):
             raise Malformed(
@@ -33,7 +34,7 @@ class SecretMetadata:
             )
         found = parts[name]
         if not dot:
-            return _json(None if found is None else dict(found))
+            return _json(None if found is None else dict(found), work)
         if found is None or key not in found:
             raise Malformed(
                 f"{_NOUNS[name]} with key {key} does not exist in secret {ref.key}",
@@ -45,31 +46,31 @@ class SecretMetadata:
 Payload: TypeAlias = SecretBytes | SecretMetadata
 
 
-def value_of(payload: Payload, ref: RemoteRef) -> SecretBytes:
+def value_of(payload: Payload, ref: RemoteRef, work: Work) -> SecretBytes:
     """The value, or a property of it. Raises Malformed if there is no such property."""
     if isinstance(payload, SecretMetadata):
-        return payload.value(ref)
+        return payload.value(ref, work)
     if not ref.property:
         return payload
-    found = property_of(payload.raw, ref.property)
+    found = property_of(payload.raw, ref.property, work)
     if found is None:
         raise extract.missing_property(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(found)
 
 
-def property_of(document: bytes, path: str) -> bytes | None:
+def property_of(document: bytes, path: str, work: Work) -> bytes | None:
     """A property: the member of that whole name, or else a path. Raises Malformed if the value is no JSON."""
     problem = ""
     try:
-        gojson.unmarshal(document, keep_numbers=True)
+        gojson.unmarshal(document, work, keep_numbers=True)
     except Malformed as error:
         problem = error.message
     if problem:
         raise Malformed(
             f"unable to unmarshal secret from JSON: {problem}", hint="a property needs a JSON value"
         )
-    return extract.member_or_path(document, path)
+    return extract.member_or_path(document, path, work)
 
 
-def _json(value: object) -> SecretBytes:
-    return SecretBytes(gojson.marshal(value).encode())
+def _json(value: object, work: Work) -> SecretBytes:
+    return SecretBytes(gojson.marshal(value, work).encode())

@@ -12,6 +12,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.payloads import property_of
 from syncret.providers.kit.golang import sjson
 from syncret.providers.kit.push_options import MARK, decode_spec, is_ours, not_ours
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.gcpsm.api import Api, Secret
@@ -76,7 +77,7 @@ class Pusher:
             found = await self._api.access(target.remote_key, _LATEST)
             if found is None:
                 return
-            remaining = sjson.remove(found.raw, target.property)
+            remaining = sjson.remove(found.raw, target.property, Work())
             if remaining is not None:
                 if remaining != found.raw:
                     await self._api.add(target.remote_key, remaining)
@@ -90,7 +91,7 @@ class Pusher:
         found = await self._api.access(target.remote_key, _LATEST)
         if found is None or not target.property:
             return found is not None
-        return sjson.has(found.raw, target.property)
+        return sjson.has(found.raw, target.property, Work())
 
     async def _update_metadata(self, secret: "Secret", spec: PushSpec) -> None:
         existing = secret.labels or {} if spec.merge_policy == "Merge" else {}
@@ -134,9 +135,9 @@ def _topics(spec: PushSpec) -> list[dict[str, str]]:
 def _value(item: PushItem, old: bytes | None) -> bytes:
     if not item.property:
         return _check_size(item.value.raw, item.remote_key)
-    if old is not None and property_of(old, item.property) == item.value.raw:
+    if old is not None and property_of(old, item.property, Work()) == item.value.raw:
         return old
-    return _check_size(sjson.put(old or b"", item.property, item.value.raw), item.remote_key)
+    return _check_size(sjson.put(old or b"", item.property, item.value.raw, Work()), item.remote_key)
 
 
 def _check_size(value: bytes, name: str) -> bytes:

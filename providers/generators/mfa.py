@@ -12,6 +12,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, SecretKeySelector, Timestamp
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 
 DEFAULT_LENGTH: Final = 6
 DEFAULT_PERIOD: Final = 30
@@ -19,6 +20,7 @@ MAX_LENGTH: Final = 100
 
 _SEED: Final = re.compile("[A-Z2-7]*")
 _GROUP: Final = 8
+_CHARACTER_SIZE: Final = 10
 _UNFINISHED: Final = frozenset({1, 3, 6})
 """Numbers of trailing characters that do not make up a whole byte; Go drops such a group."""
 
@@ -40,19 +42,24 @@ class MFASpec(Model):
 async def generate(spec: MFASpec, context: OpenContext) -> Generated:
     """Two values: `token`, and `timeLeft` in seconds. Raises Malformed for a seed that is not base32."""
     seed = await context.credentials.secret_key(spec.secret.name, spec.secret.key)
-    token, left = totp(
-        seed.raw,
-        context.now() if spec.when is None else _seconds(spec.when),
-        length=spec.length if spec.length > 0 else DEFAULT_LENGTH,
-        period=spec.time_period if spec.time_period > 0 else DEFAULT_PERIOD,
+    when = context.now() if spec.when is None else _seconds(spec.when)
+    token, left = await context.compute(
+        lambda work: totp(
+            seed.raw,
+            when,
+            work,
+            length=spec.length if spec.length > 0 else DEFAULT_LENGTH,
+            period=spec.time_period if spec.time_period > 0 else DEFAULT_PERIOD,
+        )
     )
     return Generated({"token": SecretBytes(token.encode()), "timeLeft": SecretBytes(str(left).encode())})
 
 
 def totp(
-    seed: bytes, when: float, *, length: int = DEFAULT_LENGTH, period: int = DEFAULT_PERIOD
+    seed: bytes, when: float, work: Work, *, length: int = DEFAULT_LENGTH, period: int = DEFAULT_PERIOD
 ) -> tuple[str, int]:
     """The token for a time (epoch seconds), and how many seconds it stays valid."""
+    work.take(len(seed), _CHARACTER_SIZE * len(seed))
     if length > MAX_LENGTH:
         raise Malformed(f"a token of {length} digits is too long", hint=f"length is at most {MAX_LENGTH}")
     count, elapsed = divmod(floor(when), period)

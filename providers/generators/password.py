@@ -12,6 +12,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Defaulted, Model
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 
 SYMBOLS: Final = '~!@#$%^&*()_+`-={}|[]\\:"<>?,./'
 DEFAULT_LENGTH: Final = 24
@@ -20,6 +21,9 @@ MAX_LENGTH: Final = 65_536
 
 _DEFAULT_SHARE: Final = 0.25
 """The default share of digits in a password, and of symbols."""
+
+_CHARACTER_COST: Final = 10
+_CHARACTER_SIZE: Final = 20
 
 Encoding = Literal["base64", "base64url", "base32", "hex", "raw"]
 
@@ -38,16 +42,20 @@ class PasswordSpec(Model):
     """Keys that each get a password of their own; by default one password under `password`."""
 
 
-async def generate(spec: PasswordSpec, _context: OpenContext) -> Generated:
+async def generate(spec: PasswordSpec, context: OpenContext) -> Generated:
     """One password for each key. Raises Malformed if the spec cannot be satisfied."""
     keys = spec.secret_keys or ("password",)
     if "" in keys or len(set(keys)) != len(keys):
         raise Malformed("secretKeys must be non-empty and unique")
-    return Generated({key: SecretBytes(_encode(spec.encoding, make_password(spec))) for key in keys})
+    return await context.compute(lambda work: _passwords(spec, keys, work))
 
 
-def make_password(spec: PasswordSpec) -> str:
-    """One password. Raises Malformed if the spec cannot be satisfied."""
+def _passwords(spec: PasswordSpec, keys: Iterable[str], work: Work) -> Generated:
+    return Generated({key: SecretBytes(_encode(spec.encoding, make_password(spec, work))) for key in keys})
+
+
+def make_password(spec: PasswordSpec, work: Work) -> str:
+    """One password. Raises Malformed if the spec cannot be satisfied, and OverBudget."""
     length = spec.length if spec.length > 0 else DEFAULT_LENGTH
     digits = int(length * _DEFAULT_SHARE) if spec.digits is None else spec.digits
     symbols = int(length * _DEFAULT_SHARE) if spec.symbols is None else spec.symbols
@@ -56,6 +64,7 @@ def make_password(spec: PasswordSpec) -> str:
             f"no password of length {length} has {digits} digits and {symbols} symbols",
             hint=f"digits and symbols together are at most the length, and that is at most {MAX_LENGTH}",
         )
+    work.take(_CHARACTER_COST * length, _CHARACTER_SIZE * length)
     letters = string.ascii_lowercase if spec.no_upper else string.ascii_letters
     password: list[str] = []
     for noun, characters, count in (

@@ -1,10 +1,8 @@
 """The generator SSHKey: a pair of SSH keys, as `ssh-keygen` writes them."""
 
-import asyncio
 import base64
 import struct
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Final, Literal, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -15,6 +13,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 
 KeyType = Literal["rsa", "ecdsa", "ed25519"]
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
@@ -28,8 +27,8 @@ _CURVES: Final[dict[int, Callable[[], ec.EllipticCurve]]] = {
     521: ec.SECP521R1,
 }
 
-_THREADS: Final = ThreadPoolExecutor(max_workers=2, thread_name_prefix="ssh-key")
-"""Threads for RSA keys, which take seconds: not on the event loop, and not on all cores."""
+_KEY_COST: Final = 50_000
+"""Steps for a key. It takes longer, and lets others run meanwhile."""
 
 _PEM: Final = ("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----")
 _PEM_WIDTH: Final = 64
@@ -46,16 +45,19 @@ class SSHKeySpec(Model):
     comment: str = ""
 
 
-async def generate(spec: SSHKeySpec, _context: OpenContext) -> Generated:
+async def generate(spec: SSHKeySpec, context: OpenContext) -> Generated:
     """Two values: `privateKey` (OpenSSH PEM) and `publicKey` (a line of authorized_keys)."""
     if not spec.comment.isprintable():
         raise Malformed("the comment of an SSH key must be one printable line")
-    private, public = await asyncio.get_running_loop().run_in_executor(_THREADS, make_pair, spec)
+    private, public = await context.compute(lambda work: make_pair(spec, work))
     return Generated({"privateKey": SecretBytes(private), "publicKey": SecretBytes(public)})
 
 
-def make_pair(spec: SSHKeySpec) -> tuple[bytes, bytes]:
+def make_pair(spec: SSHKeySpec, work: Work) -> tuple[bytes, bytes]:
     """A private and a public key. Slow for RSA. Raises Malformed for an invalid size."""
+    if spec.key_type == "rsa":
+        work.begin_long()
+        work.step(_KEY_COST)
     key = _make(spec)
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     comment = spec.comment.encode()

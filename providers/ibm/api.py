@@ -12,6 +12,7 @@ from syncret.providers.ibm.refs import Place
 from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Answer, Http, segments
+from syncret.providers.work import Work
 
 _EXPECTED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
@@ -48,7 +49,7 @@ class Api:
         if answer.status in _EXPECTED:
             raise _error_of(answer, place)
         answer.decode(_Secret)  # raises Malformed if it is no secret
-        return gojson.unmarshal_object(answer.body)
+        return gojson.unmarshal_object(answer.body, Work())
 
     async def check_login(self) -> None:
         """Log in if needed. Raises SyncError if that fails."""

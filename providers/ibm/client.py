@@ -7,6 +7,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import place_of
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.ibm.api import Api
@@ -32,11 +33,11 @@ class IbmClient(SingleReads[Fields]):
             return RemoteKey(ref.key)  # `fetch` reports the mistake
         return RemoteKey(place.name if place.is_id else ref.key)
 
-    def value(self, payload: Fields, ref: RemoteRef) -> SecretBytes | None:
-        return value_of(payload, ref)
+    def value(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        return value_of(payload, ref, work)
 
-    def fields(self, payload: Fields, ref: RemoteRef) -> SecretMap | None:
-        return fields_of(payload, ref)
+    def fields(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretMap | None:
+        return fields_of(payload, ref, work)
 
     async def probe(self) -> Readiness:
         await self._api.check_login()

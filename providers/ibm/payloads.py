@@ -12,6 +12,7 @@ from syncret.providers.ibm.refs import ARBITRARY, TYPES, Place, place_of
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang.fmt import printed
+from syncret.providers.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,15 @@ _DOCUMENTS: Final[Mapping[str, str]] = {"kv": "data", "custom_credentials": "cre
 _AUTHOR_DEFINED: Final = {*_DOCUMENTS.values(), "credentials", "custom_metadata", "parameters"}
 """Fields with members that the author of the secret defines."""
 
+_VALUE_COST: Final = 10
 
-def value_of(payload: Fields, ref: RemoteRef) -> SecretBytes:
+
+def value_of(payload: Fields, ref: RemoteRef, work: Work) -> SecretBytes:
     """The value, or a field of it. Raises Malformed if there is none."""
     place = place_of(ref.key)
     if place.type in _DOCUMENTS:
-        return _document(payload, place, ref)
-    shape, fields = _SHAPES[place.type], _present(payload)
+        return _document(payload, place, ref, work)
+    shape, fields = _SHAPES[place.type], _present(payload, work)
     if not shape.value and not ref.property:
         raise Malformed(
             f"remoteRef.property required for secret type {place.type}",
@@ -68,19 +71,20 @@ def value_of(payload: Fields, ref: RemoteRef) -> SecretBytes:
     if isinstance(found, str):
         return SecretBytes(found.encode())
     if name == shape.value and isinstance(found, dict):
-        return SecretBytes(gojson.marshal(found).encode())
+        return SecretBytes(gojson.marshal(found, work).encode())
     raise Malformed(
         f"key {name} of secret {secret} is no text", hint="use dataFrom.extract with metadataPolicy"
     )
 
 
-def fields_of(payload: Fields, ref: RemoteRef) -> SecretMap:
+def fields_of(payload: Fields, ref: RemoteRef, work: Work) -> SecretMap:
     """The value by fields; with `metadata`, all other fields too."""
     place = place_of(ref.key)
-    fields = {name: SecretBytes(printed(value).encode()) for name, value in _present(payload).items()}
+    present = _present(payload, work)
+    fields = {name: SecretBytes(printed(value, work).encode()) for name, value in present.items()}
     result = dict(fields) if ref.metadata else {}
     if place.type in _DOCUMENTS:
-        result.update(_members(_document(payload, place, ref)))
+        result.update(_members(_document(payload, place, ref, work), work))
         return result
     shape = _SHAPES[place.type]
     for name, source in shape.members.items():
@@ -90,7 +94,7 @@ def fields_of(payload: Fields, ref: RemoteRef) -> SecretMap:
     return result
 
 
-def _document(payload: Fields, place: Place, ref: RemoteRef) -> SecretBytes:
+def _document(payload: Fields, place: Place, ref: RemoteRef, work: Work) -> SecretBytes:
     """The JSON object that is the value, or a property of it."""
     found = payload.by_name.get(_DOCUMENTS[place.type])
     if payload.by_name.get("secret_type") != place.type or not isinstance(found, dict):
@@ -98,19 +102,19 @@ def _document(payload: Fields, place: Place, ref: RemoteRef) -> SecretBytes:
             f"unable to extract the fetched secret {place.name} of type {place.type}",
             hint=_other_type(payload, place),
         )
-    document = gojson.marshal(found).encode()
+    document = gojson.marshal(found, work).encode()
     if not ref.property:
         return SecretBytes(document)
-    member = extract.member_or_path(document, ref.property)
+    member = extract.member_or_path(document, ref.property, work)
     if member is None:
         raise extract.missing_property(f"key {ref.property} does not exist in secret {ref.key}")
     return SecretBytes(member)
 
 
-def _members(document: SecretBytes) -> Iterator[tuple[str, SecretBytes]]:
+def _members(document: SecretBytes, work: Work) -> Iterator[tuple[str, SecretBytes]]:
     problem = ""
     try:
-        members = gojson.unmarshal_object(document.raw)
+        members = gojson.unmarshal_object(document.raw, work)
     except Malformed as error:
         members, problem = {}, error.message
     if problem:
@@ -119,23 +123,24 @@ def _members(document: SecretBytes) -> Iterator[tuple[str, SecretBytes]]:
             hint="a property of extract leads to a JSON object",
         )
     for name, value in members.items():
-        yield name, SecretBytes(gojson.byte_value(value))
+        yield name, SecretBytes(gojson.byte_value(value, work))
 
 
-def _present(payload: Fields) -> dict[str, Json]:
+def _present(payload: Fields, work: Work) -> dict[str, Json]:
     """The fields that are not empty, in the form of IBM's client for Go, which the operator shows."""
     return {
-        name: value if name in _AUTHOR_DEFINED else _dated(name, value)
+        name: value if name in _AUTHOR_DEFINED else _dated(name, value, work)
         for name, value in payload.by_name.items()
         if value is not None and (name in _DOCUMENTS.values() or value not in ([], {}))
     }
 
 
-def _dated(name: str, value: Json) -> Json:
+def _dated(name: str, value: Json, work: Work) -> Json:
     """Timestamps in UTC with milliseconds."""
+    work.step(_VALUE_COST)
     if isinstance(value, dict):
         members = cast("Mapping[str, Json]", value)
-        return {key: _dated(key, member) for key, member in members.items() if member is not None}
+        return {key: _dated(key, member, work) for key, member in members.items() if member is not None}
     if not isinstance(value, str) or not _is_moment(name):
         return value
     try:

@@ -4,6 +4,8 @@ A server may lead from page to page for ever. Names that are only looked at cost
 what is kept takes memory, and is bounded in number and in bytes.
 """
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -25,6 +27,9 @@ MOST_KEPT_BYTES: Final = 8 * 2**20
 
 _LEAST_PER_PAGE: Final = 10
 """An emptier page counts as so many entries: a list of empty pages ends too."""
+
+_TURN: Final = 0.01
+"""Seconds after which the entries of a page let others run."""
 
 _NARROWER: Final = "narrow find.name.regexp or find.path, or divide the search between several objects"
 
@@ -63,11 +68,15 @@ async def pages(
     """
     looked = Looked(doing, most)
     token, earlier, count, next_mark = "", "", 0, 1
+    turn = time.monotonic()
     while True:
         page = await paced(partial(read, token))
         looked.at(page.entries)
         for entry in page.entries:
             yield entry
+            if time.monotonic() - turn > _TURN:  # a page may have a hundred thousand
+                await asyncio.sleep(0)
+                turn = time.monotonic()
         token = page.next
         if not token:
             return

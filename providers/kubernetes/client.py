@@ -21,6 +21,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kubernetes import secret
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # validation, and listing providers, must not import the HTTP stack
     from syncret.providers.kit.kube.client import Kube
@@ -46,24 +47,24 @@ class KubernetesClient(SingleReads[Secret]):
         """The key of the Secret: it has no versions, and one request includes its metadata."""
         return RemoteKey(ref.key)
 
-    def value(self, payload: Secret, ref: RemoteRef) -> SecretBytes | None:
-        return SecretBytes(value(payload, ref))
+    def value(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        return SecretBytes(value(payload, ref, work))
 
-    def fields(self, payload: Secret, ref: RemoteRef) -> SecretMap | None:
-        return fields(payload, ref)
+    def fields(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretMap | None:
+        return fields(payload, ref, work)
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         """By labels, or by name; each value is the whole Secret as JSON."""
         if query.tags is None and query.name is None:
             raise Malformed("unexpected find operator", hint="Secrets are found by name.regexp or by tags")
         labels = ",".join(f"{name}={wanted}" for name, wanted in sorted(query.tags or ()))
-        matches = regexp.compile(query.name).search if query.tags is None and query.name else None
+        matches = regexp.matcher(query.name, work) if query.tags is None and query.name else None
         found = Matches()
         doing = f'listing Secrets of namespace "{self._namespace}"'
         async for document in self._kube.list(self._path(), paced, doing=doing, labels=labels):
             name = str(document["metadata"]["name"])
             if matches is None or matches(name):
-                found.add_value(name, SecretBytes(whole(data_of(document))))
+                found.add_value(name, SecretBytes(whole(data_of(document), Work())))
         return found.values
 
     async def push(self, item: PushItem) -> None:

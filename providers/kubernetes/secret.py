@@ -12,6 +12,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import decode_spec
+from syncret.providers.work import Work
 
 LABELS: Final = "labels"
 ANNOTATIONS: Final = "annotations"
@@ -49,18 +50,18 @@ def texts(found: Json) -> dict[str, str]:
     return {key: str(value) for key, value in found.items()} if is_object(found) else {}
 
 
-def whole(data: Mapping[str, bytes]) -> bytes:
+def whole(data: Mapping[str, bytes], work: Work) -> bytes:
     """All keys as one JSON object of strings."""
-    return _json({key: gojson.text(value) for key, value in data.items()})
+    return _json({key: gojson.text(value) for key, value in data.items()}, work)
 
 
-def value(secret: Secret, ref: RemoteRef) -> bytes:
+def value(secret: Secret, ref: RemoteRef, work: Work) -> bytes:
     """The value of a reference. Raises Malformed if there is no such property."""
     if not ref.property:
         if ref.metadata:
-            return _json({LABELS: _or_null(secret.labels), ANNOTATIONS: _or_null(secret.annotations)})
-        return whole(secret.data)
-    found = _of_metadata(secret, ref.property) if ref.metadata else _of_data(secret, ref.property)
+            return _json({LABELS: _or_null(secret.labels), ANNOTATIONS: _or_null(secret.annotations)}, work)
+        return whole(secret.data, work)
+    found = (_of_metadata if ref.metadata else _of_data)(secret, ref.property, work)
     if found is None:
         part = "metadata" if ref.metadata else "data"
         raise Malformed(
@@ -70,56 +71,58 @@ def value(secret: Secret, ref: RemoteRef) -> bytes:
     return found
 
 
-def fields(secret: Secret, ref: RemoteRef) -> dict[str, SecretBytes]:
+def fields(secret: Secret, ref: RemoteRef, work: Work) -> dict[str, SecretBytes]:
     """The data (or labels and annotations) by key; for a property, the members of its JSON, unchanged."""
     data: Mapping[str, bytes] = secret.data
     if ref.metadata:
-        data = {LABELS: _json(_or_null(secret.labels)), ANNOTATIONS: _json(_or_null(secret.annotations))}
+        labels, annotations = _or_null(secret.labels), _or_null(secret.annotations)
+        data = {LABELS: _json(labels, work), ANNOTATIONS: _json(annotations, work)}
     if not ref.property:
         return {key: SecretBytes(each) for key, each in data.items()}
-    document = gojson.marshal({key: b64encode(each).decode() for key, each in data.items()}).encode()
-    found = extract.value(document, extract.escaped(ref.property))
+    work.make(2 * sum(map(len, data.values())))
+    document = gojson.marshal({key: b64encode(each).decode() for key, each in data.items()}, work).encode()
+    found = extract.value(document, extract.escaped(ref.property), work)
     if found is None:
-        found = extract.value(document, ref.property)
+        found = extract.value(document, ref.property, work)
     if found is None:
         raise extract.missing_property(f"property {ref.property} does not exist in key {ref.key}")
-    return {key: SecretBytes(each) for key, each in _members(found).items()}
+    return {key: SecretBytes(each) for key, each in _members(found, work).items()}
 
 
-def _members(encoded: bytes) -> dict[str, bytes]:
+def _members(encoded: bytes, work: Work) -> dict[str, bytes]:
     """Members of a JSON object. As in the operator, strings keep their quotes here."""
     try:
-        parsed = gojson.unmarshal_object(b64decode(encoded, validate=True))
+        parsed = gojson.unmarshal_object(b64decode(encoded, validate=True), work)
     except (ValueError, Malformed):
         parsed = None
     if parsed is None:
         raise Malformed("failed to unmarshal secret: invalid JSON format", hint="extract needs a JSON object")
-    return {key: _json(member) for key, member in parsed.items()}
+    return {key: _json(member, work) for key, member in parsed.items()}
 
 
-def _of_data(secret: Secret, name: str) -> bytes | None:
+def _of_data(secret: Secret, name: str, work: Work) -> bytes | None:
     if name in secret.data:
         return secret.data[name]
     key, dot, path = name.partition(".")
     if not (key and dot and path) or key not in secret.data:
         return None
-    return extract.value(secret.data[key], path)
+    return extract.value(secret.data[key], path, work)
 
 
-def _of_metadata(secret: Secret, name: str) -> bytes | None:
+def _of_metadata(secret: Secret, name: str, work: Work) -> bytes | None:
     kind, *path = name.split(".")
     kinds: Mapping[str, Mapping[str, str]] = {LABELS: secret.labels, ANNOTATIONS: secret.annotations}
     if kind not in kinds:
         return None
     found = kinds[kind]
     if not path:
-        return _json(_or_null(found))
+        return _json(_or_null(found), work)
     whole_name = ".".join(path)
     if whole_name in found:  # `app.kubernetes.io/name`, which the operator cannot address
         return found[whole_name].encode()
     if path[0] not in found:
         return None
-    return extract.value(found[path[0]].encode(), "".join(path[1:]))
+    return extract.value(found[path[0]].encode(), "".join(path[1:]), work)
 
 
 def _or_null(found: Mapping[str, str]) -> Mapping[str, str] | None:
@@ -127,8 +130,8 @@ def _or_null(found: Mapping[str, str]) -> Mapping[str, str] | None:
     return found or None
 
 
-def _json(found: Json) -> bytes:
-    return gojson.marshal(found, escape_html=False).encode("utf-8", "surrogateescape")
+def _json(found: Json, work: Work) -> bytes:
+    return gojson.marshal(found, work, escape_html=False).encode("utf-8", "surrogateescape")
 
 
 _OPAQUE: Final = "Opaque"

@@ -16,6 +16,7 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
     from syncret.providers.kit.vault.key_values import KeyValues
@@ -32,18 +33,18 @@ class OpenBaoClient(SingleReads[Payload]):
     def __repr__(self) -> str:
         return f"<OpenBaoClient {self._entries.engine}>"
 
-    def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """A property is the name of a member; ESO's OpenBao provider supports no paths."""
-        return payloads.value(payload, ref.property, paths=False)
+        return payloads.value(payload, ref.property, work, paths=False)
 
-    def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
-        return payloads.fields(payloads.value(payload, ref.property, paths=False))
+    def fields(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretMap | None:
+        return payloads.fields(payloads.value(payload, ref.property, work, paths=False), work)
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         if query.tags is not None or query.name is None:
             problem = "tag based search is not implemented" if query.tags else "a search without a name"
             raise Malformed(problem, hint="this provider finds by name.regexp, within one folder")
-        wanted = regexp.compile(query.name).search
+        wanted = regexp.matcher(query.name, work)
         folder = f"{query.path.strip('/')}/" if query.path else ""
         found = await self._entries.list_below(
             folder,
@@ -80,7 +81,7 @@ class OpenBaoClient(SingleReads[Payload]):
 
     async def _document(self, key: str) -> SecretBytes | None:
         payload = await self._payload(key)
-        return None if payload is None else SecretBytes(payload.document())
+        return None if payload is None else SecretBytes(payload.document(Work()))
 
     def _version(self, version: str) -> str:
         if not version:

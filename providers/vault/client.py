@@ -19,6 +19,7 @@ from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
     from syncret.providers.kit.vault.client import Vault
@@ -43,13 +44,13 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
     def __repr__(self) -> str:
         return f"<VaultClient {self._entries.engine}>"
 
-    def value(self, payload: Payload, ref: RemoteRef) -> SecretBytes | None:
-        return payloads.value(payload, ref.property)
+    def value(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        return payloads.value(payload, ref.property, work)
 
-    def fields(self, payload: Payload, ref: RemoteRef) -> SecretMap | None:
-        return payloads.fields(payloads.value(payload, ref.property))
+    def fields(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretMap | None:
+        return payloads.fields(payloads.value(payload, ref.property, work), work)
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap | None:
         if query.tags is not None and not self._entries.engine.versioned:
             raise Malformed(
                 "cannot perform find by tag operations with kv version v1",
@@ -57,7 +58,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
             )
         if not query.path and not self._entries.engine.mount:
             raise Malformed("there is no path to search", hint="set path in the store, or find.path")
-        wanted = regexp.compile(query.name).search if query.name is not None else None
+        wanted = regexp.matcher(query.name, work) if query.name is not None else None
         tags = query.tags if wanted is None else None
         found = await self._entries.list_below(
             f"{query.path}/" if query.path else "",
@@ -90,7 +91,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
 
     async def _document(self, key: str) -> SecretBytes | None:
         payload = await self.fetch_one(RemoteKey(key))
-        return None if payload is None else SecretBytes(payload.document())
+        return None if payload is None else SecretBytes(payload.document(Work()))
 
     async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]], paced: Paced) -> Matches:
         async def has_tags(key: str) -> bool:

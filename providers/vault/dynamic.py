@@ -16,6 +16,7 @@ from syncret.providers.kit.vault.entries import fields, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, Reply, number
 from syncret.providers.vault.connection import open_vault
 from syncret.providers.vault.dynamic_secret import VaultDynamicSecretSpec
+from syncret.providers.work import Work
 
 _LEASE: Final = "leaseID"
 _ENDS: Final = "ends"
@@ -84,17 +85,19 @@ def _request(spec: VaultDynamicSecretSpec) -> tuple[str, Mapping[str, str | tupl
 
 
 def _values(reply: Reply, kind: str) -> SecretMap:
+    work = Work()
     document = reply.document
     match kind:
         case "Data":
-            return {key: SecretBytes(gojson.byte_value(value)) for key, value in (reply.data or {}).items()}
+            data = reply.data or {}
+            return {key: SecretBytes(gojson.byte_value(value, work)) for key, value in data.items()}
         case "Auth":
             auth = reply.part("auth")
             chosen: Document = {name: auth.get(name) for name in _AUTH if auth}
         case _:
             chosen = {name: document.get(name) for name in _RAW}
             chosen |= {name: document[name] for name in _RAW_IF_ANY if document.get(name) is not None}
-    return fields(SecretBytes(gojson.marshal(chosen).encode()))
+    return fields(SecretBytes(gojson.marshal(chosen, work).encode()), work)
 
 
 def _state(reply: Reply, now: float) -> Document | None:

@@ -18,6 +18,7 @@ from syncret.providers.kit.vault import entries
 from syncret.providers.kit.vault.entries import Payload
 from syncret.providers.kit.vault.key_values import Entry, KeyValues
 from syncret.providers.kit.vault.replies import Absent
+from syncret.providers.work import Work
 
 _METADATA: Final = "custom_metadata"
 _BASE64: Final = "push it in base64: template the value with b64enc"
@@ -78,7 +79,7 @@ class VaultPusher:
         if target.property in data:
             return data[target.property] is not None
         try:
-            entries.value(Payload(data), target.property)
+            entries.value(Payload(data), target.property, Work())
         except Malformed:
             return False
         return True
@@ -112,13 +113,14 @@ def _same(one: Document, other: Document) -> bool:
 
 
 def _stored_text(data: Document) -> str:
-    return gojson.marshal(gojson.unmarshal(gojson.marshal(data)))
+    work = Work()
+    return gojson.marshal(gojson.unmarshal(gojson.marshal(data, work), work), work)
 
 
 def _members(item: PushItem) -> Document:
     """The members of a whole value, which must be a JSON object."""
     try:
-        found = gojson.unmarshal(item.value.raw, keep_numbers=True)
+        found = gojson.unmarshal(item.value.raw, Work(), keep_numbers=True)
     except Malformed:
         found = None
     if is_object(found):

@@ -15,10 +15,11 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, depends_on_property
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # validation, and listing providers, must not import the HTTP stack
     from syncret.providers.webhook.requests import Api
@@ -50,13 +51,13 @@ class WebhookClient(SingleReads[WebhookResponse]):
         property_name = ref.property if self._by_property else ""
         return RemoteKey(ref.key, ref.version, ref.metadata, property_name)
 
-    def value(self, payload: WebhookResponse, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: WebhookResponse, ref: RemoteRef, work: Work) -> SecretBytes | None:
         with _about(ref):
-            return SecretBytes(results.one(payload.body, self._path(ref)))
+            return SecretBytes(results.one(payload.body, self._path(ref, work), work))
 
-    def fields(self, payload: WebhookResponse, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: WebhookResponse, ref: RemoteRef, work: Work) -> SecretMap | None:
         with _about(ref):
-            return results.members(payload.body, self._path(ref))
+            return results.members(payload.body, self._path(ref, work), work)
 
     async def push(self, item: PushItem) -> None:
         """Always sends a request: the existing value cannot be read and compared."""
@@ -92,8 +93,9 @@ class WebhookClient(SingleReads[WebhookResponse]):
         )
         return None if answer.status == NOT_FOUND else WebhookResponse(answer.body)
 
-    def _path(self, ref: RemoteRef) -> str:
-        return self._api.path(self._api.data(self._template_data(ref.key, ref.version, ref.property)))
+    def _path(self, ref: RemoteRef, work: Work) -> str:
+        data = self._api.data(self._template_data(ref.key, ref.version, ref.property))
+        return self._api.path(data, work)
 
     def _template_data(self, key: str, version: str, name: str) -> dict[str, str]:
         return {"key": key, "version": version, "property": name, "namespace": self._namespace}
@@ -104,5 +106,5 @@ def _about(ref: RemoteRef) -> Generator[None, None, None]:
     """Adds the property to an error's message."""
     try:
         yield
-    except Malformed as error:
+    except SyncError as error:
         raise (error.within(f'property "{ref.property}"') if ref.property else error) from None

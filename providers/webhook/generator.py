@@ -50,7 +50,10 @@ async def generate(spec: WebhookGeneratorSpec, context: OpenContext) -> Generate
 
     async with open_api(spec, context) as api:
         answer = await api.send(spec.method or "GET", None, doing="asking the webhook", body=spec.body)
-        return Generated(results.members(answer.body, api.path(api.data(None))))
+        data = api.data(None)
+        return Generated(
+            await api.compute(lambda work: results.members(answer.body, api.path(data, work), work))
+        )
 
 
 GENERATOR: Final = Generator(SpecType("Webhook", WebhookGeneratorSpec), generate=generate)

@@ -4,19 +4,20 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from urllib.parse import quote_plus, unquote, urlsplit
 
 from syncret.config.durations import parse_duration
 from syncret.config.fields import Base64, CAProvider, Duration
 from syncret.providers.contract import OpenContext, Readiness, WholeSecret
-from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
 from syncret.providers.kit.references import ca_bundle
 from syncret.providers.webhook.spec import WebhookAuth, WebhookNTLM, WebhookResult
+from syncret.providers.work import Work
 
 NOT_MODIFIED: Final = 304
 
@@ -70,12 +71,22 @@ class RequestSpec(Protocol):
     def ca_provider(self) -> CAProvider | None: ...
 
 
+class _Request(NamedTuple):
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return "<_Request>"  # any part of it may hold a secret
+
+
 class Api:
     """Sends the requests of a spec. Its templates may use `secrets` and the data of each call."""
 
     def __init__(self, spec: RequestSpec, context: OpenContext, http: Http | NtlmHttp, secrets: Data) -> None:
         self._spec = spec
         self._render = context.render
+        self.compute = context.compute
         self._network = context.network
         self._http = http
         self._secrets = secrets
@@ -97,40 +108,46 @@ class Api:
     ) -> Answer:
         """The response to one request. Raises Malformed for templates that do not render, or SyncError."""
         data = self.data(remote_ref)
-        escaped = {
-            name: {
-                key: value if _is_unescaped(name, key) else _escaped(value) for key, value in values.items()
-            }
-            for name, values in data.items()
-        }
-        url = self._rendered("url", self._spec.url, escaped)
-        if _climbs(url, self._spec.url):
+        request = await self.compute(lambda work: self._request(data, body, work))
+        if _climbs(request.url, self._spec.url):
             raise Malformed(
                 f"{doing}: the rendered path of url has a segment . or .., which the template has not",
                 hint="it would lead to another path: is the key right?",
             )
-        headers = {
-            name: self._rendered(f"headers.{name}", text, data) for name, text in self._spec.headers.items()
-        }
-        if isinstance(body, str):
-            body = self._rendered("body", body, data).encode("utf-8", "surrogateescape")
         answer = await self._http.request(
             method,
-            url,
+            request.url,
             doing=doing,
-            headers=headers,
-            body=Body(body) if body else None,
+            headers=request.headers,
+            body=Body(request.body) if request.body else None,
             accept=(*accept, NOT_MODIFIED),
         )
         if answer.status == NOT_MODIFIED:
             raise Malformed(f"{doing}: not modified", hint="HTTP 304 brings no value; what was synced stays")
         return answer
 
-    def path(self, data: Data) -> str:
+    def _request(self, data: Data, body: str | bytes, work: Work) -> _Request:
+        """Render all templates of one request, out of one budget."""
+        work.make(4 * sum(len(value) for values in data.values() for value in values.values()))
+        escaped = {
+            name: {
+                key: value if _is_unescaped(name, key) else _escaped(value) for key, value in values.items()
+            }
+            for name, values in data.items()
+        }
+        url = self._rendered("url", self._spec.url, escaped, work)
+        headers = {
+            name: self._rendered(f"headers.{name}", text, data, work)
+            for name, text in self._spec.headers.items()
+        }
+        if isinstance(body, str):
+            body = self._rendered("body", body, data, work).encode("utf-8", "surrogateescape")
+        return _Request(url, headers, body)
+
+    def path(self, data: Data, work: Work) -> str:
         """The JSONPath of the value, rendered; empty: the whole body."""
-        return self._rendered(
-            "result.jsonPath", self._spec.result.json_path if self._spec.result else "", data
-        )
+        template = self._spec.result.json_path if self._spec.result else ""
+        return self._rendered("result.jsonPath", template, data, work)
 
     async def reachable(self) -> Readiness:
         """Check that the server accepts connections; unknown if templates decide. Raises SyncError."""
@@ -150,12 +167,12 @@ class Api:
         writer.close()
         return "ready"
 
-    def _rendered(self, field: str, template: str, data: Data) -> str:
+    def _rendered(self, field: str, template: str, data: Data, work: Work) -> str:
         if "{{" not in template:
             return template
         try:
-            return self._render(template, data)
-        except Malformed as error:
+            return self._render(template, data, work)
+        except SyncError as error:
             raise error.within(field) from None
 
     def __repr__(self) -> str:

@@ -6,31 +6,32 @@ from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import jsonpath
+from syncret.providers.work import Work
 
 
-def one(body: bytes, path: str) -> bytes:
+def one(body: bytes, path: str, work: Work) -> bytes:
     """The value: the whole body, or the value at the path."""
-    return _text(jsonpath.parse(path).get(_parsed(body))) if path else body
+    return _text(jsonpath.parse(path, work).get(_parsed(body, work), work), work) if path else body
 
 
-def members(body: bytes, path: str) -> dict[str, SecretBytes]:
+def members(body: bytes, path: str, work: Work) -> dict[str, SecretBytes]:
     """The members of the object in the body or at the path; a string is parsed as JSON again."""
-    found = _parsed(body)
+    found = _parsed(body, work)
     if path:
-        found = jsonpath.parse(path).get(found)
+        found = jsonpath.parse(path, work).get(found, work)
     if isinstance(found, str):
-        found = _parsed(found.encode("utf-8", "surrogateescape"), " from jsonpath")
+        found = _parsed(found.encode("utf-8", "surrogateescape"), work, " from jsonpath")
     if not is_object(found):
         raise Malformed(
             f"failed to get response (wrong type: {_name(found)})",
             hint="extract needs an object: write result.jsonPath so that it leads to one",
         )
-    return {key: SecretBytes(gojson.byte_value(value)) for key, value in found.items()}
+    return {key: SecretBytes(gojson.byte_value(value, work)) for key, value in found.items()}
 
 
-def _parsed(body: bytes, where: str = "") -> Json:
+def _parsed(body: bytes, work: Work, where: str = "") -> Json:
     try:
-        return gojson.unmarshal(body)
+        return gojson.unmarshal(body, work)
     except Malformed as error:
         problem = error.message.rpartition(": ")[2]
     html = body[:256].lstrip().lower().startswith((b"<!doctype", b"<html"))
@@ -40,13 +41,13 @@ def _parsed(body: bytes, where: str = "") -> Json:
     )
 
 
-def _text(found: Json) -> bytes:
+def _text(found: Json, work: Work) -> bytes:
     """One value as the operator writes it: numbers without decimals, the first item of a list."""
     if is_list(found):
         if not found:
             raise Malformed("filter worked but didn't get any result", hint="is the entry there?")
-        return _text(found[0])
-    return f"{found:.0f}".encode() if isinstance(found, float) else gojson.byte_value(found)
+        return _text(found[0], work)
+    return f"{found:.0f}".encode() if isinstance(found, float) else gojson.byte_value(found, work)
 
 
 def _name(found: Json) -> str:

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeVar
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import OwnIdentity
-from syncret.daemon.engine.templates import requests
+from syncret.daemon.engine.templates import Templates
+from syncret.daemon.engine.work import WorkThreads
 from syncret.daemon.homes.contract import no_token
 from syncret.providers.contract import IssuedToken, OpenContext, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed
@@ -123,7 +124,8 @@ def context(
         scope=scope,
         credentials=given or Given(),
         now=now,
-        render=requests(now),
+        render=Templates(now).request,
+        compute=WorkThreads().compute,
         read_file=ManifestFiles((tempfile.gettempdir(),), os.environ),
         network=NETWORK,
         ambient=partial((door or door_of(OwnIdentity(mode="open"))).grant, store),

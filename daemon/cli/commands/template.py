@@ -22,6 +22,8 @@ from syncret.daemon.core.templating.golang.budget import Budget
 from syncret.daemon.core.templating.golang.errors import TemplateError
 from syncret.daemon.core.templating.golang.template import NO_FUNCTIONS, Functions, Template
 from syncret.daemon.core.templating.golang.values import Value, string_map, text_of
+from syncret.providers.errors import OverBudget
+from syncret.providers.work import Work
 
 _STDIN: Final = "-"
 _VARIABLES: Final = f"{PREFIX}TEMPLATE_"
@@ -41,12 +43,12 @@ def run(options: Namespace) -> int:
             report_problem(problem.path, Problem(path="", message=problem.message, hint=problem.hint))
         return INVALID
     try:
-        template = Template.parse(options.file, text, _functions(options.functions), options.delims)
+        template = Template.parse(options.file, text, Work(), _functions(options.functions), options.delims)
         if not options.check:
             context = Context(now=datetime.now().astimezone(), random=os.urandom, budget=budget)
             sys.stdout.buffer.write(template.render(data, context, missing_key=options.missing_key))
             sys.stdout.buffer.flush()
-    except TemplateError as error:
+    except (TemplateError, OverBudget) as error:
         sys.stderr.write(f"error: {error}\n")
         return FAILED
     return OK
@@ -56,7 +58,7 @@ def _budget() -> Budget:
     """The limits of the rendering, which the environment can set as for the daemon. Raises ConfigError."""
     environ = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
     settings = load_settings(None, environ, ())
-    return Budget.of(
+    return Budget(
         seconds=settings.template_time, memory=settings.template_memory, keys=settings.template_keys
     )
 

@@ -30,6 +30,7 @@ from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.schedule import refresh
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.work import Work
 
 FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"
 ERRORED: Final = "Errored"
@@ -123,7 +124,12 @@ def next_step(resource: PushSecret, now: float, *, refresh_requested: bool) -> S
 
 # ----------------------------------------------------------------------------------------- what must be known
 def needs(
-    resource: PushSecret, observed: PushObserved, *, render: Rendering | None, transform: Transform
+    resource: PushSecret,
+    observed: PushObserved,
+    work: Work,
+    *,
+    render: Rendering | None,
+    transform: Transform,
 ) -> PushNeeds:
     """The entries of each store; none where something is in the way. Templates are rendered here alone.
 
@@ -133,9 +139,9 @@ def needs(
         return PushNeeds()
     template, sources = resource.spec.template, observed.sources
     if template is not None and render is not None:
-        sources = tuple(rendered(template, source, render) for source in sources)
+        sources = tuple(rendered(template, source, render, work) for source in sources)
     stores = tuple(
-        store_entries(resource.spec, sources, store, transform=transform) for store in observed.stores
+        store_entries(resource.spec, sources, store, work, transform=transform) for store in observed.stores
     )
     if resource.spec.update_policy != "IfNotExists":
         return PushNeeds(stores=stores)

@@ -20,10 +20,13 @@ from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.plan.actions import Event, Options, Report, Verdict, last_error
 from syncret.daemon.core.selectors import matches
 from syncret.providers.contract import Readiness
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError
 from syncret.providers.kit.golang import regexp
+from syncret.providers.work import Work
 
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
+_CONDITIONS_SECONDS: Final = 0.05
+"""Of work, for the conditions of a store: they are looked at on the event loop, for each of its users."""
 
 
 # --------------------------------------------------------------------------------------------- who may use it
@@ -125,15 +128,21 @@ def admits(conditions: Sequence[StoreCondition], namespace: str, labels: Mapping
 
     Raises Malformed for an invalid selector or regular expression.
     """
-    return not conditions or any(_admitted(condition, namespace, labels) for condition in conditions)
+    work = Work(seconds=_CONDITIONS_SECONDS)
+    try:
+        return not conditions or any(_admitted(each, namespace, labels, work) for each in conditions)
+    except OverBudget as error:
+        raise Malformed(
+            "the regular expressions of spec.conditions take too long", hint="write fewer and simpler ones"
+        ) from error
 
 
-def _admitted(condition: StoreCondition, namespace: str, labels: Mapping[str, str]) -> bool:
+def _admitted(condition: StoreCondition, namespace: str, labels: Mapping[str, str], work: Work) -> bool:
     if namespace in condition.namespaces:
         return True
     if condition.namespace_selector is not None and matches(condition.namespace_selector, labels):
         return True
-    return any(regexp.compile(source).search(namespace) for source in condition.namespace_regexes)
+    return any(regexp.compile(source, work).search(namespace, work) for source in condition.namespace_regexes)
 
 
 # ------------------------------------------------------------------------------------------------ its own run

@@ -1,6 +1,6 @@
 """Templates of an ExternalSecret: Go templates with all functions of the External Secrets Operator."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from syncret.daemon.core.templating.functions.contract import Context, Function, FunctionTable
@@ -29,9 +29,20 @@ from syncret.daemon.core.templating.golang.errors import TemplateError
 from syncret.daemon.core.templating.golang.template import Functions, Template
 from syncret.daemon.core.templating.golang.types import STRING, STRING_MAP, map_of
 from syncret.daemon.core.templating.golang.values import TypedMap, string_map
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, OverBudget
+from syncret.providers.work import Work
 
-__all__ = ["ALL", "FUNCTIONS", "Context", "TemplateError", "parse", "render", "request", "string_data"]
+__all__ = [
+    "ALL",
+    "FUNCTIONS",
+    "Context",
+    "TemplateError",
+    "parse",
+    "render",
+    "request",
+    "string_data",
+    "transform",
+]
 
 _FAMILIES: Final = (
     casing,
@@ -72,30 +83,65 @@ ALL: Final[FunctionTable] = _all()
 FUNCTIONS: Final = Functions(ALL)
 
 
-def parse(name: str, text: str) -> Template:
-    """Parse a template, or take it from the cache. Raises TemplateError."""
-    return Template.parse(name, text, FUNCTIONS)
+def parse(name: str, text: str, work: Work) -> Template:
+    """Parse a template, or take it from the cache. Raises TemplateError, and OverBudget."""
+    return Template.parse(name, text, work, FUNCTIONS)
 
 
-def render(name: str, text: str, data: Mapping[str, bytes], context: Context) -> bytes:
-    """Render the template of one key; a missing key of the data is an error. Raises Malformed."""
+def render(name: str, text: str, data: Mapping[str, bytes], context: Context, work: Work) -> bytes:
+    """Render the template of one key; a missing key of the data is an error. Raises Malformed.
+
+    What it takes is paid from the work, and as much of it as belongs to templates from their budget.
+    """
+    problem = f"unable to execute template at key {name}"
     try:
-        parsed = parse(name, text)
+        parsed = parse(name, text, work)
     except TemplateError as error:
         raise Malformed(f"unable to parse template at key {name}: {error}") from None
+    except OverBudget as error:
+        raise error.within(problem) from None
     try:
-        return parsed.render(string_data(data), context, missing_key="error")
+        with context.budget.out_of(work):
+            return parsed.render(string_data(data), context, missing_key="error")
     except TemplateError as error:
-        raise Malformed(f"unable to execute template at key {name}: {error}") from None
+        raise Malformed(f"{problem}: {error}") from None
+    except OverBudget as error:
+        raise error.within(problem) from None
 
 
-def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context) -> str:
+def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context, work: Work) -> str:
     """Render a template of a request; a missing key of the data prints as in Go. Raises Malformed."""
+    problem = "the template of a request cannot be rendered"
     dot = TypedMap(map_of(STRING, STRING_MAP), {name: string_map(values) for name, values in data.items()})
     try:
-        return parse("request", text).render(dot, context).decode("utf-8", "surrogateescape")
+        parsed = parse("request", text, work)
+        with context.budget.out_of(work):
+            return parsed.render(dot, context).decode("utf-8", "surrogateescape")
     except TemplateError as error:
-        raise Malformed(f"the template of a request cannot be rendered: {error}") from None
+        raise Malformed(f"{problem}: {error}") from None
+    except OverBudget as error:
+        raise error.within(problem) from None
+
+
+def transform(text: str, context: Context, work: Work) -> Callable[[str], str]:
+    """A template over the name of a key, `.value`. Raises Malformed if it does not parse."""
+    try:
+        parsed = parse("transform", text, work)
+    except TemplateError as error:
+        raise Malformed(f"failed to parse template: {error}") from None
+
+    def rename(key: str) -> str:
+        try:
+            with context.budget.out_of(work):
+                return parsed.render(string_data({"value": key.encode()}), context).decode()
+        except TemplateError as error:
+            raise Malformed(f"failed to execute template: {error}") from None
+        except OverBudget as error:
+            raise error.within("failed to execute template") from None
+        except UnicodeDecodeError:
+            raise Malformed("the template makes a key that is not text") from None
+
+    return rename
 
 
 def string_data(data: Mapping[str, bytes]) -> TypedMap:

@@ -26,7 +26,7 @@ from syncret.daemon.core.plan.external_secret.next_step import (
     Wait,
     next_step,
 )
-from syncret.daemon.core.rendering import sources_of
+from syncret.daemon.core.rendering import Rendering, sources_of
 from syncret.daemon.core.target import form_of
 from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import OBJECT, USABLE, VALUES, Dependency, Outcome
@@ -42,10 +42,11 @@ from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.fetch import fetch
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, look_up_generator
 from syncret.daemon.engine.reconcilers.stores import look_up_store
-from syncret.daemon.engine.templates import rendering_for
+from syncret.daemon.engine.templates import template_sources
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Conflict, StoredObject
 from syncret.providers.errors import SyncError, Unavailable
+from syncret.providers.work import Work
 
 MOST_DECISIONS: Final = 6
 """How often one run decides on the values that it fetched, while others keep changing the target."""
@@ -102,6 +103,7 @@ class _Run:
         self._stored = stored
         self._resource = stored.as_type(ExternalSecret)
         self._request = context.memory.refresh_request(stored.ref)
+        self._work = context.sessions.threads.sync()
         self.target = form_of(self._resource).ref(self._resource)
 
     async def reconcile(self) -> Outcome:
@@ -202,8 +204,9 @@ class _Run:
 
     async def _sync(self, step: Fetch, observed: Observed) -> Outcome:
         """Fetch and generate everything, bring the target in line with it, and report."""
-        async with GeneratorTransaction(self._context, self._writes, self._resource) as generated:
-            answers = await fetch(self._context, step.needs, self._stored.ref.namespace, generated)
+        work, namespace = self._work, self._stored.ref.namespace
+        async with GeneratorTransaction(self._context, self._writes, self._resource, work) as generated:
+            answers = await fetch(self._context, step.needs, namespace, generated, work)
             plan, refused = await self._carry_out(observed, {**step.failed, **answers}, generated)
             outcome = await self._publish(plan, refused)
             if generated.in_use:
@@ -240,15 +243,17 @@ class _Run:
             raise Conflict(f"{self._stored.ref}: deleted during the run")
 
     async def _decide(self, observed: Observed, fetched: Mapping[Need, Answer]) -> Plan:
-        resource, templates = self._resource, self._context.templates.bench()
+        resource, templates = self._resource, self._context.templates
         template, namespace = resource.spec.target.template, self._stored.ref.namespace
-        render = None
-        if template is not None:
-            render = await rendering_for(template, templates, self._context.home, namespace)
-        try:
-            return await templates.run(
-                lambda: decide(resource, observed, fetched, render=render, transform=templates.transform)
-            )
+        sources = await template_sources(template, self._context.home, namespace)
+
+        def decided(work: Work) -> Plan:
+            rendered = templates.of(work)
+            render = None if template is None else Rendering(rendered.render, sources, namespace, work)
+            return decide(resource, observed, fetched, work, render=render, transform=rendered.transform)
+
+        try:  # each time with what fetching has left: it is not the object's fault that others write, too
+            return await self._work.again().run(decided, templates.time_limit)
         except SyncError as error:
             return not_decided(resource, observed, error)
 

@@ -11,6 +11,7 @@ from syncret.daemon.core.plan.secret_store import store_not_found
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.sessions.session import Session
+from syncret.daemon.engine.work import SyncWork
 from syncret.providers.errors import SyncError
 
 Answers: TypeAlias = dict[Need, Answer]
@@ -18,7 +19,11 @@ Asked: TypeAlias = Read | Extract | Search
 
 
 async def fetch(
-    context: ReconcilerContext, needs: Iterable[Need], namespace: str, generated: GeneratorTransaction
+    context: ReconcilerContext,
+    needs: Iterable[Need],
+    namespace: str,
+    generated: GeneratorTransaction,
+    work: SyncWork,
 ) -> Mapping[Need, Answer]:
     """An answer for every need; a failure is the answer of those that it concerns.
 
@@ -38,7 +43,7 @@ async def fetch(
         if store is None:  # it was there a moment ago
             answers.update(dict.fromkeys(asked, store_not_found(name, namespace)))
         else:
-            calls += _calls(context.sessions.session(store, namespace), asked)
+            calls += _calls(context.sessions.session(store, namespace, work), asked)
     for part in [await calls[0]] if len(calls) == 1 else await _together(calls):
         answers.update(part)
     return answers

@@ -20,6 +20,7 @@ from syncret.daemon.core.plan.secret_store import GeneratorLookup, GeneratorSumm
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.stores import find
 from syncret.daemon.engine.sessions.calls import CallRequest
+from syncret.daemon.engine.work import SyncWork
 from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, OutcomeUnknown
 from syncret.providers.contract import Generated, Generator, SecretMap
@@ -66,7 +67,7 @@ async def _generator_spec(
 
 
 async def _generate(
-    context: ReconcilerContext, writes: Writes, reference: GeneratorRef, namespace: str
+    context: ReconcilerContext, writes: Writes, reference: GeneratorRef, namespace: str, work: SyncWork
 ) -> GeneratedValues:
     """New values. Raises SyncError if there is no such generator, or it fails."""
     kind, name = reference.kind, reference.name
@@ -95,13 +96,13 @@ async def _generate(
     except msgspec.ValidationError:  # an API server validates a spec, but lets it be left out entirely
         raise Malformed(f'{kind} "{name}" has no spec', hint="write what it needs") from None
     origin = generator_ref(kind, name, namespace)
-    given = context.sessions.context(ref_of(resource), origin, namespace)
-    work = generator.generate
+    given = context.sessions.context(ref_of(resource), origin, namespace, work)
+    generate = generator.generate
     if generator.local:
-        return GeneratedValues(await work(model, given), resource)
+        return GeneratedValues(await generate(model, given), resource)
     calls = context.sessions.generator_calls(origin, actual)
     request = CallRequest("generate", None, namespace, once=True, no_answer=f'{kind} "{name}" did not answer')
-    return GeneratedValues(await calls.call(request, lambda: work(model, given)), resource)
+    return GeneratedValues(await calls.call(request, lambda: generate(model, given)), resource)
 
 
 async def clean_up(context: ReconcilerContext, resource: Document, state: Document) -> None:
@@ -117,7 +118,7 @@ async def clean_up(context: ReconcilerContext, resource: Document, state: Docume
         raise Malformed(f"the record of {kind} holds no spec of that kind") from None
     ref = ref_of(resource)
     origin = _origin(context, ref)
-    given = context.sessions.context(ref, origin, ref.namespace)
+    given = context.sessions.context(ref, origin, ref.namespace, context.sessions.threads.sync())
     calls = context.sessions.generator_calls(origin, kind)
     request = CallRequest(
         "cleanup", None, ref.namespace, no_answer=f"the clean-up of {kind} was not answered"
@@ -154,12 +155,13 @@ class GeneratorTransaction:
     up like any other once it has generated anew.
     """
 
-    def __init__(self, context: ReconcilerContext, writes: Writes, owner: Resource) -> None:
+    def __init__(self, context: ReconcilerContext, writes: Writes, owner: Resource, work: SyncWork) -> None:
         self.in_use = False
         """Whether the values are, or may be, where somebody reads them."""
         self._context = context
         self._writes = writes
         self._owner = owner
+        self._work = work
         self._recorded: dict[str, ObjectRef] = {}
 
     async def __aenter__(self) -> Self:
@@ -187,7 +189,8 @@ class GeneratorTransaction:
 
     async def generate(self, place: str, generator: GeneratorRef) -> SecretMap:
         """New values for an entry of the resource. Raises SyncError."""
-        made = await _generate(self._context, self._writes, generator, self._owner.metadata.namespace)
+        namespace = self._owner.metadata.namespace
+        made = await _generate(self._context, self._writes, generator, namespace, self._work)
         if made.generated.state is not None:
             self._recorded[place] = await self._record(place, made, made.generated.state)
         return made.generated.values

@@ -26,17 +26,18 @@ from syncret.daemon.core.plan.push_secret import (
 )
 from syncret.daemon.core.plan.secret_store import PendingDependency
 from syncret.daemon.core.push_entries import Source, generated_source
-from syncret.daemon.core.rendering import sources_of
+from syncret.daemon.core.rendering import Rendering, sources_of
 from syncret.daemon.engine.reconciler import ANY, OBJECT, USABLE, VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, publish
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.reconcilers.pushing import Pusher, read_sources
 from syncret.daemon.engine.reconcilers.stores import select_stores
-from syncret.daemon.engine.templates import rendering_for
+from syncret.daemon.engine.templates import template_sources
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Conflict, StoredObject
 from syncret.providers.errors import SyncError
+from syncret.providers.work import Work
 
 GENERATED: Final = "__pushsecret"
 """The place under which the operator records what a PushSecret generates."""
@@ -121,6 +122,7 @@ class _Run:
         self._unreported = unreported
         self._resource = stored.as_type(PushSecret)
         self._request = context.memory.refresh_request(stored.ref)
+        self._work = context.sessions.threads.sync()
         self._pusher = Pusher(context, writes, self._resource)
 
     def next_step(self) -> Step:
@@ -145,7 +147,7 @@ class _Run:
 
     async def _sync(self) -> Outcome:
         """Push and delete. What was generated is given back, unless it may stand at a store by now."""
-        async with GeneratorTransaction(self._context, self._writes, self._resource) as generated:
+        async with GeneratorTransaction(self._context, self._writes, self._resource, self._work) as generated:
             observed = await self._observe(generated)
             needed = await self._needs(observed)
             plan = decide(self._resource, observed, needed, await self._pusher.look_up(needed.lookups))
@@ -182,15 +184,17 @@ class _Run:
         return (generated_source(namespace, {key: value.raw for key, value in values.items()}),)
 
     async def _needs(self, observed: PushObserved) -> PushNeeds:
-        template, bench = self._resource.spec.template, self._context.templates.bench()
+        resource, templates = self._resource, self._context.templates
+        template, namespace = resource.spec.template, self._stored.ref.namespace
+        sources = await template_sources(template, self._context.home, namespace)
+
+        def needed(work: Work) -> PushNeeds:
+            rendered = templates.of(work)
+            render = None if template is None else Rendering(rendered.render, sources, namespace, work)
+            return needs(resource, observed, work, render=render, transform=rendered.transform)
+
         try:
-            rendering = None
-            if template is not None:
-                namespace = self._stored.ref.namespace
-                rendering = await rendering_for(template, bench, self._context.home, namespace)
-            return await bench.run(
-                lambda: needs(self._resource, observed, render=rendering, transform=bench.transform)
-            )
+            return await self._work.run(needed, templates.time_limit)
         except SyncError as error:
             return PushNeeds(unrendered=error)
 

@@ -20,11 +20,12 @@ from syncret.daemon.engine.queue.waiting import waiting_for
 from syncret.daemon.engine.retry import LoginBackoff, call_policy
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
-from syncret.providers.contract import Ambient, ReadFile, Render
+from syncret.providers.contract import Ambient, Compute, ReadFile, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
 from syncret.providers.network import Network
+from syncret.providers.work import Work
 
 THRESHOLD: Final = 5
 """Calls in a row without an answer that make an outage."""
@@ -95,6 +96,9 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     clock: Clock
     tasks: TaskOwner
     render: Render
+    compute: Compute
+    new_work: Callable[[], Work]
+    """The budget of one search."""
     read_file: ReadFile
     network: Network
     ambient: Callable[[ObjectRef], Ambient]

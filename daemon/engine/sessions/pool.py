@@ -37,7 +37,8 @@ from syncret.daemon.engine.sessions.store_config import (
     load_store_config,
 )
 from syncret.daemon.engine.sessions.tasks import TaskOwner
-from syncret.daemon.engine.templates import requests
+from syncret.daemon.engine.templates import TemplateLimits, Templates
+from syncret.daemon.engine.work import SyncWork, WorkLimits, WorkThreads
 from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import Ambient, OpenContext, OwnIdentity, Provider, Receiver
 from syncret.providers.errors import SyncError
@@ -74,6 +75,8 @@ class SessionPool:
         self._home = home
         self._settings = settings
         self._substitute = substitute
+        self.threads = WorkThreads(WorkLimits.of(settings))
+        """Where syncs compute what is more than a little."""
         self._tasks = TaskOwner()
         shares = descriptors()
         self.answers = KeptAnswers(_no_request if queue is None else queue.has_request_before)
@@ -84,7 +87,9 @@ class SessionPool:
             observer=observer or NullObserver(),
             clock=clock,
             tasks=self._tasks,
-            render=requests(clock.now),
+            render=Templates(clock.now, TemplateLimits.of(settings)).request,
+            compute=self.threads.compute,
+            new_work=self.threads.new_work,
             read_file=ManifestFiles(settings.manifest_files, os.environ),
             network=Network(
                 egress=Egress(settings.egress.allow, settings.egress.deny),
@@ -105,11 +110,15 @@ class SessionPool:
         self._generators = GeneratorCalls(self._around)
         self._drained_by = inf
 
-    def session(self, store: StoredObject, namespace: str) -> Session:
-        """The session of this version of a store, for objects of a namespace. Only its use raises."""
+    def session(self, store: StoredObject, namespace: str, work: SyncWork | None = None) -> Session:
+        """The session of this version of a store, for objects of a namespace. Only its use raises.
+
+        `work` is the budget of the sync that uses it; without one it has a budget of its own.
+        """
         plan = self._plan(store)
+        work = work or self.threads.sync()
         if isinstance(plan, SyncError):
-            return Session(plan, namespace)
+            return Session(plan, namespace, work)
         identity = SessionKey(plan.store, plan.uid, plan.generation, namespace if plan.by_namespace else "")
         key = identity.store, identity.namespace
         channel = self._channels.get(key)
@@ -117,7 +126,7 @@ class SessionPool:
             if channel is not None:
                 channel.close_when_unused()
             channel = self._channels[key] = self._channel(plan, identity)
-        return Session(channel, namespace)
+        return Session(channel, namespace, work)
 
     def credentials(self, store: StoredObject) -> Iterator[ObjectRef]:
         """The Secrets, ConfigMaps and accounts that a store needs; a change of one makes it worth a look."""
@@ -125,8 +134,13 @@ class SessionPool:
         if not isinstance(plan, SyncError):
             yield from credentials_of(plan)
 
-    def context(self, generator: ObjectRef, origin: ObjectRef, namespace: str) -> OpenContext:
-        """What a generator that draws for a namespace may use; `origin` may be a ClusterGenerator."""
+    def context(
+        self, generator: ObjectRef, origin: ObjectRef, namespace: str, work: SyncWork | None = None
+    ) -> OpenContext:
+        """What a generator that draws for a namespace may use, within the budget of a sync.
+
+        `origin` may be a ClusterGenerator.
+        """
         scope = Scope(cluster=False, namespace=namespace)
         login = self._generators.login(generator)
 
@@ -139,6 +153,7 @@ class SessionPool:
             credentials=StoreCredentials(self._home, scope, on_read=on_read),
             now=self._around.clock.now,
             render=self._around.render,
+            compute=(work or self.threads.sync()).run,
             read_file=self._around.read_file,
             network=self._around.network,
             ambient=self._ambient(origin),
@@ -203,6 +218,7 @@ class SessionPool:
         self._channels.clear()
         self.drain()
         await self._tasks.close(self._drained_by - asyncio.get_running_loop().time())
+        self.threads.close()
 
     def _plan(self, stored: StoredObject) -> StoreConfig | SyncError:
         known = self._plans.get(stored.ref)

@@ -1,12 +1,13 @@
 """What a reconciler holds of a store: reads, searches, writes and probes, on behalf of one namespace."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from syncret.daemon.core import conversion
 from syncret.daemon.engine.queue.waiting import waiting_for
 from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.sessions.store_client import StoreClient
+from syncret.daemon.engine.work import SyncWork
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -22,30 +23,40 @@ from syncret.providers.contract import (
     Writer,
 )
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.work import Work
 
 T = TypeVar("T")
+
+_Missing: TypeAlias = SyncError | None
+"""Why there is no answer, or that there is nothing."""
+
+_Take: TypeAlias = Callable[[Reader, object, RemoteRef, Work], T | None]
+
+_MEMBER_SIZE: Final = 250
+"""Bytes that a member of a map takes beside its name and its value."""
 
 Capabilities: TypeAlias = Literal["", "ReadOnly", "WriteOnly", "ReadWrite"]
 """As a store's status has it; empty if it is not known."""
 
 
 class Session:
-    """A store as one namespace sees it. Cheap to make; what it needs is opened when it is first used."""
+    """A store as one sync in a namespace sees it. Cheap to make; what it needs is opened when first used."""
 
-    def __init__(self, channel: StoreClient | SyncError, namespace: str) -> None:
+    def __init__(self, channel: StoreClient | SyncError, namespace: str, work: SyncWork) -> None:
         self._channel = channel
         self._namespace = namespace
+        self._work = work
 
     async def read(self, refs: Iterable[RemoteRef]) -> Mapping[RemoteRef, SecretBytes | SyncError | None]:
         """The value for each: None where it does not exist, an error where it could not be had.
 
         Raises no SyncError: a failure of the whole call stands in the place of each.
         """
-        return await self._fetch(refs, lambda reader, payload, ref: reader.value(payload, ref))
+        return await self._fetch(refs, lambda reader, payload, ref, work: reader.value(payload, ref, work))
 
     async def extract(self, refs: Iterable[RemoteRef]) -> Mapping[RemoteRef, SecretMap | SyncError | None]:
         """The value of each as a map of keys; like `read` otherwise, and sharing its calls."""
-        return await self._fetch(refs, lambda reader, payload, ref: reader.fields(payload, ref))
+        return await self._fetch(refs, lambda reader, payload, ref, work: reader.fields(payload, ref, work))
 
     async def find(self, query: FindQuery) -> SecretMap | None:
         """All entries that match, their names converted where the provider wants that.
@@ -60,7 +71,7 @@ class Session:
             found = await line.find(client, query, self._namespace)
             if found is None or not client.converts_keys:
                 return found
-            return conversion.convert_keys(query.conversion, found)
+            return await self._work.run(lambda work: conversion.convert_keys(query.conversion, found, work))
 
     async def push(self, item: PushItem) -> None:
         """Store a value."""
@@ -112,11 +123,8 @@ class Session:
                 return "ReadOnly"
             return "ReadWrite" if isinstance(client, Reader | Finder) else "WriteOnly"
 
-    async def _fetch(
-        self, refs: Iterable[RemoteRef], take: Callable[[Reader, object, RemoteRef], T | None]
-    ) -> Mapping[RemoteRef, T | SyncError | None]:
+    async def _fetch(self, refs: Iterable[RemoteRef], take: _Take[T]) -> Mapping[RemoteRef, T | _Missing]:
         wanted = list(dict.fromkeys(refs))
-        answers: dict[RemoteRef, T | SyncError | None] = {}
         try:
             channel = self._usable()
             line = channel.connection()
@@ -126,11 +134,10 @@ class Session:
                 payloads = await line.reads.get(
                     keyed.values(), self._namespace, on_shared=channel.calls.shared
                 )
-                for ref, key in keyed.items():
-                    answers[ref] = _answer(reader, payloads.get(key), ref, take)
+                found = {ref: payloads.get(key) for ref, key in keyed.items()}
+                return await self._work.run(lambda work: _answers(reader, found, take, work))
         except SyncError as error:
             return dict.fromkeys(wanted, error)
-        return answers
 
     def _usable(self) -> StoreClient:
         if isinstance(self._channel, SyncError):
@@ -149,17 +156,34 @@ class Session:
         return f"<Session {self._namespace or '-'} {self._channel!r}>"
 
 
-def _answer(
-    reader: Reader,
-    payload: object,
-    ref: RemoteRef,
-    take: Callable[[Reader, object, RemoteRef], T | None],
-) -> T | SyncError | None:
+def _answers(
+    reader: Reader, payloads: Mapping[RemoteRef, object], take: _Take[T], work: Work
+) -> dict[RemoteRef, T | _Missing]:
+    """What each ref asks for. Only the answers themselves still take memory when all are there."""
+    answers: dict[RemoteRef, T | _Missing] = {}
+    for ref, payload in payloads.items():
+        memory = work.memory
+        answer = answers[ref] = _answer(reader, payload, ref, take, work)
+        if not work.spent:
+            work.memory = memory - _size_of(answer)
+    return answers
+
+
+def _answer(reader: Reader, payload: object, ref: RemoteRef, take: _Take[T], work: Work) -> T | _Missing:
     if payload is None:
         return None
     if isinstance(payload, SyncError):
         return payload
     try:
-        return take(reader, payload, ref)
+        return take(reader, payload, ref, work)
     except SyncError as error:
         return error
+
+
+def _size_of(answer: object) -> int:
+    if isinstance(answer, SecretBytes):
+        return len(answer)
+    if isinstance(answer, Mapping):
+        members = cast("SecretMap", answer)
+        return sum(len(key) + len(value) + _MEMBER_SIZE for key, value in members.items())
+    return 0

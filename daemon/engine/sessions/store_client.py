@@ -94,7 +94,7 @@ class Connection:
 
         try:
             async with self.client:
-                return await client.find(query, paced)
+                return await client.find(query, paced, self._calls.around.new_work())
         finally:
             del self._searches[query]
 
@@ -183,6 +183,7 @@ class StoreClient:
             credentials=credentials,
             now=self._around.clock.now,
             render=self._around.render,
+            compute=self._around.compute,
             read_file=self._around.read_file,
             network=self._around.network,
             ambient=self._around.ambient(store),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncret.config.fields import Json
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -45,4 +46,4 @@ def encoded(data: bytes) -> str:
 
 
 def _packed(document: Mapping[str, Json]) -> str:
-    return encoded(gojson.marshal(dict(document)).encode())
+    return encoded(gojson.marshal(dict(document), Work()).encode())

@@ -7,13 +7,16 @@ from typing import Final, cast
 
 from syncret.config.fields import Json
 from syncret.providers.kit.golang.json import plain_float
+from syncret.providers.work import Work
 
 _EXPONENT_FROM: Final = 6
 _EXPONENT_BELOW: Final = -4
+_VALUE_COST: Final = 5
 
 
-def printed(value: Json) -> str:
+def printed(value: Json, work: Work) -> str:
     """Strings as they are, `map[a:1 b:[x y]]`, `<nil>`; numbers are floats, as Go reads them."""
+    work.step(_VALUE_COST)
     match value:
         case None:
             return "<nil>"
@@ -23,11 +26,16 @@ def printed(value: Json) -> str:
             return number(float(value))
         case dict():
             fields = cast("Mapping[str, Json]", value)
-            return f"map[{' '.join(f'{key}:{printed(fields[key])}' for key in sorted(fields))}]"
+            return f"map[{_spaced([f'{key}:{printed(fields[key], work)}' for key in sorted(fields)], work)}]"
         case list() | tuple():
-            return f"[{' '.join(printed(item) for item in cast('Sequence[Json]', value))}]"
+            return f"[{_spaced([printed(item, work) for item in cast('Sequence[Json]', value)], work)}]"
         case _:
             return str(value)
+
+
+def _spaced(parts: Sequence[str], work: Work) -> str:
+    work.make(sum(map(len, parts)) + len(parts))
+    return " ".join(parts)
 
 
 def number(value: float) -> str:

@@ -14,6 +14,7 @@ from typing import Final, cast
 
 from syncret.config.fields import Json
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 
 _ESCAPED: Final = re.compile('["\\\\\x00-\x1f\u2028\u2029\ud800-\udfff]')
 _ESCAPED_HTML: Final = re.compile('["\\\\\x00-\x1f<>&\u2028\u2029\ud800-\udfff]')
@@ -32,6 +33,14 @@ DEEPEST: Final = 200
 
 _EXPONENT_BELOW: Final = 1e-6
 _EXPONENT_FROM: Final = 1e21
+
+_LONGEST_ESCAPE: Final = 6
+_WRITTEN_COST: Final = 3
+_PARSED_COST: Final = 3
+_FIELD_COST: Final = 16
+_OBJECT_SIZE: Final = 240
+_VALUE_SIZE: Final = 80
+"""Bytes of a parsed value, beside its text."""
 
 
 class Number(str):
@@ -59,10 +68,16 @@ def json_float(number: float) -> str:
     return f"{mantissa.removesuffix('.0')}e{exponent[0]}{exponent[1:].lstrip('0')}"
 
 
-def quote(value: str, *, escape_html: bool = True) -> str:
+def quote(value: str, work: Work, *, escape_html: bool = True) -> str:
     """A string in quotes."""
+    size = len(value)
+    most = _LONGEST_ESCAPE * size
+    work.make(most)
     pattern = _ESCAPED_HTML if escape_html else _ESCAPED
-    return f'"{pattern.sub(_escape, value)}"'
+    text = f'"{pattern.sub(_escape, value)}"'
+    work.memory += most - len(text)
+    work.step(len(text) - size)
+    return text
 
 
 def _escape(found: "re.Match[str]") -> str:
@@ -72,7 +87,7 @@ def _escape(found: "re.Match[str]") -> str:
     return "\\ufffd" if "\ud800" <= char <= "\udfff" else f"\\u{ord(char):04x}"
 
 
-def scalar(value: object, *, escape_html: bool = True) -> str | None:
+def scalar(value: object, work: Work, *, escape_html: bool = True) -> str | None:
     """JSON of a value that has no members; None for any other."""
     match value:
         case None:
@@ -86,44 +101,52 @@ def scalar(value: object, *, escape_html: bool = True) -> str | None:
         case Number():
             return str(value)
         case str():
-            return quote(value, escape_html=escape_html)
+            return quote(value, work, escape_html=escape_html)
         case _:
             return None
 
 
-def marshal(value: Json, *, escape_html: bool = True) -> str:
+def marshal(value: Json, work: Work, *, escape_html: bool = True) -> str:
     """Compact JSON with sorted keys. Raises TypeError for other types."""
-    text = scalar(value, escape_html=escape_html)
+    work.step(_WRITTEN_COST)
+    text = scalar(value, work, escape_html=escape_html)
     if text is not None:
         return text
     match value:
         case dict():
-            return _marshal_object(cast("dict[str, Json]", value), escape_html=escape_html)
+            return _marshal_object(cast("dict[str, Json]", value), work, escape_html=escape_html)
         case list() | tuple():
             members = cast("list[Json]", value)
-            return "[" + ",".join(marshal(member, escape_html=escape_html) for member in members) + "]"
+            return f"[{joined([marshal(member, work, escape_html=escape_html) for member in members], work)}]"
         case _:
             raise TypeError(f"no JSON for {type(value).__name__}")
 
 
-def _marshal_object(fields: Mapping[str, Json], *, escape_html: bool) -> str:
-    members = (
-        f"{quote(key, escape_html=escape_html)}:{marshal(fields[key], escape_html=escape_html)}"
+def _marshal_object(fields: Mapping[str, Json], work: Work, *, escape_html: bool) -> str:
+    members = [
+        f"{quote(key, work, escape_html=escape_html)}:{marshal(fields[key], work, escape_html=escape_html)}"
         for key in sorted(fields)
-    )
-    return "{" + ",".join(members) + "}"
+    ]
+    return "{" + joined(members, work) + "}"
 
 
-def unmarshal(data: bytes | str, *, keep_numbers: bool = False) -> Json:
+def joined(parts: Sequence[str], work: Work) -> str:
+    """The parts with commas between them."""
+    work.make(sum(map(len, parts)) + len(parts))
+    return ",".join(parts)
+
+
+def unmarshal(data: bytes | str, work: Work, *, keep_numbers: bool = False) -> Json:
     """The value of one document: numbers are floats, the last of equal keys wins.
 
     With `keep_numbers` a number is its text (Go's `UseNumber`), and has no range. Raises Malformed for text
     that is not JSON, a number out of range, or nesting beyond DEEPEST.
     """
-    return _load(_decoded(data), Number if keep_numbers else _number)
+    return _load(_decoded(data), work, Number if keep_numbers else _number)
 
 
-def _load(source: str, number: Callable[[str], Json]) -> Json:
+def _load(source: str, work: Work, number: Callable[[str], Json]) -> Json:
+    _pay_for_values(source, work)
     if _too_deep(source):
         raise Malformed("failed to unmarshal JSON: nested too deeply")
     problem = ""
@@ -136,6 +159,18 @@ def _load(source: str, number: Callable[[str], Json]) -> Json:
         problem = "invalid syntax"
     # Raised outside of the handler: the parser's error contains the text, and must not become the context.
     raise Malformed(f"failed to unmarshal JSON: {problem}")
+
+
+def _pay_for_values(source: str, work: Work) -> None:
+    """Pay before the parser makes them: in one piece, and without a word in between.
+
+    Between commas and brackets there are at most as many values as there are of these; a text that has many
+    in its strings pays for some that it has not.
+    """
+    objects = source.count("{")
+    others = source.count("[") + source.count(",")
+    work.step(_PARSED_COST * (objects + others + 1))
+    work.make(_OBJECT_SIZE * objects + _VALUE_SIZE * others + len(source))
 
 
 def _too_deep(source: str) -> bool:
@@ -186,9 +221,9 @@ def _replace_invalid(value: Json) -> Json:
             return value
 
 
-def unmarshal_object(data: bytes | str) -> dict[str, Json]:
+def unmarshal_object(data: bytes | str, work: Work) -> dict[str, Json]:
     """As `unmarshal`, for a document that must be an object; null counts as an empty one."""
-    return _object(unmarshal(data))
+    return _object(unmarshal(data, work))
 
 
 def _object(value: Json) -> dict[str, Json]:
@@ -199,35 +234,35 @@ def _object(value: Json) -> dict[str, Json]:
     return cast("dict[str, Json]", value)
 
 
-def raw_fields(data: bytes | str) -> dict[str, str]:
+def raw_fields(data: bytes | str, work: Work) -> dict[str, str]:
     """The members of a JSON object, each as its exact text in the document."""
     source = _decoded(data)
-    _object(_load(source, str))  # raw numbers have no range
+    _object(_load(source, work, str))  # raw numbers have no range
     fields: dict[str, str] = {}
     position = _skip(source, 0)
     if source[position] != "{":
         return fields  # null
     position = _skip(source, position + 1)
     while source[position] != "}":
-        key_end = _end(source, position)
+        key_end = _end(source, position, work)
         start = _skip(source, _skip(source, key_end) + 1)
-        end = _end(source, start)
-        fields[unmarshal(source[position:key_end])] = source[start:end]
+        end = _end(source, start, work)
+        fields[unmarshal(source[position:key_end], work)] = source[start:end]
         position = _skip(source, end)
         if source[position] == ",":
             position = _skip(source, position + 1)
     return fields
 
 
-def raw_items(data: bytes | str) -> list[str]:
+def raw_items(data: bytes | str, work: Work) -> list[str]:
     """The items of a JSON list, each as its exact text in the document."""
     source = _decoded(data)
-    if not isinstance(_load(source, str), list):
+    if not isinstance(_load(source, work, str), list):
         raise Malformed("failed to unmarshal JSON: not a list")
     items: list[str] = []
     position = _skip(source, _skip(source, 0) + 1)
     while source[position] != "]":
-        end = _end(source, position)
+        end = _end(source, position, work)
         items.append(source[position:end])
         position = _skip(source, end)
         if source[position] == ",":
@@ -240,8 +275,15 @@ def _skip(source: str, position: int) -> int:
     return found.end() if found else position
 
 
-def _end(source: str, start: int) -> int:
-    """The end of the value that starts here, in a valid document."""
+def _end(source: str, start: int, work: Work) -> int:
+    """The end of the value that starts here, in a valid document; pays for finding it, and for its text."""
+    end = _found_end(source, start)
+    work.step(_FIELD_COST)
+    work.make(end - start)
+    return end
+
+
+def _found_end(source: str, start: int) -> int:
     if source[start] == '"':
         return _match_end(_STRING, source, start)
     if source[start] not in "[{":
@@ -265,24 +307,26 @@ def _match_end(pattern: "re.Pattern[str]", source: str, start: int) -> int:
     return found.end()
 
 
-def to_secret_map(data: bytes | str) -> dict[str, bytes]:
+def to_secret_map(data: bytes | str, work: Work) -> dict[str, bytes]:
     """The members of a JSON object as values of a secret: strings unquoted, null empty, the rest raw."""
-    return {key: _secret_value(raw) for key, raw in raw_fields(data).items()}
+    return {key: _secret_value(raw, work) for key, raw in raw_fields(data, work).items()}
 
 
-def _secret_value(raw: str) -> bytes:
+def _secret_value(raw: str, work: Work) -> bytes:
+    work.make(len(raw))
     if raw == "null":
         return b""
     if raw.startswith('"'):
-        value: str = unmarshal(raw)
+        value: str = unmarshal(raw, work)
         return value.encode()
     return raw.encode("utf-8", "surrogateescape")
 
 
-def byte_value(value: Json) -> bytes:
+def byte_value(value: Json, work: Work) -> bytes:
     """One JSON value as the value of a secret: strings as they are, null empty, lists and objects as JSON."""
     match value:
         case str():
+            work.make(len(value))
             return value.encode()
         case None:
             return b""
@@ -291,4 +335,4 @@ def byte_value(value: Json) -> bytes:
         case int() | float():
             return plain_float(float(value)).encode()
         case _:
-            return marshal(value).encode()
+            return marshal(value, work).encode()

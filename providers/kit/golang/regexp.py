@@ -1,17 +1,22 @@
-"""Regular expressions of users, with the syntax, matches and replacements of Go's `regexp`.
+r"""Regular expressions of users, with the syntax, matches and replacements of Go's `regexp`.
 
 RE2 runs in linear time for any pattern, and Go's package implements the same; they differ in the syntax of
 replacements (`$1`, `${1}x`, `$name`, `$$`) and in which empty matches count.
+
+Linear time is not little time: `\pL{100}` is a program of a hundred thousand instructions, and all of them
+may have to be looked at for each character. Compiling, searching and replacing are paid for by these numbers.
 
 RE2 is imported for the first expression: most manifests have none.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.sized_cache import SizedCache
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:
     import re2
@@ -41,6 +46,28 @@ _CONTINUES: Final = 0b1000_0000
 
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
+_REPEATS: Final = re.compile(r"\{[0-9]|\\[pP]")
+"""Parts of an expression whose program may be a thousand times as long as they are."""
+
+_COMPILE_COST: Final = 10
+_LONG_COMPILE_COST: Final = 20_000
+_TOO_LARGE_COST: Final = 100_000
+_SEARCH_COST: Final = 4
+_MATCH_COST: Final = 6
+_MATCH_SIZE: Final = 100
+_INSTRUCTIONS_PER_STEP: Final = 256
+"""How many instructions are looked at in a step, each for one character, where RE2 cannot do better."""
+
+_LONGEST_KEPT: Final = 1_000
+_KEPT: Final = 512
+_KEPT_BYTES: Final = 32 * 2**20
+_INSTRUCTION_SIZE: Final = 100
+_STATE_SIZE: Final = 4
+"""Bytes of a state that RE2 keeps while it searches, for each instruction; a character makes at most one."""
+_MOST_STATES: Final = 8 * 2**20
+_FIRST_LOOK: Final = 10_000
+"""Characters that were searched before the size is looked at again."""
+
 
 class PatternError(Malformed):
     """The text is no regular expression. `reason` is Go's message, which may quote a part of the pattern."""
@@ -53,7 +80,7 @@ class PatternError(Malformed):
 class Pattern:
     """One compiled expression. Raises PatternError."""
 
-    __slots__ = ("_groups", "_names", "_regexp", "source")
+    __slots__ = ("_groups", "_instructions", "_names", "_next_look", "_regexp", "_searched", "source")
 
     def __init__(self, source: str) -> None:
         import re2
@@ -69,27 +96,59 @@ class Pattern:
             raise PatternError(_reason(error)) from None
         self._groups = self._regexp.groups
         self._names = {name.decode(): index for name, index in self._regexp.groupindex.items()}
+        self._instructions = self._regexp.programsize
+        self._searched = 0
+        self._next_look = _FIRST_LOOK
         self.source = source
 
     def __repr__(self) -> str:
         return f"<Pattern {self.source!r}>"
 
-    def search(self, text: str) -> bool:
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, about: its program, and what RE2 keeps of its searches."""
+        states = min(self._searched * self._instructions * _STATE_SIZE, _MOST_STATES)
+        return self._instructions * _INSTRUCTION_SIZE + states
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether much was searched since this was asked last."""
+        if self._searched < self._next_look:
+            return False
+        self._next_look = 2 * self._searched
+        return True
+
+    @property
+    def cost(self) -> int:
+        """Steps for compiling it."""
+        return self._instructions
+
+    def search(self, text: str, work: Work) -> bool:
         """Whether the expression matches anywhere in the text."""
+        self._pay(text, work)
         data = _searchable(text)
         if text.isascii():
             return self._regexp.search(data) is not None
         return next(self._matches(data), None) is not None
 
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+    def spans(self, text: str, work: Work) -> Iterator[tuple[int, int]]:
         """Start and end of each match, in characters."""
+        self._pay(text, work)
         data = _searchable(text)
         characters = counted = 0
         for match in self._matches(data):
+            work.take(_MATCH_COST, _MATCH_SIZE)
             start, end = match.span()
             first = characters + len(data[counted:start].decode())
             characters, counted = first + len(data[start:end].decode()), end
             yield first, characters
+
+    def _pay(self, text: str, work: Work) -> None:
+        """Pay for one search through all of a text."""
+        size = len(text)
+        self._searched += size
+        looked_at = size * (self._instructions + _INSTRUCTIONS_PER_STEP) // _INSTRUCTIONS_PER_STEP
+        work.take(_SEARCH_COST + looked_at, 2 * size)
 
     def _matches(self, data: bytes) -> "Iterator[re2.Match[bytes]]":
         done = 0
@@ -101,14 +160,22 @@ class Pattern:
                 yield match
             done = end
 
-    def replace_all(self, text: str, template: str) -> str:
+    def replace_all(self, text: str, template: str, work: Work) -> str:
         """The text with every match replaced by the template, its `$` references expanded."""
-        parts = [part if isinstance(part, bytes) else self._index(part.name) for part in _parts(template)]
+        self._pay(text, work)
+        parts = [
+            part if isinstance(part, bytes) else self._index(part.name) for part in _parts(template, work)
+        ]
+        literal = sum(len(part) for part in parts if isinstance(part, bytes))
+        groups = [part for part in parts if isinstance(part, int) and part >= 0]
         data = _bytes(text)
         pieces: list[bytes] = []
-        done = 0
+        size = done = 0
         for match in self._matches(data if text.isascii() else _searchable(text)):
             start, end = match.span()
+            made = start - done + literal + sum(span[1] - span[0] for span in map(match.span, groups))
+            work.take(_MATCH_COST + 2 * len(parts), _MATCH_SIZE + made)
+            size += made
             pieces.append(data[done:start])
             for part in parts:
                 if isinstance(part, bytes):
@@ -117,6 +184,7 @@ class Pattern:
                     start_of_group, end_of_group = match.span(part)
                     pieces.append(data[start_of_group:end_of_group])  # -1:-1 if it did not participate
             done = end
+        work.make(2 * (size + len(data) - done))
         pieces.append(data[done:])
         return b"".join(pieces).decode("utf-8", "surrogatepass")
 
@@ -130,9 +198,15 @@ class _Reference(NamedTuple):
     name: str
 
 
-@lru_cache(maxsize=512)
-def _parts(template: str) -> tuple[bytes | _Reference, ...]:
+def _parts(template: str, work: Work) -> tuple[bytes | _Reference, ...]:
     """A parsed replacement: texts, and the groups between them."""
+    if len(template) <= _LONGEST_KEPT:
+        return _kept_parts(template)
+    work.take(len(template), _MATCH_SIZE * len(template))
+    return _parsed_parts(template)
+
+
+def _parsed_parts(template: str) -> tuple[bytes | _Reference, ...]:
     import re2
 
     parts: list[bytes | _Reference] = []
@@ -144,10 +218,39 @@ def _parts(template: str) -> tuple[bytes | _Reference, ...]:
     return tuple(part for part in (*parts, _bytes(template[done:])) if part)
 
 
-@lru_cache(maxsize=512)
-def compile(source: str) -> Pattern:  # noqa: A001 - read as goregexp.compile, like re.compile
+_kept_parts = lru_cache(maxsize=_KEPT)(_parsed_parts)
+
+
+_CACHE: Final = SizedCache[str, Pattern](most=_KEPT, most_bytes=_KEPT_BYTES)
+
+
+def compile(source: str, work: Work) -> Pattern:  # noqa: A001 - read as goregexp.compile, like re.compile
     """Compile an expression. Raises PatternError."""
-    return Pattern(source)
+    pattern = _CACHE.get(source)
+    if pattern is not None:
+        if pattern.has_grown:
+            _CACHE.add(source, pattern, pattern.size)
+        return pattern
+    grows = _REPEATS.search(source) is not None
+    if grows:
+        work.begin_long()
+        work.step(_LONG_COMPILE_COST)
+    work.step(_COMPILE_COST * len(source))
+    try:
+        pattern = Pattern(source)
+    except PatternError:
+        if grows:
+            work.step(_TOO_LARGE_COST)
+        raise
+    _CACHE.add(source, pattern, pattern.size)
+    work.step(pattern.cost)
+    return pattern
+
+
+def matcher(source: str, work: Work) -> Callable[[str], bool]:
+    """Whether the expression matches anywhere in a text: for one search among many. Raises PatternError."""
+    pattern = compile(source, work)
+    return lambda text: pattern.search(text, work)
 
 
 def _bytes(text: str) -> bytes:

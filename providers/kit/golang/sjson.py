@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 _PART: Final = re.compile(r"((?:\\.|[^.\\])*)(?:\.|\\?\Z)", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -31,38 +32,38 @@ class _Part(NamedTuple):
         return int(self.name)
 
 
-def put(document: bytes, path: str, value: bytes) -> bytes:
+def put(document: bytes, path: str, value: bytes, work: Work) -> bytes:
     """The document with this property, as a string. An empty document becomes an object.
 
     The document is unchanged if the property has this value already. Raises Malformed.
     """
     source = gojson.text(document)
-    new = gojson.quote(gojson.text(value))
+    new = gojson.quote(gojson.text(value), work)
     parts = _parts(path)
-    old = _get(source, parts)
-    if old is not None and old.startswith('"') and gojson.unmarshal(old) == gojson.unmarshal(new):
+    old = _get(source, parts, work)
+    if old is not None and old.startswith('"') and gojson.unmarshal(old, work) == gojson.unmarshal(new, work):
         return document  # byte for byte, so that no write is needed
-    return _put(source, parts, new).encode("utf-8", "surrogateescape")
+    return _put(source, parts, new, work).encode("utf-8", "surrogateescape")
 
 
-def remove(document: bytes, path: str) -> bytes | None:
+def remove(document: bytes, path: str, work: Work) -> bytes | None:
     """The document without this property; None if nothing is left. Raises Malformed."""
     source = gojson.text(document)
     parts = _parts(path)
-    if _get(source, parts) is None:
+    if _get(source, parts, work) is None:
         return document
-    remaining = _remove(source, parts)
+    remaining = _remove(source, parts, work)
     return (
         remaining.encode("utf-8", "surrogateescape")
-        if gojson.unmarshal(remaining, keep_numbers=True)
+        if gojson.unmarshal(remaining, work, keep_numbers=True)
         else None
     )
 
 
-def has(document: bytes, path: str) -> bool:
+def has(document: bytes, path: str, work: Work) -> bool:
     """Whether the document is JSON that has this property."""
     try:
-        return _get(gojson.text(document), _parts(path)) is not None
+        return _get(gojson.text(document), _parts(path), work) is not None
     except Malformed:
         return False
 
@@ -80,22 +81,24 @@ def _parts(path: str) -> list[_Part]:
         if found is None:
             raise AssertionError("a part may be empty, and so always matches")
         text = found[1]
+        if len(parts) == gojson.DEEPEST:
+            raise Malformed("the property leads too deep", hint="use a shorter path")
         parts.append(_Part(_ESCAPE.sub(r"\1", text.removeprefix(":")), text.startswith(":")))
         position = found.end()
     return parts
 
 
-def _get(source: str, parts: Sequence[_Part]) -> str | None:
+def _get(source: str, parts: Sequence[_Part], work: Work) -> str | None:
     for part in parts:
         if not source.strip():
             return None
         if _is_list(source):
-            items, place = gojson.raw_items(source), part.place
+            items, place = gojson.raw_items(source, work), part.place
             if place is None or not 0 <= place < len(items):
                 return None
             source = items[place]
         elif source.lstrip().startswith("{"):
-            fields = gojson.raw_fields(source)
+            fields = gojson.raw_fields(source, work)
             if part.name not in fields:
                 return None
             source = fields[part.name]
@@ -104,25 +107,25 @@ def _get(source: str, parts: Sequence[_Part]) -> str | None:
     return source
 
 
-def _put(source: str, parts: Sequence[_Part], value: str) -> str:
+def _put(source: str, parts: Sequence[_Part], value: str, work: Work) -> str:
     if not parts:
         return value
     part, rest = parts[0], parts[1:]
     empty = not source.strip()
     if _is_list(source) or (empty and part.place is not None):
-        items = [] if empty else gojson.raw_items(source)
+        items = [] if empty else gojson.raw_items(source, work)
         place = _place(part, len(items))
         items += ["null"] * (place - len(items))
-        items[place : place + 1] = [_put(items[place] if place < len(items) else "", rest, value)]
-        return _list(items)
+        items[place : place + 1] = [_put(items[place] if place < len(items) else "", rest, value, work)]
+        return _list(items, work)
     if not empty and not source.lstrip().startswith("{"):
         raise Malformed(
             "a property can be put only into a JSON object or list",
             hint="leave the property out, or push to another remoteKey",
         )
-    fields = {} if empty else gojson.raw_fields(source)
-    fields[part.name] = _put(fields.get(part.name, ""), rest, value)
-    return _object(fields)
+    fields = {} if empty else gojson.raw_fields(source, work)
+    fields[part.name] = _put(fields.get(part.name, ""), rest, value, work)
+    return _object(fields, work)
 
 
 def _place(part: _Part, length: int) -> int:
@@ -132,28 +135,28 @@ def _place(part: _Part, length: int) -> int:
     return length if index < 0 else index
 
 
-def _remove(source: str, parts: Sequence[_Part]) -> str:
+def _remove(source: str, parts: Sequence[_Part], work: Work) -> str:
     part, rest = parts[0], parts[1:]
     if _is_list(source):
-        items, place = gojson.raw_items(source), _place(part, 0)
-        items[place : place + 1] = [_remove(items[place], rest)] if rest else []
-        return _list(items)
-    fields = gojson.raw_fields(source)
+        items, place = gojson.raw_items(source, work), _place(part, 0)
+        items[place : place + 1] = [_remove(items[place], rest, work)] if rest else []
+        return _list(items, work)
+    fields = gojson.raw_fields(source, work)
     if rest:
-        fields[part.name] = _remove(fields[part.name], rest)
+        fields[part.name] = _remove(fields[part.name], rest, work)
     else:
         del fields[part.name]
-    return _object(fields)
+    return _object(fields, work)
 
 
 def _is_list(source: str) -> bool:
     return source.lstrip().startswith("[")
 
 
-def _list(items: Sequence[str]) -> str:
-    return f"[{','.join(items)}]"
+def _list(items: Sequence[str], work: Work) -> str:
+    return f"[{gojson.joined(items, work)}]"
 
 
-def _object(fields: Mapping[str, str]) -> str:
-    members = (f"{gojson.quote(name, escape_html=False)}:{raw}" for name, raw in fields.items())
-    return "{" + ",".join(members) + "}"
+def _object(fields: Mapping[str, str], work: Work) -> str:
+    members = [f"{gojson.quote(name, work, escape_html=False)}:{raw}" for name, raw in fields.items()]
+    return "{" + gojson.joined(members, work) + "}"

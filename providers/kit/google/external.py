@@ -22,6 +22,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Access, Exchange, exchange_token, impersonate
 from syncret.providers.kit.http import Http
+from syncret.providers.work import Work
 
 SubjectToken: TypeAlias = Callable[[], Awaitable[str]]
 """Gets the token to exchange."""
@@ -112,7 +113,7 @@ def signed_by(keys: AwsKeys, audience: str, now: float, *, url: str = _VERIFY) -
         "method": "POST",
         "headers": [{"key": name.lower(), "value": value} for name, value in headers.items()],
     }
-    return quote(gojson.marshal(request, escape_html=False), safe="")
+    return quote(gojson.marshal(request, Work(), escape_html=False), safe="")
 
 
 async def _from_file(source: CredentialSource, read_file: ReadFile) -> str:
@@ -132,7 +133,7 @@ def _formatted(source: CredentialSource, content: bytes) -> str:
         return text
     token = None
     with suppress(Malformed):
-        token = gojson.unmarshal_object(content).get(source.format.subject_token_field_name)
+        token = gojson.unmarshal_object(content, Work()).get(source.format.subject_token_field_name)
     if not isinstance(token, str) or not token:
         raise Malformed(
             "the token to exchange is not where credential_source.format says",

@@ -14,6 +14,7 @@ from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,35 +23,35 @@ class Payload:
 
     data: Mapping[str, Json] = field(repr=False)
 
-    def document(self) -> bytes:
+    def document(self, work: Work) -> bytes:
         """The entry as one JSON object."""
-        return gojson.marshal(dict(self.data)).encode()
+        return gojson.marshal(dict(self.data), work).encode()
 
 
-def value(payload: Payload, name: str, *, paths: bool = True) -> SecretBytes:
+def value(payload: Payload, name: str, work: Work, *, paths: bool = True) -> SecretBytes:
     """The whole entry as JSON; or the member of this name; or, with `paths`, the value at a path.
 
     Raises Malformed for a property that does not exist: a mistake, not a deleted entry.
     """
     if not name:
-        return SecretBytes(payload.document())
+        return SecretBytes(payload.document(work))
     if name in payload.data:
-        return SecretBytes(gojson.byte_value(payload.data[name]))
-    found = extract.value(payload.document(), name) if paths else None
+        return SecretBytes(gojson.byte_value(payload.data[name], work))
+    found = extract.value(payload.document(work), name, work) if paths else None
     if found is None:
         raise extract.missing_property(f'cannot find secret data for key: "{name}"')
     return SecretBytes(found)
 
 
-def fields(document: SecretBytes) -> SecretMap:
+def fields(document: SecretBytes, work: Work) -> SecretMap:
     """A JSON object as a map of values. As in ESO, numbers are converted to floats."""
     try:
-        members = gojson.unmarshal_object(document.raw)
+        members = gojson.unmarshal_object(document.raw, work)
     except Malformed as error:
         raise Malformed(
             f"unable to unmarshal secret: {error.message}", hint="extract takes a value that is a JSON object"
         ) from None
-    return {key: SecretBytes(gojson.byte_value(member)) for key, member in members.items()}
+    return {key: SecretBytes(gojson.byte_value(member, work)) for key, member in members.items()}
 
 
 Version: TypeAlias = Literal["v1", "v2"]

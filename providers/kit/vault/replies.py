@@ -9,6 +9,7 @@ from syncret.config.meta import Document, is_object, member
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Answer
+from syncret.providers.work import Work
 
 _DR_SECONDARY: Final = 472
 _STANDBY: Final = 473
@@ -84,7 +85,7 @@ def read(answer: Answer) -> Reply | Absent:
 def _document(answer: Answer) -> Document:
     found: Json = None
     try:
-        found = gojson.unmarshal(answer.body, keep_numbers=True)
+        found = gojson.unmarshal(answer.body, Work(), keep_numbers=True)
     except Malformed:
         answer.json()  # raises Malformed if it is no JSON
         raise

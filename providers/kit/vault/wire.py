@@ -21,6 +21,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Body, Http
 from syncret.providers.kit.vault import replies
 from syncret.providers.kit.vault.replies import Absent, Reply
+from syncret.providers.work import Work
 
 HEADER: Final = "x-vault-index"
 _FORM: Final = "v1"
@@ -103,7 +104,7 @@ class Wire:
         if self.index is not None:
             headers |= self.index.headers()
         url = f"/v1/{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
-        sent = None if body is None else Body(gojson.marshal(body).encode(), "application/json")
+        sent = None if body is None else Body(gojson.marshal(body, Work()).encode(), "application/json")
         answer = await self.http.request(
             method, url, doing=doing, headers=headers, body=sent, accept=replies.ACCEPTED
         )

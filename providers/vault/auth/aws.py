@@ -29,6 +29,7 @@ from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
 from syncret.providers.vault.receivers import DEFAULT_REGION, receivers
 from syncret.providers.vault.spec import VaultSpec
+from syncret.providers.work import Work
 
 _SESSION: Final = "external-secrets-provider-vault"
 _API: Final = "2011-06-15"
@@ -184,7 +185,7 @@ def _wrapped(signed: Signed) -> dict[str, str]:
     return {
         "iam_http_request_method": "POST",
         "iam_request_url": _base64(signed.url),
-        "iam_request_headers": _base64(gojson.marshal(headers)),
+        "iam_request_headers": _base64(gojson.marshal(headers, Work())),
         "iam_request_body": _base64(signed.body),
     }
 

@@ -22,6 +22,7 @@ from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.vault.auth_spec import VaultGcp, VaultGcpWorkloadIdentity
 from syncret.providers.vault.receivers import receivers
 from syncret.providers.vault.spec import VaultSpec
+from syncret.providers.work import Work
 
 
 class _SignedJwt(msgspec.Struct, rename="camel"):
@@ -53,7 +54,7 @@ async def signed(
         endpoints.signing(email),
         doing="having Google sign the login",
         headers=access.headers,
-        body=json_body({"payload": gojson.marshal({**claims, "sub": email})}),
+        body=json_body({"payload": gojson.marshal({**claims, "sub": email}, Work())}),
     )
     return answer.decode(_SignedJwt).signed_jwt
 

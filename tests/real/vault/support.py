@@ -12,6 +12,7 @@ from syncret.providers.vault import open_vault
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.spec import VaultSpec
+from syncret.providers.work import Work
 from tests.support.opened import Given
 from tests.support.servers.vault.running import Vault
 
@@ -45,7 +46,7 @@ class Mount:
 
 async def found(client: VaultClient, query: FindQuery) -> SecretMap:
     """What a search of a path that exists gives. Raises its SyncError."""
-    answer = await client.find(query, unpaced)
+    answer = await client.find(query, unpaced, Work())
     assert answer is not None
     return answer
 
@@ -58,7 +59,7 @@ async def read(client: VaultClient, key: str, name: str = "", *, metadata: bool 
         return None
     if isinstance(payload, SyncError):
         raise payload
-    found = client.value(payload, ref)
+    found = client.value(payload, ref, Work())
     return None if found is None else found.raw
 
 

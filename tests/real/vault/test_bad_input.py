@@ -14,6 +14,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
 from syncret.providers.vault import open_vault
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.spec import VaultSpec
+from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.served import all_to, served
 
@@ -67,7 +68,7 @@ async def read(world: World, name: str = "", **spec: Any) -> bytes | None:  # no
             if payload is not None:
                 raise payload
             return None
-        found = client.value(payload, ref)
+        found = client.value(payload, ref, Work())
         return None if found is None else found.raw
 
 

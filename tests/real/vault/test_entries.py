@@ -13,6 +13,7 @@ from syncret.providers.kit.batching import unpaced
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.spec import VaultCheckAndSet, VaultSpec
+from syncret.providers.work import Work
 from tests.real.vault.support import found, opened, read
 from tests.support.opened import Given, context
 from tests.support.servers.gate import gate
@@ -69,7 +70,7 @@ async def test_version_1_has_no_metadata() -> None:
         with pytest.raises(Malformed, match="with kv version v1"):
             await read(client, "db", metadata=True)
         with pytest.raises(Malformed, match="by tag operations with kv version v1"):
-            await client.find(FindQuery(name="a", tags=(("a", "b"),)), unpaced)
+            await client.find(FindQuery(name="a", tags=(("a", "b"),)), unpaced, Work())
 
 
 async def test_a_deleted_entry_is_absent_and_can_be_pushed_again(client: VaultClient, mount: str) -> None:
@@ -88,7 +89,7 @@ async def test_finds_in_folders_by_the_whole_key(client: VaultClient, mount: str
         put(mount, key, at=key)
     everything = await found(client, FindQuery(name=""))
     below = await found(client, FindQuery(name="web/", path="team"))
-    nothing = await client.find(FindQuery(name="", path="nowhere"), unpaced)
+    nothing = await client.find(FindQuery(name="", path="nowhere"), unpaced, Work())
 
     assert sorted(everything) == ["a", "other/a", "team/a", "team/web/a", "team/web/b c"]
     assert {key: value.raw for key, value in below.items()} == {
@@ -103,7 +104,7 @@ async def test_finds_without_a_mount_in_the_store(mount: str) -> None:
     async with opened(store(), context(GIVEN)) as client:
         keys = list(await found(client, FindQuery(name="a$", path=f"{mount}/data/team")))
         with pytest.raises(Malformed, match="no path to search"):
-            await client.find(FindQuery(name="a"), unpaced)
+            await client.find(FindQuery(name="a"), unpaced, Work())
         assert await read(client, f"{mount}/team/a", "at") == b"a"
 
     assert keys == [f"{mount}/data/team/a"]
@@ -116,7 +117,7 @@ async def test_one_folder_that_is_forbidden_fails_the_search(mount: str) -> None
     given = Given(secrets={"t": {"t": vault().token(vault().policy(**rights)).encode()}})
     async with opened(store(mount), context(given)) as client:
         with pytest.raises(Denied, match="listing closed/: permission denied"):
-            await client.find(FindQuery(name="a"), unpaced)
+            await client.find(FindQuery(name="a"), unpaced, Work())
 
         assert list(await found(client, FindQuery(name="a", path="open"))) == ["open/a"]
 
@@ -180,7 +181,7 @@ async def test_any_engine_can_be_read_as_version_1() -> None:
         ref = RemoteRef(f"{engine}/creds/app")
         payload = (await client.fetch([ref.remote_key()]))[ref.remote_key()]
 
-        assert client.fields(payload, ref) == {  # type: ignore[arg-type]  # no error came
+        assert client.fields(payload, ref, Work()) == {  # type: ignore[arg-type]  # no error came
             "username": SecretBytes(b"v-app"),
             "ttl": SecretBytes(b"60s"),
         }

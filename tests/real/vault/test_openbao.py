@@ -11,6 +11,7 @@ from syncret.providers.kit.batching import unpaced
 from syncret.providers.openbao import open_openbao
 from syncret.providers.openbao.client import OpenBaoClient
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec, OpenBaoUserPass
+from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.vault.running import ROOT_TOKEN, vault
 
@@ -29,7 +30,7 @@ async def read(client: OpenBaoClient, ref: RemoteRef) -> bytes | None:
     found = (await client.fetch([ref.remote_key()])).get(ref.remote_key())
     if isinstance(found, SyncError):
         raise found
-    value = None if found is None else client.value(found, ref)
+    value = None if found is None else client.value(found, ref, Work())
     return None if value is None else value.raw
 
 
@@ -72,11 +73,11 @@ async def test_a_key_never_repeats_the_mount(mount: str) -> None:
 
 async def test_finds_by_name_within_one_folder(mount: str) -> None:
     async with open_openbao(store(mount), context(GIVEN)) as client:
-        assert list(await client.find(FindQuery(name=""), unpaced)) == ["db"]
-        assert sorted(await client.find(FindQuery(name="", path="team"), unpaced)) == ["db", "web"]
+        assert list(await client.find(FindQuery(name=""), unpaced, Work())) == ["db"]
+        assert sorted(await client.find(FindQuery(name="", path="team"), unpaced, Work())) == ["db", "web"]
         for query in (FindQuery(name="a", tags=(("a", "b"),)), FindQuery(path="team")):
             with pytest.raises(Malformed):
-                await client.find(query, unpaced)
+                await client.find(query, unpaced, Work())
 
 
 async def test_it_cannot_write(mount: str) -> None:

@@ -21,6 +21,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang.gjson.walk import find
 from syncret.providers.registry import Registry
+from syncret.providers.work import Work
 from tests.suites.fuzz import mutation
 from tests.suites.oracle.cases import paths
 from tests.suites.oracle.cases.calls import Calls
@@ -49,12 +50,12 @@ def _lexer(chance: Random) -> None:
 def _parser(chance: Random) -> None:
     text = mutation.text(chance, (_template(chance), _template(chance)))
     with suppress(TemplateError):
-        operator.parse("t", text)
+        operator.parse("t", text, Work())
 
 
 def _evaluator(chance: Random) -> None:
     with suppress(Malformed):
-        operator.render("t", _template(chance), DATA, Context(datetime.now(UTC), os.urandom))
+        operator.render("t", _template(chance), DATA, Context(datetime.now(UTC), os.urandom), Work())
 
 
 @cache
@@ -83,7 +84,7 @@ def _gjson(chance: Random) -> None:
     document = mutation.text(chance, (paths.document(chance), paths.DOCUMENT))
     path = mutation.text(chance, (paths.path(chance), *paths.PATHS))
     with suppress(Malformed):
-        find(gojson.text(document.encode("utf-8", "surrogateescape")), path)
+        find(gojson.text(document.encode("utf-8", "surrogateescape")), path, Work())
 
 
 TARGETS: Final[Mapping[str, Target]] = {

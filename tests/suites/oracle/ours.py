@@ -22,6 +22,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.golang.gjson.walk import find
+from syncret.providers.work import Work
 from tests.suites.oracle.client import Answer
 
 BUDGET: Final = "budget of"
@@ -32,7 +33,7 @@ _TEMPLATES: Final = Templates(time.time)
 
 
 def context() -> Context:
-    return Context(datetime.now(UTC), os.urandom, Budget(cost=10_000_000))
+    return Context(datetime.now(UTC), os.urandom, Budget(seconds=3))
 
 
 def rendered(
@@ -46,7 +47,7 @@ def rendered(
 ) -> Answer:
     """A template with strings for its dot, as the operator gives them, or with any JSON."""
     try:
-        parsed = Template.parse("t", text, functions, delimiters)
+        parsed = Template.parse("t", text, Work(), functions, delimiters)
     except TemplateError as error:
         return Answer(failed="parse", why=str(error))
     try:
@@ -66,29 +67,32 @@ def plainly_rendered(text: str, dot: object, missing_key: MissingKey, delimiters
 def rewritten(operations: Sequence[Mapping[str, object]], held: Mapping[str, bytes]) -> Answer:
     def run() -> dict[str, bytes]:
         return assemble.rewrite(
-            msgspec.convert(operations, list[Rewrite]), held, transform=_TEMPLATES.bench().transform
+            msgspec.convert(operations, list[Rewrite]),
+            held,
+            Work(),
+            transform=_TEMPLATES.of(Work()).transform,
         )
 
     return _asked(run)
 
 
 def decoded(strategy: str, held: Mapping[str, bytes]) -> Answer:
-    return _asked(lambda: conversion.decode_map(strategy, held))
+    return _asked(lambda: conversion.decode_map(strategy, held, Work()))
 
 
 def converted(strategy: str, held: Mapping[str, bytes]) -> Answer:
-    return _asked(lambda: conversion.convert_keys(strategy, held))
+    return _asked(lambda: conversion.convert_keys(strategy, held, Work()))
 
 
 def reversed_(strategy: str, held: Mapping[str, bytes]) -> Answer:
-    return _asked(lambda: conversion.reverse_keys(strategy, held))
+    return _asked(lambda: conversion.reverse_keys(strategy, held, Work()))
 
 
 def found(document: str, path: str) -> Answer:
     """What gjson's Get and String give."""
 
     def run() -> tuple[bool, bytes]:
-        result = find(gojson.text(document.encode()), path)
+        result = find(gojson.text(document.encode()), path, Work())
         return result.exists, values.bytes_of(result.text)
 
     return _asked(run)
@@ -96,7 +100,9 @@ def found(document: str, path: str) -> Answer:
 
 def replaced(pattern: str, text: bytes, template: bytes) -> Answer:
     def run() -> bytes:
-        made = regexp.compile(pattern).replace_all(values.text_of(text), values.text_of(template))
+        made = regexp.compile(pattern, Work()).replace_all(
+            values.text_of(text), values.text_of(template), Work()
+        )
         return values.bytes_of(made)
 
     return _asked(run)

@@ -33,6 +33,7 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 from tests.suites.providers.harness import Ability, Entry
 from tests.support.servers.aws import REGION, Call, Fault, Gateway, always
 
@@ -154,15 +155,15 @@ class Adapter:
         found = await self._client.fetch(list(arns.values()))
         return {key: found[arn] for key, arn in arns.items() if arn in found}
 
-    def value(self, payload: SecretBytes, ref: RemoteRef) -> SecretBytes | None:
-        return self._client.value(payload, ref)
+    def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        return self._client.value(payload, ref, work)
 
-    def fields(self, payload: SecretBytes, ref: RemoteRef) -> SecretMap | None:
-        return self._client.fields(payload, ref)
+    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
+        return self._client.fields(payload, ref, work)
 
     async def push(self, item: PushItem) -> None:
         parts = self._certificates.know(item.value.raw)
-        secret = gojson.marshal({"tls.crt": parts.leaf + parts.chain, "tls.key": parts.key}).encode()
+        secret = gojson.marshal({"tls.crt": parts.leaf + parts.chain, "tls.key": parts.key}, Work()).encode()
         await self._client.push(replace(item, value=SecretBytes(secret), secret_key=""))
 
     async def delete(self, target: RemoteTarget) -> None:

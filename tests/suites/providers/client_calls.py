@@ -18,6 +18,7 @@ from syncret.providers.contract import (
     Writer,
 )
 from syncret.providers.errors import Denied, SyncError
+from syncret.providers.work import Work
 
 
 def reader(client: Client) -> Reader:
@@ -43,7 +44,7 @@ def prober(client: Client) -> Prober:
 async def read(client: Client, ref: RemoteRef) -> bytes | None:
     """One value, as the engine reads it."""
     payload = await _fetched(client, ref)
-    found = None if payload is None else reader(client).value(payload, ref)
+    found = None if payload is None else reader(client).value(payload, ref, Work())
     return None if found is None else found.raw
 
 
@@ -57,7 +58,7 @@ async def failing(client: Client, key: RemoteKey) -> None:
 async def fields(client: Client, ref: RemoteRef) -> SecretMap | None:
     """One value as a map, as the engine reads it."""
     payload = await _fetched(client, ref)
-    return None if payload is None else reader(client).fields(payload, ref)
+    return None if payload is None else reader(client).fields(payload, ref, Work())
 
 
 async def _fetched(client: Client, ref: RemoteRef) -> object:

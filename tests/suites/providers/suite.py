@@ -26,6 +26,7 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import Http
+from syncret.providers.work import Work
 from tests.suites.providers.client_calls import (
     chain,
     failing,
@@ -193,7 +194,7 @@ class ProviderSuite:
         needs(harness, Ability.FIND_NAME)
         names = ("db-a", "db-b", "web")
         await harness.seed(*(Entry(harness.key(name), harness.whole(name)) for name in names))
-        found = await finder(client).find(FindQuery(name="db-[ab]$"), unpaced)
+        found = await finder(client).find(FindQuery(name="db-[ab]$"), unpaced, Work())
 
         assert found is not None
         assert sorted(value.raw for value in found.values()) == [harness.whole(name) for name in names[:2]]
@@ -201,12 +202,12 @@ class ProviderSuite:
     async def test_finding_nothing_is_an_answer(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
         await harness.seed(Entry(harness.key("web"), harness.whole("web")))
-        assert await finder(client).find(FindQuery(name="^nothing-is-named-so$"), unpaced) == {}
+        assert await finder(client).find(FindQuery(name="^nothing-is-named-so$"), unpaced, Work()) == {}
 
     async def test_a_broken_expression_is_reported(self, harness: Harness, client: Client) -> None:
         needs(harness, Ability.FIND_NAME)
         with pytest.raises(Malformed):
-            await finder(client).find(FindQuery(name="("), unpaced)
+            await finder(client).find(FindQuery(name="("), unpaced, Work())
 
     async def test_finds_by_path(self, harness: Harness, client: Client) -> None:
         if Ability.FIND_PATH in harness.lacks:
@@ -214,7 +215,7 @@ class ProviderSuite:
         needs(harness, Ability.FIND_PATH)
         one, two = harness.whole("one"), harness.whole("two")
         await harness.seed(Entry(harness.key("db/a"), one), Entry(harness.key("web/a"), two))
-        found = await finder(client).find(FindQuery(path=harness.key("db")), unpaced)
+        found = await finder(client).find(FindQuery(path=harness.key("db")), unpaced, Work())
 
         assert found is not None
         assert [value.raw for value in found.values()] == [one]
@@ -228,7 +229,7 @@ class ProviderSuite:
             Entry(harness.key("a"), one, tags={"team": "a", "env": "x"}),
             Entry(harness.key("b"), two, tags={"team": "b"}),
         )
-        found = await finder(client).find(FindQuery(tags=(("team", "a"),)), unpaced)
+        found = await finder(client).find(FindQuery(tags=(("team", "a"),)), unpaced, Work())
 
         assert found is not None
         assert [value.raw for value in found.values()] == [one]
@@ -257,18 +258,18 @@ class ProviderSuite:
         if query.path:
             query = query._replace(path=harness.key(query.path))
         pacing = Pacing(monkeypatch)
-        found = await finder(client).find(query, pacing.paced)
+        found = await finder(client).find(query, pacing.paced, Work())
 
         assert found
         assert pacing.requests_outside == 0
         assert pacing.calls >= 1
         with pytest.raises(Throttled):
-            await finder(client).find(query, refused)
+            await finder(client).find(query, refused, Work())
 
     async def _refused_aloud(self, client: Client, query: FindQuery) -> None:
         if isinstance(client, Finder):
             with pytest.raises(Malformed):
-                await client.find(query, unpaced)
+                await client.find(query, unpaced, Work())
 
     # -- pushing
     async def test_pushes_a_new_value_and_changes_it(self, harness: Harness, client: Client) -> None:

@@ -17,6 +17,7 @@ from syncret.providers.crd.spec import CrdSpec, Resource, Whitelist, WhitelistRu
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.kube.spec import BearerToken, KubernetesAuth, KubernetesServer
+from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.kube.running import KubeApi, kube_api
 
@@ -88,7 +89,7 @@ async def read(client: CrdClient, key: str, name: str = "") -> bytes | None:
     payload = (await client.fetch([client.remote_key(ref)])).get(RemoteKey(key))
     if isinstance(payload, SyncError):
         raise payload
-    found = None if payload is None else client.value(payload, ref)
+    found = None if payload is None else client.value(payload, ref, Work())
     return None if found is None else found.raw
 
 
@@ -114,8 +115,8 @@ async def test_whole_objects_and_maps(cluster: Cluster) -> None:
         whole = json.loads(await read(client, "db-a") or b"")
         [payload] = (await client.fetch([RemoteKey("db-a")])).values()
         assert isinstance(payload, bytes)
-        members = client.fields(payload, RemoteRef("db-a", "spec"))
-        single = client.fields(payload, RemoteRef("db-a", "spec.user"))
+        members = client.fields(payload, RemoteRef("db-a", "spec"), Work())
+        single = client.fields(payload, RemoteRef("db-a", "spec.user"), Work())
 
     assert (whole["kind"], whole["metadata"]["name"], whole["spec"]) == (KIND, "db-a", SPEC)
     assert {key: each.raw for key, each in (members or {}).items()} == {
@@ -129,13 +130,13 @@ async def test_whole_objects_and_maps(cluster: Cluster) -> None:
 
 async def test_finding(cluster: Cluster) -> None:
     async with cluster.opened() as client:
-        assert sorted(await client.find(FindQuery(name="db-[a]$"), unpaced)) == ["db-a"]
-        assert sorted(await client.find(FindQuery(), unpaced)) == ["db-a", "db-b"]
+        assert sorted(await client.find(FindQuery(name="db-[a]$"), unpaced, Work())) == ["db-a"]
+        assert sorted(await client.find(FindQuery(), unpaced, Work())) == ["db-a", "db-b"]
         for query in (FindQuery(tags=(("a", "b"),)), FindQuery(path="a")):
             with pytest.raises(Malformed, match="find operator"):
-                await client.find(query, unpaced)
+                await client.find(query, unpaced, Work())
     async with cluster.opened(cluster=True) as client:
-        found = await client.find(FindQuery(name=f"^{cluster.namespace}/db-"), unpaced)
+        found = await client.find(FindQuery(name=f"^{cluster.namespace}/db-"), unpaced, Work())
         assert sorted(found) == [f"{cluster.namespace}/db-a", f"{cluster.namespace}/db-b"]
         assert json.loads(found[f"{cluster.namespace}/db-a"].raw)["kind"] == KIND
 
@@ -183,7 +184,7 @@ async def test_the_whitelist(
         for each in refused:
             with pytest.raises(Denied, match="denied by whitelist"):
                 await read(client, *each.split(" "))
-        assert sorted(await client.find(FindQuery(), unpaced)) == found
+        assert sorted(await client.find(FindQuery(), unpaced, Work())) == found
 
 
 async def test_opening_reports_what_is_missing(cluster: Cluster) -> None:
@@ -197,4 +198,4 @@ async def test_opening_reports_what_is_missing(cluster: Cluster) -> None:
     async with cluster.opened(may=only_get) as client:
         assert await client.probe() == "ready"
         with pytest.raises(Denied, match='not allowed to "list"'):
-            await client.find(FindQuery(), unpaced)
+            await client.find(FindQuery(), unpaced, Work())

@@ -32,6 +32,7 @@ from syncret.providers.kit.kube.spec import BearerToken, ClientCertificate, Kube
 from syncret.providers.kubernetes import open_kubernetes
 from syncret.providers.kubernetes.client import KubernetesClient
 from syncret.providers.kubernetes.spec import KubernetesSpec
+from syncret.providers.work import Work
 from tests.support.opened import NOW, Given, context
 from tests.support.served import all_to, served
 from tests.support.servers.kube.running import ADMIN, KubeApi, kube_api
@@ -160,7 +161,7 @@ async def test_lists_come_page_by_page(api: KubeApi, monkeypatch: pytest.MonkeyP
     for number in range(8):
         api.create(f"/api/v1/namespaces/{namespace}/secrets", {"metadata": {"name": f"s-{number}"}})
     async with opened(api, namespace) as client:
-        assert len(await client.find(FindQuery(name="^s-"), unpaced)) == 8
+        assert len(await client.find(FindQuery(name="^s-"), unpaced, Work())) == 8
 
 
 SOURCE: dict[str, Json] = {
@@ -273,7 +274,7 @@ async def test_metadata_is_read(api: KubeApi) -> None:
         assert not isinstance(payload, SyncError)
 
         def value(name: str) -> bytes:
-            found = client.value(payload, RemoteRef("t", name, metadata=True))
+            found = client.value(payload, RemoteRef("t", name, metadata=True), Work())
             return b"" if found is None else found.raw
 
         assert json.loads(value(""))["labels"] == labels
@@ -283,7 +284,7 @@ async def test_metadata_is_read(api: KubeApi) -> None:
         assert value("annotations.json.a") == b"b"
         with pytest.raises(Malformed, match="does not exist in metadata"):
             value("labels.none")
-        keys = client.fields(payload, RemoteRef("t", metadata=True))
+        keys = client.fields(payload, RemoteRef("t", metadata=True), Work())
         assert sorted(keys or {}) == ["annotations", "labels"]
 
 

@@ -12,6 +12,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED
 from syncret.providers.registry import Registry
+from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.endless import LOGIN, PAGE, Endless, credentials, endless, environment, stores
 
@@ -35,7 +36,7 @@ class Search:
 
     async def __call__(self, store: str, query: FindQuery, **how: Any) -> SecretMap:  # noqa: ANN401  # of Endless
         async with endless(**how) as manager, self._opened(store, manager) as client:
-            return await client.find(query, unpaced) or {}
+            return await client.find(query, unpaced, Work()) or {}
 
     @asynccontextmanager
     async def _opened(self, store: str, manager: Endless) -> AsyncGenerator[Finder, None]:

@@ -20,6 +20,7 @@ from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoS
 from syncret.providers.vault import PROVIDER
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.spec import VaultSpec
+from syncret.providers.work import Work
 from tests.suites.providers.client_calls import item, read, writer
 from tests.suites.providers.harness import Ability, Entry, Fault, Harness
 from tests.suites.providers.suite import ProviderSuite
@@ -63,7 +64,7 @@ class VaultHarness:
         return (self._given.secrets["login"]["secret-id"].decode(),)
 
     def whole(self, text: str) -> bytes:
-        return gojson.marshal({"text": text}).encode()
+        return gojson.marshal({"text": text}, Work()).encode()
 
     def key(self, name: str) -> str:
         return name
@@ -87,7 +88,7 @@ class VaultHarness:
         data: dict[str, Any] = found if self._version == "v1" else found["data"]
         if self._version == "v1":
             data.pop("custom_metadata", None)
-        return gojson.marshal(data).encode()
+        return gojson.marshal(data, Work()).encode()
 
     async def writes(self) -> int:
         return sum(each.method != "GET" and "/auth/" not in each.path for each in self._gate.passed)

@@ -28,6 +28,7 @@ from syncret.providers.contract import (
     SecretMap,
     Writer,
 )
+from syncret.providers.work import Work
 
 STORE = ObjectRef("external-secrets.io", "SecretStore", "default", "s")
 
@@ -42,10 +43,10 @@ class ReadingClient:
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, object]:
         return dict.fromkeys(keys, b"v")
 
-    def value(self, payload: Json, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: Json, ref: RemoteRef, work: Work) -> SecretBytes | None:
         return SecretBytes(payload)
 
-    def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: Json, ref: RemoteRef, work: Work) -> SecretMap | None:
         return {ref.key: SecretBytes(payload)}
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
@@ -57,7 +58,7 @@ class FindingClient:
 
     converts_keys = True
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap | None:
         return {}
 
     async def probe(self) -> Readiness:

@@ -25,6 +25,7 @@ from syncret.daemon.core.schedule import refresh
 from syncret.daemon.core.secret import field_manager, within_immutable
 from syncret.daemon.core.target import form_of
 from syncret.providers.errors import SyncError
+from syncret.providers.work import Work
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -54,20 +55,21 @@ def decide(
     resource: ExternalSecret,
     observed: Observed,
     fetched: Mapping[Need, Answer],
+    work: Work,
     *,
     render: Rendering | None,
     transform: Transform,
 ) -> Plan:
     """The plan. A template requires `render`, which is given if the resource has one."""
     try:
-        found = assemble(resource.spec, fetched, transform=transform)
+        found = assemble(resource.spec, fetched, work, transform=transform)
     except SyncError as error:
         return Plan(verdict=_not_fetched(resource, error))
     if found.data or resource.spec.target.deletion_policy == "Merge":
         actions, verdict = _write(resource, observed, found.data, render)
     else:
         actions, verdict = _without_data(resource, observed)
-    return Plan(actions=actions, verdict=verdict, origins=found.origins, missing=found.missing)
+    return Plan(actions=actions, verdict=verdict, origins=found.origins, missing=tuple(found.missing))
 
 
 def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) -> Plan:

@@ -28,8 +28,8 @@ exception is a bug. Arguments are never changed, except the map of `set`, `unset
 functions.
 
 The caller charges the budget for each call and for the size of its result. A function whose result or work
-can be much larger than its arguments charges before it starts: `context.budget.allocate(bytes)`,
-`context.budget.charge(units)`. Lists and maps can contain one another many times: charge for each element
+can be much larger than its arguments charges before it starts: `context.budget.make(bytes)`,
+`context.budget.step(units)`. Lists and maps can contain one another many times: charge for each element
 visited.
 
 `printf.sprint(value, context.budget)` is what fmt writes for a value (`%v`).

@@ -1,66 +1,65 @@
-"""Limits of one rendering. Work is counted, not timed, so that the limit is the same on every machine."""
+"""Limits of one rendering: of the kind of those of a whole sync, with errors that belong to a template."""
 
-from typing import Final
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from syncret.daemon.core.templating.golang.errors import FunctionError
-
-MEGABYTE: Final = 1_000_000
-_BYTES_PER_UNIT: Final = 64
-_UNITS_A_SECOND: Final = 3_500_000
+from syncret.providers.work import BYTES_PER_STEP, MEGABYTE, Work
 
 
-class Budget:
+class Budget(Work):
     """What is left for one rendering; each rendering needs a new one. Methods raise FunctionError at a limit.
 
-    A unit of cost is about the cheapest step of a template, a quarter of a microsecond.
+    A step of work is about the cheapest step of a template.
 
     Args:
-        output: bytes that the template may write.
-        memory: bytes that functions may allocate, for all results of the rendering together.
-        cost: units of work.
+        seconds: how long a usual machine takes for all steps.
+        memory: bytes that functions may make, for all results of the rendering together.
+        output: bytes that the template may write; as many as `memory` by default.
         keys: keys and certificates that may be generated.
         depth: levels of templates that invoke one another.
+        at_once: nothing that takes long in one piece is begun.
     """
 
-    __slots__ = ("cost", "depth", "keys", "memory", "output")
+    __slots__ = ("depth", "keys", "output")
 
     def __init__(
         self,
         *,
-        output: int = 10 * MEGABYTE,
+        seconds: float = 0.1,
         memory: int = 10 * MEGABYTE,
-        cost: int = 350_000,
+        output: int | None = None,
         keys: int = 10,
         depth: int = 100,
+        at_once: bool = False,
     ) -> None:
-        self.output = output
-        self.memory = memory
-        self.cost = cost
+        super().__init__(seconds=seconds, memory=memory, at_once=at_once)
+        self.output = memory if output is None else output
         self.keys = keys
         self.depth = depth
 
-    @classmethod
-    def of(cls, *, seconds: float, memory: int, keys: int) -> "Budget":
-        """The work that a usual machine does in that time; `memory` limits both results and output."""
-        return cls(output=memory, memory=memory, cost=round(seconds * _UNITS_A_SECOND), keys=keys)
-
-    @property
-    def spent(self) -> bool:
-        """Whether a limit has been exceeded."""
-        return min(self.cost, self.memory, self.output, self.keys) < 0
-
-    def charge(self, units: int) -> None:
+    def step(self, count: int = 1) -> None:
         """Charge for work."""
-        self.cost -= units
-        if self.cost < 0:
+        self.steps -= count
+        if self.steps < 0:
             raise FunctionError("the template does more than its budget of work allows")
 
-    def allocate(self, size: int) -> None:
-        """Charge for `size` bytes that will be allocated, and for the work of filling them."""
-        self.memory -= size
+    def make(self, size: int) -> None:
+        """Charge for `size` bytes that will be made, and for the work of filling them."""
+        self.take(size // BYTES_PER_STEP, size)
+
+    def take(self, steps: int, memory: int) -> None:
+        """Charge for work and bytes."""
+        self.memory -= memory
         if self.memory < 0:
             raise FunctionError("the template makes more data than its budget of memory allows")
-        self.charge(size // _BYTES_PER_UNIT)
+        self.step(steps)
+
+    def begin_long(self) -> None:
+        """Leave what takes long to a thread."""
+        if self.at_once:
+            self.stop()
+            raise FunctionError("the template does more than can be done at once")
 
     def write(self, size: int) -> None:
         """Charge for `size` bytes of output."""
@@ -73,3 +72,20 @@ class Budget:
         self.keys -= 1
         if self.keys < 0:
             raise FunctionError("the template makes more keys than its budget allows")
+        self.begin_long()
+
+    @contextmanager
+    def out_of(self, work: Work) -> Generator[None]:
+        """Within the block, pay from a sync's work as well; what uses that up ends with OverBudget."""
+        steps = self.steps = min(self.steps, work.steps)
+        memory = self.memory = min(self.memory, work.memory)
+        output = self.output
+        try:
+            yield
+        finally:
+            work.take(steps - self.steps, memory - self.memory + output - self.output)
+
+    @property
+    def spent(self) -> bool:
+        """Whether a limit has been exceeded."""
+        return super().spent or self.output < 0 or self.keys < 0

@@ -80,7 +80,7 @@ def _text(context: Context, arguments: tuple[Value, ...]) -> str:
     """The text of arguments that will be escaped, which can make it six times as long."""
     shown = ["<no value>" if each is None else each for each in arguments]
     text = print_all(shown, context.budget)
-    context.budget.allocate(len(text))
+    context.budget.make(len(text))
     return text
 
 

@@ -64,13 +64,13 @@ def compile_call(function: Function, given: Sequence[nodes.Operand], compile_ope
         values = [expression(run, dot) for expression in expressions]
         if final is not ABSENT:
             values.append(validate_type(final, last))
-        run.budget.charge(_COST + sum(len(each) >> _CHARACTERS_SHIFT for each in values if type(each) is str))
+        run.budget.step(_COST + sum(len(each) >> _CHARACTERS_SHIFT for each in values if type(each) is str))
         result = invoke(run.context, *values) if with_context else invoke(*values)
         if type(result) is str:
             result = canonical(result)
         size = size_of(result)
         if size:
-            run.budget.allocate(size)
+            run.budget.make(size)
         return result
 
     return run_call

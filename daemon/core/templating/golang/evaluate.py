@@ -72,7 +72,7 @@ class _Statements:
         def run_action(run: Run, dot: Value) -> None:
             value = value_of(run, dot)
             try:
-                run.budget.charge(_ACTION_COST)
+                run.budget.step(_ACTION_COST)
                 if not declares:
                     run.write(value if type(value) is str else sprint(value, run.budget))
             except FunctionError as error:
@@ -117,7 +117,7 @@ class _Statements:
             try:
                 for index, element in _pairs(value, len(variables)):
                     ran = True
-                    run.budget.charge(_TURN_COST)
+                    run.budget.step(_TURN_COST)
                     bind(run, mark, index, element)
                     with suppress(_Continue):
                         body(run, element)
@@ -143,7 +143,7 @@ class _Statements:
             if run.depth >= run.budget.depth:
                 raise place.error(f"templates call one another more than {run.budget.depth} deep")
             try:
-                run.budget.charge(_INVOCATION_COST)
+                run.budget.step(_INVOCATION_COST)
             except FunctionError as error:
                 raise place.error(error.message) from None
             inner = NO_VALUE if value_of is None else value_of(run, dot)

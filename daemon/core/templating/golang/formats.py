@@ -38,7 +38,7 @@ class _Format:
             self.written.append(template[self.at : percent])
             self.at = percent + 1
             if self.budget is not None:
-                self.budget.charge(5)
+                self.budget.step(5)
             if not self.verb():
                 break
         if not self.reordered and self.number < len(self.arguments):
@@ -82,7 +82,7 @@ class _Format:
                 flags.sharp_v, flags.sharp = flags.sharp, False
                 flags.plus_v, flags.plus = flags.plus, False
             if self.budget is not None:
-                self.budget.allocate((flags.width or 0) + (flags.precision or 0))
+                self.budget.make((flags.width or 0) + (flags.precision or 0))
             self.written.append(Printer(flags, self.budget).argument(self.arguments[self.number], verb))
             self.number += 1
 

@@ -65,7 +65,7 @@ class Printer:
         """Format one argument under the verb."""
         written = self._argument(value, verb)
         if self.budget is not None:
-            self.budget.allocate(len(written))
+            self.budget.make(len(written))
         return written
 
     def _argument(self, value: Value, verb: str) -> str:
@@ -79,7 +79,7 @@ class Printer:
 
     def _value(self, value: Value, verb: str, depth: int) -> str:
         if self.budget is not None:
-            self.budget.charge(3)
+            self.budget.step(3)
         for kind, write in _WRITERS:
             if isinstance(value, kind):
                 return write(self, value, verb, depth)
@@ -142,7 +142,7 @@ class Printer:
 
     def write_bytes(self, value: bytes, verb: str, depth: int) -> str:
         if self.budget is not None and verb not in "sxXq":
-            self.budget.charge(3 * len(value))
+            self.budget.step(3 * len(value))
         if verb == "s":
             return self.flags.string(text_of(value))
         if verb in "xX":
@@ -180,7 +180,7 @@ class Printer:
     def _element(self, value: Value, verb: str, depth: int) -> str:
         written = self._value(value, verb, depth + 1)
         if self.budget is not None:
-            self.budget.allocate(len(written))
+            self.budget.make(len(written))
         return written
 
     def write_named(self, value: NamedInteger, verb: str) -> str:

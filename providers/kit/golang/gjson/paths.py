@@ -1,9 +1,10 @@
-"""Parses paths: components, queries, pipes and multipaths."""
+"""Parses paths: components, queries, pipes and multipaths. Whoever searches pays for what is parsed."""
 
 import re
 from typing import Final, NamedTuple
 
 from syncret.providers.kit.golang.gjson.scan import squash_end, string_end, unescape
+from syncret.providers.work import Work
 
 _OPERATORS: Final = ("!=", "!%", "<=", ">=", "==", "<", ">", "=", "%")
 _SPACE: Final = "".join(map(chr, range(33)))
@@ -61,7 +62,7 @@ def object_component(path: str, modifiers: frozenset[str]) -> Component:
     return Component("".join(part), has_wildcards=wild)
 
 
-def array_component(path: str, modifiers: frozenset[str]) -> Component:
+def array_component(path: str, modifiers: frozenset[str], work: Work) -> Component:
     """The first component, for elements of an array: an index, `#`, or a query."""
     each = path.startswith("#.")
     query: Query | None = None
@@ -75,7 +76,7 @@ def array_component(path: str, modifiers: frozenset[str]) -> Component:
         if char == "#":
             hashed = True
             if place == 0 and path[1:2] in {"[", "("}:
-                query, end = parse_query(path)
+                query, end = parse_query(path, work)
                 if end == 0:
                     break
                 place = end - 1
@@ -99,7 +100,7 @@ def _starts_with_modifier(rest: str, modifiers: frozenset[str]) -> bool:
     return rest[0] in "[{"
 
 
-def parse_query(path: str) -> tuple[Query, int]:
+def parse_query(path: str, work: Work) -> tuple[Query, int]:
     """The query at the start of a path, and its end; 0 if it is not closed."""
     sign = 0
     depth = 1
@@ -126,15 +127,15 @@ def parse_query(path: str) -> tuple[Query, int]:
         return Query(), 0
     if not sign:
         return Query(path[2:place].strip(_SPACE)), place + 1
-    operator, value = _operation(path[sign:place].strip(_SPACE), escaped=escaped)
+    operator, value = _operation(path[sign:place].strip(_SPACE), work, escaped=escaped)
     return Query(path[2:sign].strip(_SPACE), operator, value), place + 1
 
 
-def _operation(text: str, *, escaped: bool) -> tuple[str, str]:
+def _operation(text: str, work: Work, *, escaped: bool) -> tuple[str, str]:
     operator = text if len(text) == 1 else next((sign for sign in _OPERATORS if text.startswith(sign)), "")
     value = text[len(operator) :].strip(_SPACE)
     if len(value) > 1 and value[0] == value[-1] == '"':
-        value = unescape(value[1:-1]) if escaped else value[1:-1]
+        value = unescape(value[1:-1], work) if escaped else value[1:-1]
     return "=" if operator == "==" else operator, value
 
 
@@ -146,13 +147,13 @@ def quote_end(path: str, start: int) -> int:
     return place
 
 
-def split_pipe(path: str) -> tuple[str, str | None]:
+def split_pipe(path: str, work: Work) -> tuple[str, str | None]:
     """The path up to its first pipe that is not inside a query, and what follows that pipe."""
     if "|" not in path:
         return path, None
     if path.startswith("{"):
         # As in gjson, everything after the brace counts as inside of it.
-        end = string_end(path, 1)[0] if path[1] == '"' else squash_end("{" + path[2:], 0) + 1
+        end = string_end(path, 1)[0] if path[1] == '"' else squash_end("{" + path[2:], 0, work) + 1
         return (path[:end], path[end + 1 :]) if path[end : end + 1] == "|" else (path, None)
     place = 0
     while place < len(path):

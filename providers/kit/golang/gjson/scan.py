@@ -1,4 +1,7 @@
-"""Finds values in JSON text. Nothing is validated: each value ends where gjson ends it."""
+"""Finds values in JSON text. Nothing is validated: each value ends where gjson ends it.
+
+Whoever reads a value pays for finding its end and for the text that is taken out of the document.
+"""
 
 import re
 from collections import deque
@@ -7,6 +10,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("|\\?\Z)', re.DOTALL)
 _STRUCTURE: Final = re.compile(r"[{}\[\]()]|" + _STRING.pattern, re.DOTALL)
@@ -29,6 +33,15 @@ _CODE: Final = 4
 _REPLACEMENT: Final = "\ufffd"
 _SURROGATES: Final = range(0xD800, 0xE000)
 _LOW: Final = range(0xDC00, 0xE000)
+
+VALUE_COST: Final = 5
+"""Steps for one member or element, beside the length of its text."""
+
+_VALUE_SIZE: Final = 100
+_TOKENS_AT_ONCE: Final = 1024
+_ESCAPE_COST: Final = 3
+_SHARE: Final = 5
+"""As a shift: a regular expression passes 32 characters in a step."""
 
 
 class Kind(Enum):
@@ -83,22 +96,39 @@ class Result(NamedTuple):
 NOTHING: Final = Result()
 
 
-def value_at(text: str, start: int) -> tuple[Result, int, bool]:
+def value_at(text: str, start: int, work: Work) -> tuple[Result, int, bool]:
     """The value that starts here, its end, and whether it is closed (a string may not be)."""
+    end, closed = end_at(text, start, work)
+    work.make(end - start + _VALUE_SIZE)
+    raw = text[start:end]
+    match raw[0]:
+        case '"':
+            return string(raw, work, closed=closed), end, closed
+        case "{" | "[":
+            return Result(Kind.JSON, raw), end, True
+        case "t" | "f" | "n" as first if first != "n" or text[start + 1 : start + 2] in {"u", ""}:
+            kind = {"t": Kind.TRUE, "f": Kind.FALSE, "n": Kind.NULL}[first]
+            return Result(kind, raw), end, True
+        case _:
+            return number(raw), end, True
+
+
+def end_at(text: str, start: int, work: Work) -> tuple[int, bool]:
+    """The end of the value that starts here, and whether it is closed: to pass over it."""
     match text[start]:
         case '"':
             end, closed = string_end(text, start)
-            return string(text[start:end], closed=closed), end, closed
+            work.step(VALUE_COST + (end - start >> _SHARE))
+            return end, closed
         case "{" | "[":
-            end = squash_end(text, start)
-            return Result(Kind.JSON, text[start:end]), end, True
+            work.step(VALUE_COST)
+            return squash_end(text, start, work), True
         case "t" | "f" | "n" as first if first != "n" or text[start + 1 : start + 2] in {"u", ""}:
             end = _end(_LITERAL, text, start + 1)
-            kind = {"t": Kind.TRUE, "f": Kind.FALSE, "n": Kind.NULL}[first]
-            return Result(kind, text[start:end]), end, True
         case _:
             end = _end(_NUMBER, text, start + 1)
-            return number(text[start:end]), end, True
+    work.step(VALUE_COST + (end - start >> _SHARE))
+    return end, True
 
 
 def next_value(text: str, start: int) -> int:
@@ -122,9 +152,10 @@ def string_end(text: str, start: int) -> tuple[int, bool]:
     return (found.end(), found[1] == '"') if found else (len(text), False)
 
 
-def squash_end(text: str, start: int) -> int:
+def squash_end(text: str, start: int, work: Work) -> int:
     """The end of the bracketed value that starts here; all kinds of brackets count alike."""
-    depth = 0
+    depth = tokens = 0
+    end = len(text)
     for found in _STRUCTURE.finditer(text, start):
         first = found[0][0]
         if first in "{[(":
@@ -132,20 +163,34 @@ def squash_end(text: str, start: int) -> int:
         elif first in "}])":
             depth -= 1
             if depth == 0:
-                return found.end()
-    return len(text)
+                end = found.end()
+                break
+        tokens += 1
+        if tokens == _TOKENS_AT_ONCE:
+            work.step(tokens)
+            tokens = 0
+    work.step(tokens + (end - start >> _SHARE))
+    return end
 
 
-def breaks_off_in_string(value: Result) -> bool:
-    """Whether it is an object or array whose text ends within a string: gjson then overruns the end."""
-    last = deque(_STRUCTURE.finditer(value.raw), maxlen=1) if value.kind is Kind.JSON else ()
-    return any(found[0][0] == '"' and not string_end(value.raw, found.start())[1] for found in last)
+def breaks_off_in_string(raw: str, work: Work) -> bool:
+    """Whether an object or array's text ends within a string: gjson then overruns the end."""
+    if raw[0] not in "{[":
+        return False
+    work.step(len(raw))
+    last = deque(_STRUCTURE.finditer(raw), maxlen=1)
+    return any(found[0][0] == '"' and not string_end(raw, found.start())[1] for found in last)
 
 
-def string(raw: str, *, closed: bool = True) -> Result:
+def string(raw: str, work: Work, *, closed: bool = True) -> Result:
     """A string by its quoted text."""
+    return Result(Kind.STRING, raw, content(raw, work, closed=closed))
+
+
+def content(raw: str, work: Work, *, closed: bool = True) -> str:
+    """What a quoted text says."""
     inner = raw[1:-1] if closed else raw[1:]
-    return Result(Kind.STRING, raw, unescape(inner) if "\\" in inner else inner)
+    return unescape(inner, work) if "\\" in inner else inner
 
 
 def number(raw: str) -> Result:
@@ -158,19 +203,21 @@ def go_float(text: str) -> float:
     return float(text) if _GO_FLOAT.fullmatch(text) else 0.0
 
 
-def parse(text: str) -> Result:
+def parse(text: str, work: Work) -> Result:
     """The first value of a text; an object or array extends to the end of the text."""
     start = _find(_SOLID, text, 0)
     if start < 0:
         return NOTHING
     if text[start] in "{[":
+        if start:  # otherwise nothing is copied
+            work.make(len(text))
         return Result(Kind.JSON, text[start:])
     if not _VALUE.match(text, start):
         return NOTHING
-    return value_at(text, start)[0]
+    return value_at(text, start, work)[0]
 
 
-def items(result: Result) -> Iterator[tuple[str, Result]]:
+def items(result: Result, work: Work) -> Iterator[tuple[str, Result]]:
     """Members of an object with their quoted keys; elements of an array or the value itself without."""
     if not result.exists:
         return
@@ -185,24 +232,27 @@ def items(result: Result) -> Iterator[tuple[str, Result]]:
             if start < 0:
                 return
             place, closed = string_end(text, start)
+            work.make(place - start)
             key = text[start:place]
             if not closed:
                 return
         start = next_value(text, place)
         if start < 0:
             return
-        value, end, closed = value_at(text, start)
+        value, end, closed = value_at(text, start, work)
         if not closed:
             return
         yield key, value
         place = end + 1  # skips the comma
 
 
-def unescape(inner: str) -> str:
+def unescape(inner: str, work: Work) -> str:
     """The content of a string, unescaped, up to the first invalid escape."""
+    work.make(len(inner))
     pieces: list[str] = []
     place = 0
     while (found := _STOP.search(inner, place)) is not None:
+        work.step(_ESCAPE_COST)
         pieces.append(inner[place : found.start()])
         sort = inner[found.end() : found.end() + 1]
         place = found.end() + 1

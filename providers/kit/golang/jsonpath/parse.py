@@ -11,9 +11,15 @@ from syncret.config.fields import Json
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang.jsonpath import steps
 from syncret.providers.kit.golang.jsonpath.steps import Expression, Place, Step, StepFailed
+from syncret.providers.work import Work
 
 _DEEPEST: Final = 50
 _PARSED: Final = 256
+_LONGEST_KEPT: Final = 200
+"""A longer path is parsed for each value: as functions it takes a hundred times its own size."""
+
+_CHARACTER_COST: Final = 5
+_CHARACTER_SIZE: Final = 100
 _FAR: Final = 2**31 - 1
 
 LONGEST: Final = 10_000
@@ -78,11 +84,11 @@ class Path:
     def __init__(self, expression: Expression) -> None:
         self._expression = expression
 
-    def get(self, document: Json) -> Json:
+    def get(self, document: Json, work: Work) -> Json:
         """The value at the path. Raises Malformed; the message quotes neither path nor document."""
         problem = ""
         try:
-            return self._expression(Place(document))
+            return self._expression(Place(document, work))
         except StepFailed as error:
             problem = str(error)
         except RecursionError:
@@ -90,14 +96,24 @@ class Path:
         raise Malformed(f"failed to get response path: {problem}")
 
 
-@lru_cache(maxsize=_PARSED)
-def parse(path: str) -> Path:
+def parse(path: str, work: Work) -> Path:
     """Parse a path. Raises Malformed, which does not quote it."""
+    if len(path) <= _LONGEST_KEPT:
+        return _kept(path)
+    work.step(_CHARACTER_COST * len(path))
+    work.make(_CHARACTER_SIZE * len(path))
+    return _parsed(path)
+
+
+def _parsed(path: str) -> Path:
     parser = _Parser(list(tokens(path)))
     expression = parser.expression()
     if parser.peek() is not END:
         raise parser.wrong()
     return Path(expression)
+
+
+_kept = lru_cache(maxsize=_PARSED)(_parsed)
 
 
 class _Parser:
@@ -253,7 +269,7 @@ def _constant(value: Json) -> Expression:
 
 
 def _compared(left: Expression, right: Expression, *, equal: bool) -> Expression:
-    return lambda place: steps.equal(left(place), right(place)) is equal
+    return lambda place: steps.equal(left(place), right(place), place.work) is equal
 
 
 def _negative(operand: Expression) -> Expression:

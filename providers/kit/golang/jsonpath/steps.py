@@ -1,38 +1,38 @@
-"""The parts of a JSONPath as functions: an expression returns one value, a step yields any number."""
+"""The parts of a JSONPath as functions: an expression returns one value, a step yields any number.
+
+Each pays for every value that it looks at: nested `..` multiply, and a list of keys repeats what it finds.
+"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
-from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
-VISITS: Final = 1_000_000
-"""Values that one evaluation may visit: nested `..` multiply."""
+_VISIT: Final = 4
+"""Steps for a value that an expression or a step looks at."""
 
 
 class StepFailed(Exception):
     """A step cannot be applied to a value. The message names no key of the document."""
 
 
-@dataclass(slots=True)
-class Place:
-    """The context of an evaluation: `$`, `@`, and the remaining work."""
+class Place(NamedTuple):
+    """The context of an evaluation: `$`, the work it may spend, `@`."""
 
     root: Json
+    work: Work
     current: Json = None
-    budget: list[int] = field(default_factory=lambda: [VISITS])
 
     def at(self, current: Json) -> "Place":
         """The same, with another `@`."""
-        return Place(self.root, current, self.budget)
+        return Place(self.root, self.work, current)
 
-    def spend(self) -> None:
-        self.budget[0] -= 1
-        if self.budget[0] < 0:
-            raise Malformed("the JSONPath asks for too much work", hint="write a path that is more exact")
+    def visit(self) -> None:
+        """Pay for one value."""
+        self.work.step(_VISIT)
 
 
 Expression: TypeAlias = Callable[[Place], Json]
@@ -46,7 +46,7 @@ def child(key: Expression) -> Step:
     """`.key` or `[key]`."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
-        yield _selected(value, key(place.at(value)))
+        yield _selected(value, key(place.at(value)), place)
 
     return step
 
@@ -56,8 +56,9 @@ def union(keys: list[Expression]) -> Step:
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         for key in keys:
+            place.visit()
             try:
-                found = _selected(value, key(place.at(value)))
+                found = _selected(value, key(place.at(value)), place)
             except StepFailed:
                 continue
             yield found
@@ -68,16 +69,21 @@ def union(keys: list[Expression]) -> Step:
 def wildcard(place: Place, value: Json) -> Iterator[Json]:
     """`*`: all members or items."""
     for child in _children(value):
-        place.spend()
+        place.visit()
         yield child
 
 
 def descendants(place: Place, value: Json) -> Iterator[Json]:
     """`..`: the value itself, and everything below it."""
-    place.spend()
-    yield value
-    for child in _children(value):
-        yield from descendants(place, child)
+    levels = [iter([value])]
+    while levels:
+        for found in levels[-1]:
+            place.visit()
+            yield found
+            levels.append(_children(found))
+            break
+        else:
+            levels.pop()
 
 
 def filtered(condition: Expression) -> Step:
@@ -85,7 +91,7 @@ def filtered(condition: Expression) -> Step:
 
     def step(place: Place, value: Json) -> Iterator[Json]:
         for child in _children(value):
-            place.spend()
+            place.visit()
             try:
                 holds = as_bool(condition(place.at(child)))
             except StepFailed:
@@ -109,6 +115,7 @@ def slice_of(low: Expression, high: Expression, stride: Expression) -> Step:
         begin, end = (_within(position, len(value)) for position in (begin, end))
         chosen = range(begin, end, by) if by > 0 else range(end - 1, begin - 1, by)
         for position in chosen:
+            place.visit()
             yield value[position]
 
     return step
@@ -118,6 +125,7 @@ def script(expression: Expression) -> Step:
     """`(expression)`: a computed key."""
 
     def step(place: Place, value: Json) -> Iterator[Json]:
+        place.visit()
         yield expression(place.at(value))
 
     return step
@@ -153,23 +161,28 @@ def as_bool(value: Json) -> bool:
             raise StepFailed("neither true nor false")
 
 
-def equal(one: Json, other: Json) -> bool:
+def equal(one: Json, other: Json, work: Work) -> bool:
     """Equality in which a boolean is no number."""
+    work.step(_VISIT)
     if is_list(one) and is_list(other):
-        return len(one) == len(other) and all(map(equal, one, other))
+        return len(one) == len(other) and all(
+            equal(mine, theirs, work) for mine, theirs in zip(one, other, strict=True)
+        )
     if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+        work.step(len(one))
+        return one.keys() == other.keys() and all(equal(one[key], other[key], work) for key in one)
     return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
 
 
-def _selected(value: Json, key: Json) -> Json:
+def _selected(value: Json, key: Json, place: Place) -> Json:
+    place.visit()
     if is_list(value):
         position = as_index(key)
         if not 0 <= position < len(value):
             raise StepFailed("a position is outside of its list")
         return value[position]
     if is_object(value):
-        name = key if isinstance(key, str) else gojson.marshal(key)
+        name = key if isinstance(key, str) else gojson.marshal(key, place.work)
         if name not in value:
             raise StepFailed("unknown key")
         return value[name]

@@ -18,6 +18,7 @@ from syncret.daemon.engine.templates import Templates
 from syncret.providers.errors import Malformed
 from syncret.providers.generators import mfa
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.comparing import Unknown, knows
 from tests.suites.corpus.runners.templates import engine_mismatches, template_mismatches
@@ -73,15 +74,17 @@ def _bytes(values: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _decode(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: conversion.decode(body["strategy"], body["in"].encode()))
+    yield from _judged(case, lambda body: conversion.decode(body["strategy"], body["in"].encode(), Work()))
 
 
 def _decode_map(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: conversion.decode_map(body["strategy"], _bytes(body["in"])))
+    yield from _judged(case, lambda body: conversion.decode_map(body["strategy"], _bytes(body["in"]), Work()))
 
 
 def _convert_keys(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: conversion.convert_keys(body["strategy"], _bytes(body["in"])))
+    yield from _judged(
+        case, lambda body: conversion.convert_keys(body["strategy"], _bytes(body["in"]), Work())
+    )
 
 
 def _reverse_key(case: Case) -> Iterator[str]:
@@ -89,21 +92,23 @@ def _reverse_key(case: Case) -> Iterator[str]:
 
 
 def _reverse_map(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: conversion.reverse_keys(body["strategy"], _bytes(body["in"])))
+    yield from _judged(
+        case, lambda body: conversion.reverse_keys(body["strategy"], _bytes(body["in"]), Work())
+    )
 
 
 def _json_to_secret_map(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: gojson.to_secret_map(body["in"]))
+    yield from _judged(case, lambda body: gojson.to_secret_map(body["in"], Work()))
 
 
 def _byte_value(case: Case) -> Iterator[str]:
-    yield from _judged(case, lambda body: gojson.byte_value(body["in"]))
+    yield from _judged(case, lambda body: gojson.byte_value(body["in"], Work()))
 
 
 def _validate_keys(case: Case) -> Iterator[str]:
     expected = case.body["ok"]
     try:
-        remaining = sorted(conversion.validate_keys(dict.fromkeys(case.body["in"])))
+        remaining = sorted(conversion.validate_keys(dict.fromkeys(case.body["in"]), Work()))
     except Malformed as error:
         if expected:
             yield f"expected valid keys; came the error: {error}"
@@ -138,7 +143,9 @@ def _null_byte_policy(case: Case) -> Iterator[str]:
 def _totp(case: Case) -> Iterator[str]:
     def act(body: Body) -> dict[str, bytes]:
         when = datetime.fromisoformat(body["when"]).timestamp()
-        token, left = mfa.totp(body["seed"].encode(), when, length=body["length"], period=body["timePeriod"])
+        token, left = mfa.totp(
+            body["seed"].encode(), when, Work(), length=body["length"], period=body["timePeriod"]
+        )
         return {"token": token.encode(), "timeLeft": str(left).encode()}
 
     yield from _judged(case, act)
@@ -169,7 +176,9 @@ def _allowed(kind: str, said: list[dict[str, Json]], at: str, *, expected: bool)
 def _rewrite(case: Case) -> Iterator[str]:
     def act(body: Body) -> dict[str, bytes]:
         operations = msgspec.convert(body["operations"], tuple[Rewrite, ...])
-        return rewrite(operations, _bytes(body["in"]), transform=Templates(lambda: 0.0).bench().transform)
+        return rewrite(
+            operations, _bytes(body["in"]), Work(), transform=Templates(lambda: 0.0).of(Work()).transform
+        )
 
     yield from _judged(case, act)
 

@@ -18,6 +18,7 @@ from syncret.daemon.core.templating.golang.template import NO_FUNCTIONS
 from syncret.daemon.core.templating.golang.template import Template as Parsed
 from syncret.daemon.engine.templates import Templates
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.comparing import value_in
 
@@ -64,14 +65,14 @@ def _error_mismatches(body: Mapping[str, Json], error: Exception) -> Iterator[st
 def _came(case: Case) -> bytes:
     body = case.body
     if body.get("env", "eso") == "eso" and "delims" not in body:
-        return operator.render(case.id, body["template"], _bytes(case), _context())
+        return operator.render(case.id, body["template"], _bytes(case), _context(), Work())
     return _rendered(_parsed(case), _data(case), body.get("missingkey", "default"))
 
 
 def _parsed(case: Case) -> Parsed:
     functions = NO_FUNCTIONS if case.body.get("env") == "go" else operator.FUNCTIONS
     left, right = case.body.get("delims", ("", ""))
-    return Parsed.parse(case.id, case.body["template"], functions, (left, right))
+    return Parsed.parse(case.id, case.body["template"], Work(), functions, (left, right))
 
 
 def _rendered(parsed: Parsed, data: object, missing_key: Literal["default", "zero", "error"]) -> bytes:
@@ -113,8 +114,8 @@ def engine_mismatches(case: Case) -> Iterator[str]:
 
 def _rendering(texts: dict[str, str]) -> Rendering:
     held = {key: text.encode() for key, text in texts.items()}
-    render: Callable[..., bytes] = Templates(lambda: 0.0).bench().render
-    return Rendering(render, {ObjectRef("", "ConfigMap", "default", "texts"): held}, "default")
+    render: Callable[..., bytes] = Templates(lambda: 0.0).of(Work()).render
+    return Rendering(render, {ObjectRef("", "ConfigMap", "default", "texts"): held}, "default", Work())
 
 
 def _template(case: Case) -> Template:

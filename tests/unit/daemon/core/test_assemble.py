@@ -17,6 +17,7 @@ from syncret.daemon.core.assemble import assemble, rewrite
 from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, generators, needs, stores
 from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError, Unavailable
+from syncret.providers.work import Work
 from tests.support.templates import no_template
 
 TWO: SecretMap = {"a": SecretBytes(b"map"), "b": SecretBytes(b"map")}
@@ -42,7 +43,10 @@ def answered(wanted: ExternalSecretSpec, *answers: Answer) -> dict[Need, Answer]
 def test_later_entries_are_laid_over_earlier_ones_and_data_on_top() -> None:
     wanted = spec(data=[DATA], data_from=[EXTRACT, {"extract": {"key": "n"}}])
     found = assemble(
-        wanted, answered(wanted, TWO, {"b": SecretBytes(b"2")}, SecretBytes(b"one")), transform=no_template
+        wanted,
+        answered(wanted, TWO, {"b": SecretBytes(b"2")}, SecretBytes(b"one")),
+        Work(),
+        transform=no_template,
     )
     assert found.data == {"a": b"one", "b": b"2"}
     assert found.origins == {"a": "spec.data[0]", "b": "spec.dataFrom[1]"}
@@ -51,9 +55,9 @@ def test_later_entries_are_laid_over_earlier_ones_and_data_on_top() -> None:
 @pytest.mark.parametrize("policy", ["Delete", "Merge"])
 def test_absence_is_data(policy: str) -> None:
     wanted = spec(policy=policy, data=[DATA], data_from=[EXTRACT])
-    found = assemble(wanted, answered(wanted, None, SecretBytes(b"1")), transform=no_template)
+    found = assemble(wanted, answered(wanted, None, SecretBytes(b"1")), Work(), transform=no_template)
     assert found.data == {"a": b"1"}
-    assert found.missing == ("spec.dataFrom[0]",)
+    assert found.missing == ["spec.dataFrom[0]"]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +71,7 @@ def test_absence_is_data(policy: str) -> None:
 def test_absence_is_a_failure_for_who_retains(data: Json, data_from: Json, place: str) -> None:
     wanted = spec(data=data, data_from=data_from)
     with pytest.raises(Malformed) as failed:
-        assemble(wanted, answered(wanted, None), transform=no_template)
+        assemble(wanted, answered(wanted, None), Work(), transform=no_template)
     assert failed.value.place == place
 
 
@@ -77,7 +81,7 @@ def test_failure_is_not_absence(policy: str, wanted: Json) -> None:
     asked = spec(policy=policy, **wanted)
     error = Unavailable("away")
     with pytest.raises(Unavailable, match="away") as failed:
-        assemble(asked, answered(asked, error), transform=no_template)
+        assemble(asked, answered(asked, error), Work(), transform=no_template)
     assert failed.value.place
     assert not error.place, "one failed call may answer many"
 
@@ -92,7 +96,7 @@ def test_failure_is_not_absence(policy: str, wanted: Json) -> None:
 def test_what_cannot_be_used_is_told_without_its_value(entry: Json) -> None:
     wanted = spec(data=[entry])
     with pytest.raises(SyncError) as failed:
-        assemble(wanted, answered(wanted, SecretBytes(b"planted\0!")), transform=no_template)
+        assemble(wanted, answered(wanted, SecretBytes(b"planted\0!")), Work(), transform=no_template)
     assert "planted" not in str(failed.value)
     assert failed.value.place == "spec.data[0]"
 
@@ -100,7 +104,7 @@ def test_what_cannot_be_used_is_told_without_its_value(entry: Json) -> None:
 def test_a_value_and_a_map_of_one_place_are_two_needs() -> None:
     wanted = spec(data=[DATA], data_from=[{"extract": {"key": "k"}}])
     assert [type(need) for need in needs(wanted)] == [Extract, Read]
-    found = assemble(wanted, answered(wanted, TWO, SecretBytes(b"whole")), transform=no_template)
+    found = assemble(wanted, answered(wanted, TWO, SecretBytes(b"whole")), Work(), transform=no_template)
     assert found.data == {"a": b"whole", "b": b"map"}
 
 
@@ -172,7 +176,7 @@ AB = {"b": '{"u":"from-b"}', "a": '{"u":"from-a","x":null}'}
 )
 def test_rewrites(operations: list[Rewrite], values: dict[str, str], expected: dict[str, str]) -> None:
     rewritten = rewrite(
-        operations, {key: value.encode() for key, value in values.items()}, transform=no_template
+        operations, {key: value.encode() for key, value in values.items()}, Work(), transform=no_template
     )
 
     assert {key: value.decode() for key, value in rewritten.items()} == expected
@@ -200,14 +204,17 @@ def test_rewrites(operations: list[Rewrite], values: dict[str, str], expected: d
 def test_refuses(operation: Rewrite, message: str) -> None:
     with pytest.raises(Malformed, match=f"^failed rewrite operation\\[1\\]: .*{message}"):
         rewrite(
-            [Rewrite(), operation], {key: value.encode() for key, value in AB.items()}, transform=no_template
+            [Rewrite(), operation],
+            {key: value.encode() for key, value in AB.items()},
+            Work(),
+            transform=no_template,
         )
 
 
 @pytest.mark.parametrize("value", [f'{{"a": "{CANARY}"', f'["{CANARY}"]', f'"{CANARY}"'])
 def test_a_value_that_is_no_object_is_named_by_its_key_only(value: str) -> None:
     with pytest.raises(Malformed, match="key 'a': failed to unmarshal JSON") as caught:
-        rewrite([Rewrite(merge=RewriteMerge())], {"a": value.encode()}, transform=no_template)
+        rewrite([Rewrite(merge=RewriteMerge())], {"a": value.encode()}, Work(), transform=no_template)
 
     error: BaseException | None = caught.value
     while error is not None:
@@ -222,4 +229,4 @@ def test_transforms_by_the_function_that_is_given() -> None:
 
     operations = [Rewrite(transform=RewriteTransform(template="{{ .value | upper }}"))]
 
-    assert rewrite(operations, {"a": b"1"}, transform=upper) == {"A": b"1"}
+    assert rewrite(operations, {"a": b"1"}, Work(), transform=upper) == {"A": b"1"}

@@ -13,6 +13,7 @@ from syncret.daemon.core.conversion import (
     validate_keys,
 )
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 
 CANARY = b"canary-7f3a!"
 
@@ -36,7 +37,7 @@ CANARY = b"canary-7f3a!"
     ],
 )
 def test_decodes(strategy: str, value: bytes, expected: bytes) -> None:
-    assert decode(strategy, value) == expected
+    assert decode(strategy, value, Work()) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,16 +54,16 @@ def test_decodes(strategy: str, value: bytes, expected: bytes) -> None:
 )
 def test_refuses(strategy: str, value: bytes) -> None:
     with pytest.raises(Malformed):
-        decode(strategy, value)
+        decode(strategy, value, Work())
 
 
 def test_a_map_decodes_values_and_no_keys() -> None:
-    assert decode_map("Base64", {"YmFy": b"YmFy"}) == {"YmFy": b"bar"}
+    assert decode_map("Base64", {"YmFy": b"YmFy"}, Work()) == {"YmFy": b"bar"}
 
 
 def test_the_key_that_fails_is_named_and_its_value_is_not() -> None:
     with pytest.raises(Malformed, match="failure decoding key b: ") as caught:
-        decode_map("Base64", {"a": b"YmFy", "b": CANARY})
+        decode_map("Base64", {"a": b"YmFy", "b": CANARY}, Work())
 
     assert CANARY.decode() not in f"{caught.value} {caught.value.hint} {caught.value.__cause__}"
 
@@ -110,19 +111,19 @@ def test_turns_back(strategy: str, key: str, expected: str) -> None:
 
 
 def test_maps_keep_their_values() -> None:
-    assert convert_keys("Default", {"/a": 1, "b/": 2}) == {"_a": 1, "b_": 2}
-    assert reverse_keys("ReverseUnicode", {"a_U002f_b": 1, "c": 2}) == {"a/b": 1, "c": 2}
+    assert convert_keys("Default", {"/a": 1, "b/": 2}, Work()) == {"_a": 1, "b_": 2}
+    assert reverse_keys("ReverseUnicode", {"a_U002f_b": 1, "c": 2}, Work()) == {"a/b": 1, "c": 2}
 
 
 def test_two_keys_must_not_become_one() -> None:
     with pytest.raises(Malformed, match="collision during conversion: foo_bar"):
-        convert_keys("Default", {"foo$bar": 1, "foo_bar": 2})
+        convert_keys("Default", {"foo$bar": 1, "foo_bar": 2}, Work())
     with pytest.raises(Malformed, match="collision"):
-        reverse_keys("ReverseUnicode", {"a_U002d_b": 1, "a-b": 2})
+        reverse_keys("ReverseUnicode", {"a_U002d_b": 1, "a-b": 2}, Work())
 
 
 def test_an_empty_key_is_dropped() -> None:
-    assert validate_keys({"": 1, "a": 2}) == {"a": 2}
+    assert validate_keys({"": 1, "a": 2}, Work()) == {"a": 2}
 
 
 @pytest.mark.parametrize(
@@ -139,8 +140,8 @@ def test_an_empty_key_is_dropped() -> None:
 )
 def test_refuses_what_a_secret_cannot_hold(key: str) -> None:
     with pytest.raises(Malformed):
-        validate_keys({"ok": 1, key: 2})
+        validate_keys({"ok": 1, key: 2}, Work())
 
 
 def test_accepts_the_longest_key() -> None:
-    assert validate_keys({"x" * 253: 1}) == {"x" * 253: 1}
+    assert validate_keys({"x" * 253: 1}, Work()) == {"x" * 253: 1}

@@ -17,6 +17,7 @@ from syncret.daemon.core.push_entries import (
 )
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 from tests.support.templates import no_template
 
 STORE = Store("SecretStore", "s", frozenset({("push", "yes")}))
@@ -89,7 +90,7 @@ def pushed(found: tuple[PushEntry, ...]) -> dict[str, str]:
     ],
 )
 def test_entries(wanted: PushSecretSpec, found: dict[str, str]) -> None:
-    assert pushed(entries(wanted, SOURCE, STORE, transform=no_template)) == found
+    assert pushed(entries(wanted, SOURCE, STORE, Work(), transform=no_template)) == found
 
 
 @pytest.mark.parametrize(
@@ -138,32 +139,37 @@ def test_entries(wanted: PushSecretSpec, found: dict[str, str]) -> None:
 )
 def test_refused_before_anything_is_pushed(wanted: PushSecretSpec, message: str) -> None:
     with pytest.raises(Malformed) as refused:
-        entries(wanted, SOURCE, STORE, transform=no_template)
+        entries(wanted, SOURCE, STORE, Work(), transform=no_template)
     assert str(refused.value).startswith(message)
 
 
 def test_keys_that_convert_to_one_are_refused() -> None:
     source = {"a!": b"1", "a_U0021_": b"2"}
     with pytest.raises(Malformed, match=r"conversion failed: secret name collision during conversion: a!$"):
-        entries(spec(to_store(conversionStrategy="ReverseUnicode")), source, STORE, transform=no_template)
+        entries(
+            spec(to_store(conversionStrategy="ReverseUnicode")), source, STORE, Work(), transform=no_template
+        )
     (one,) = entries(
         spec(data=[entry("r", "a!", conversionStrategy="ReverseUnicode")]),
         source,
         STORE,
+        Work(),
         transform=no_template,
     )
     with pytest.raises(Malformed, match=r"^could not apply conversion strategy to keys: "):
-        payload(one, source)
+        payload(one, source, Work())
 
 
 @pytest.mark.parametrize(
     ("found", "value"),
     [
         pytest.param(
-            entries(spec(data=[entry("r")]), SOURCE, STORE, transform=no_template), b"1", id="one key"
+            entries(spec(data=[entry("r")]), SOURCE, STORE, Work(), transform=no_template), b"1", id="one key"
         ),
         pytest.param(
-            entries(spec(data=[entry("r", "")]), {"b": b"<2>", "a": b"1"}, STORE, transform=no_template),
+            entries(
+                spec(data=[entry("r", "")]), {"b": b"<2>", "a": b"1"}, STORE, Work(), transform=no_template
+            ),
             b'{"a":"1","b":"2","c_U0021_":"3"}',
             id="all keys, in order",
         ),
@@ -172,6 +178,7 @@ def test_keys_that_convert_to_one_are_refused() -> None:
                 spec(to_store(remoteKey="r", match={"regexp": "^[ab]$"})),
                 SOURCE,
                 STORE,
+                Work(),
                 transform=no_template,
             ),
             b'{"a":"1","b":"2"}',
@@ -180,13 +187,13 @@ def test_keys_that_convert_to_one_are_refused() -> None:
     ],
 )
 def test_payload(found: tuple[PushEntry, ...], value: bytes) -> None:
-    assert payload(found[0], SOURCE).raw == value
+    assert payload(found[0], SOURCE, Work()).raw == value
 
 
 def test_a_key_that_is_missing_is_told_without_a_value() -> None:
-    (one,) = entries(spec(data=[entry("r", "none")]), SOURCE, STORE, transform=no_template)
+    (one,) = entries(spec(data=[entry("r", "none")]), SOURCE, STORE, Work(), transform=no_template)
     with pytest.raises(Malformed, match=r"^secret key none does not exist$"):
-        payload(one, {"a": b"planted"})
+        payload(one, {"a": b"planted"}, Work())
 
 
 def test_the_status_keeps_enough_to_delete_again() -> None:

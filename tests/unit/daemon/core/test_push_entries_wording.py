@@ -9,6 +9,7 @@ from syncret.config.fields import Json
 from syncret.config.resources.push_secret import PushSecretSpec
 from syncret.daemon.core.push_entries import Store, entries
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 from tests.support.templates import no_template
 
 STORE = Store("SecretStore", "store")
@@ -29,7 +30,11 @@ def test_what_matches_no_key_is_not_looked_at_further() -> None:
     rewrite = [{"regexp": {"source": "(", "target": ""}}]
     assert (
         entries(
-            spec({"match": {"regexp": "z"}, "rewrite": rewrite}), {"a": b"0"}, STORE, transform=no_template
+            spec({"match": {"regexp": "z"}, "rewrite": rewrite}),
+            {"a": b"0"},
+            STORE,
+            Work(),
+            transform=no_template,
         )
         == ()
     )
@@ -83,5 +88,5 @@ def transform(text: str) -> Callable[[str], str]:
 )
 def test_says_which_part_failed(entry: Json, told: str) -> None:
     with pytest.raises(Malformed) as caught:
-        entries(spec(entry), {"a": b"0", "a-b": b"1", "a_U002d_b": b"2"}, STORE, transform=transform)
+        entries(spec(entry), {"a": b"0", "a-b": b"1", "a_U002d_b": b"2"}, STORE, Work(), transform=transform)
     assert told in str(caught.value)

@@ -10,12 +10,13 @@ from syncret.daemon.core.manifest import ManifestSink
 from syncret.daemon.core.rendering import Rendering, parse_path, put_at_path
 from syncret.daemon.core.secret import SecretSink
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 
 
 def rendered(text: str) -> dict[str, bytes]:
     template = msgspec.convert({"templateFrom": [{"literal": text}]}, Template)
     values: dict[str, bytes] = {}
-    rendering = Rendering(lambda _name, literal, _data: literal.encode(), {}, "default")
+    rendering = Rendering(lambda _name, literal, _data: literal.encode(), {}, "default", Work())
     rendering.apply(template, SecretSink({"metadata": {}}, values), {})
     return values
 
@@ -87,7 +88,7 @@ def at_path(text: str, scope: str) -> Json:
     template = msgspec.convert({"templateFrom": [{"configMap": source, "target": "spec.x"}]}, Template)
     held = {ObjectRef("", "ConfigMap", "default", "texts"): {"x": text.encode()}}
     document: Document = {"metadata": {}}
-    rendering = Rendering(lambda _name, literal, _data: literal.encode(), held, "default")
+    rendering = Rendering(lambda _name, literal, _data: literal.encode(), held, "default", Work())
     rendering.apply(template, ManifestSink(document), {})
     found: Json = document["spec"]["x"]
     return found

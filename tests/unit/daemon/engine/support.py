@@ -31,6 +31,7 @@ from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Unauthenticated
 from syncret.providers.registry import Registry
+from syncret.providers.work import Work
 
 NOWHERE: Final = "nowhere"
 """A path that the manager does not have."""
@@ -158,16 +159,16 @@ class ManagerClient:
                 found[key] = self._manager.values[key.key]
         return found
 
-    def value(self, payload: Json, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: Json, ref: RemoteRef, work: Work) -> SecretBytes | None:
         if ref.property:
             value = json.loads(payload).get(ref.property)
             return None if value is None else SecretBytes(value.encode())
         return SecretBytes(str(payload).encode())
 
-    def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: Json, ref: RemoteRef, work: Work) -> SecretMap | None:
         return {key: SecretBytes(value.encode()) for key, value in json.loads(payload).items()}
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap | None:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap | None:
         self._manager.finds += 1
         for _ in range(self._manager.pages):
             await paced(self._call)

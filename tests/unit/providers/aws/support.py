@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from syncret.providers.aws import AwsClient
 from syncret.providers.contract import Finder, FindQuery, PushItem, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.work import Work
 from tests.support.servers.aws import Gateway
 
 Open = Callable[..., AbstractAsyncContextManager[AwsClient]]
@@ -22,7 +23,7 @@ def keys(*names: str) -> list[RemoteKey]:
 
 async def found_by(client: AwsClient, query: FindQuery) -> SecretMap:
     assert isinstance(client, Finder)
-    return await client.find(query, unpaced)
+    return await client.find(query, unpaced, Work())
 
 
 def push(name: str, value: bytes, **spec: object) -> PushItem:

@@ -7,6 +7,7 @@ import pytest
 from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.work import Work
 from tests.support.opened import Given
 from tests.support.servers.aws import Gateway
 from tests.unit.providers.aws.support import Open, found_by, keys, push, secrets
@@ -94,7 +95,7 @@ async def test_binary_where_json_is_expected(gate: Gateway, opened: Open) -> Non
         assert payload.raw == b"\xff\x00\xaacanary"
         for ask in (client.value, client.fields):
             with pytest.raises(Malformed) as caught:
-                ask(payload, RemoteRef("bin", "user"))
+                ask(payload, RemoteRef("bin", "user"), Work())
             assert "canary" not in f"{caught.value!r} {caught.value.__context__!r}"
 
 

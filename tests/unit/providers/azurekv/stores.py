@@ -9,6 +9,7 @@ from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
 from syncret.providers.contract import RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
+from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.servers.azure.directory import TENANT
 from tests.support.servers.azure.objects import Version
@@ -56,7 +57,7 @@ async def read(client: AzureKvClient, ref: RemoteRef) -> bytes | None:
     payload = (await client.fetch([key])).get(key)
     if isinstance(payload, SyncError):
         raise payload
-    value = None if payload is None else client.value(payload, ref)
+    value = None if payload is None else client.value(payload, ref, Work())
     return None if value is None else value.raw
 
 
@@ -65,7 +66,7 @@ async def extract(client: AzureKvClient, ref: RemoteRef) -> dict[str, bytes]:
     payload = (await client.fetch([key]))[key]
     if isinstance(payload, SyncError):
         raise payload
-    return raw(client.fields(payload, ref) or {})
+    return raw(client.fields(payload, ref, Work()) or {})
 
 
 def raw(found: SecretMap) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from syncret.providers.contract import FindQuery, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import LARGEST
+from syncret.providers.work import Work
 from tests.support.jwts import private_key
 from tests.support.opened import Clock, Given
 from tests.support.servers.azure.errors import VaultError, forbidden
@@ -168,9 +169,9 @@ async def test_finds_enabled_secrets_that_fit_both(cloud: Azure, given: Given, c
         seed(cloud, f"db-{index:02}", f"v{index}", {"team": "ab"[index % 2]}, enabled=index != 2)
     seed(cloud, "web", "w", {"team": "a"})
     async with opened(cloud, given, clock) as client:
-        both = await client.find(FindQuery(name="^db-0", tags=(("team", "a"),)), unpaced)
-        everything = await client.find(FindQuery(), unpaced)
-        passed = await client.find(FindQuery(name="^web$", path="passed/over"), unpaced)
+        both = await client.find(FindQuery(name="^db-0", tags=(("team", "a"),)), unpaced, Work())
+        everything = await client.find(FindQuery(), unpaced, Work())
+        passed = await client.find(FindQuery(name="^web$", path="passed/over"), unpaced, Work())
 
     assert raw(both) == {"db-00": b"v0", "db-04": b"v4", "db-06": b"v6", "db-08": b"v8"}
     assert (len(everything), raw(passed)) == (40, {"web": b"w"})
@@ -189,7 +190,7 @@ async def test_a_next_page_may_name_the_host_otherwise(cloud: Azure, given: Give
 
     async with opened(cloud, given, clock, vault_url=url) as client:
         with cloud.failing(first):
-            assert raw(await client.find(FindQuery(), unpaced)) == {"db": b"one"}
+            assert raw(await client.find(FindQuery(), unpaced, Work())) == {"db": b"one"}
 
 
 async def test_a_next_page_elsewhere_gets_no_token(cloud: Azure, given: Given, clock: Clock) -> None:
@@ -199,7 +200,7 @@ async def test_a_next_page_elsewhere_gets_no_token(cloud: Azure, given: Given, c
 
     async with opened(cloud, given, clock) as client:
         with cloud.failing(elsewhere), pytest.raises(Malformed, match="on another server"):
-            await client.find(FindQuery(name="x"), unpaced)
+            await client.find(FindQuery(name="x"), unpaced, Work())
 
 
 # -- bad answers

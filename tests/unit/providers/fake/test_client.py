@@ -10,6 +10,7 @@ from syncret.providers.fake.client import FakeClient
 from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeData, FakeSpec, check
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.work import Work
 
 CLIENT = FakeClient(SecretManager([Seed("a", "x")]))
 
@@ -26,27 +27,27 @@ CLIENT = FakeClient(SecretManager([Seed("a", "x")]))
     ],
 )
 def test_value(value: bytes, path: str, expected: bytes | None) -> None:
-    found = CLIENT.value(SecretBytes(value), RemoteRef("a", path))
+    found = CLIENT.value(SecretBytes(value), RemoteRef("a", path), Work())
 
     assert (None if found is None else found.raw) == expected
 
 
 def test_fields_of_a_property() -> None:
-    found = CLIENT.fields(SecretBytes(b'{"a":{"b":"c","d":[1, 2]}}'), RemoteRef("a", "a"))
+    found = CLIENT.fields(SecretBytes(b'{"a":{"b":"c","d":[1, 2]}}'), RemoteRef("a", "a"), Work())
 
     assert found == {"b": SecretBytes(b"c"), "d": SecretBytes(b"[1, 2]")}
-    assert CLIENT.fields(SecretBytes(b"{}"), RemoteRef("a", "nope")) is None
+    assert CLIENT.fields(SecretBytes(b"{}"), RemoteRef("a", "nope"), Work()) is None
 
 
 def test_fields_need_an_object() -> None:
     with pytest.raises(Malformed, match="unable to unmarshal secret"):
-        CLIENT.fields(SecretBytes(b"text"), RemoteRef("a"))
+        CLIENT.fields(SecretBytes(b"text"), RemoteRef("a"), Work())
 
 
 @pytest.mark.parametrize("query", [FindQuery(), FindQuery(path="a"), FindQuery(tags=(("a", "b"),))])
 async def test_it_finds_by_name_alone(query: FindQuery) -> None:
     with pytest.raises(Malformed, match="unsupported find operator"):
-        await CLIENT.find(query, unpaced)
+        await CLIENT.find(query, unpaced, Work())
 
 
 async def test_probing_yields_what_the_spec_says() -> None:

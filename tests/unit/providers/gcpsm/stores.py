@@ -8,6 +8,7 @@ from syncret.providers.errors import SyncError
 from syncret.providers.gcpsm import open_gcpsm
 from syncret.providers.gcpsm.client import GcpSmClient
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpSmSpec
+from syncret.providers.work import Work
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.google.secrets import Secret
 from tests.support.servers.google.server import Google
@@ -51,7 +52,7 @@ async def read(client: GcpSmClient, ref: RemoteRef) -> bytes | None:
     payload = (await client.fetch([ref.remote_key()])).get(ref.remote_key())
     if isinstance(payload, SyncError):
         raise payload
-    value = None if payload is None else client.value(payload, ref)
+    value = None if payload is None else client.value(payload, ref, Work())
     return None if value is None else value.raw
 
 
@@ -59,7 +60,7 @@ async def extract(client: GcpSmClient, ref: RemoteRef) -> dict[str, bytes]:
     payload = (await client.fetch([ref.remote_key()]))[ref.remote_key()]
     if isinstance(payload, SyncError):
         raise payload
-    return raw(client.fields(payload, ref) or {})
+    return raw(client.fields(payload, ref, Work()) or {})
 
 
 def raw(found: SecretMap) -> dict[str, bytes]:

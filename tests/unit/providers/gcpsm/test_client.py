@@ -11,6 +11,7 @@ from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import LARGEST
+from syncret.providers.work import Work
 from tests.support.opened import Clock, Given
 from tests.support.servers.google.errors import GoogleError
 from tests.support.servers.google.server import Google
@@ -138,7 +139,7 @@ async def test_reads_of_many_properties_are_one_call(cloud: Google, given: Given
     async with opened(given, clock) as client:
         [payload] = (await client.fetch([RemoteKey("db")])).values()
         assert not isinstance(payload, SyncError)
-        found = [client.value(payload, RemoteRef("db", name)) for name in "ab"]
+        found = [client.value(payload, RemoteRef("db", name), Work()) for name in "ab"]
 
     assert [value.raw for value in found if value is not None] == [b"1", b"2"]
     assert cloud.manager.calls == ["GET access"]
@@ -175,7 +176,7 @@ async def test_finds(
     seed(cloud, "db-b", b"2", place=place, labels={"team": "y"})
     seed(cloud, "web-a", b"3", place=place, labels={"team": "x", "env": "p"})
     async with opened(given, clock, location=place or None) as client:
-        found = await client.find(query, unpaced)
+        found = await client.find(query, unpaced, Work())
 
     assert sorted(found) == expected
 
@@ -184,7 +185,7 @@ async def test_finds_through_many_pages(cloud: Google, given: Given, clock: Cloc
     for index in range(2100):
         seed(cloud, f"s-{index:04}", *([b"v"] if index % 100 == 0 else []))
     async with opened(given, clock) as client:
-        found = await client.find(FindQuery(name="00$"), unpaced)
+        found = await client.find(FindQuery(name="00$"), unpaced, Work())
 
     assert raw(found) == {f"s-{index:04}": b"v" for index in range(0, 2100, 100)}
     assert cloud.manager.calls.count("GET secrets") == 3
@@ -195,7 +196,7 @@ async def test_what_is_found_without_a_version_is_left_out(cloud: Google, given:
     seed(cloud, "empty")
     seed(cloud, "full", b"1")
     async with opened(given, clock) as client:
-        assert raw(await client.find(FindQuery(name=""), unpaced)) == {"full": b"1"}
+        assert raw(await client.find(FindQuery(name=""), unpaced, Work())) == {"full": b"1"}
 
 
 async def test_one_that_is_refused_ends_the_search(cloud: Google, given: Given, clock: Clock) -> None:
@@ -204,7 +205,7 @@ async def test_one_that_is_refused_ends_the_search(cloud: Google, given: Given, 
     cloud.manager.refused = {f"s-{index}" for index in range(50)}
     async with opened(given, clock) as client:
         with pytest.raises(Denied):
-            await client.find(FindQuery(name=""), unpaced)
+            await client.find(FindQuery(name=""), unpaced, Work())
 
     assert cloud.manager.calls.count("GET access") < 20
 
@@ -212,7 +213,7 @@ async def test_one_that_is_refused_ends_the_search(cloud: Google, given: Given, 
 async def test_a_path_alone_finds_nothing(cloud: Google, given: Given, clock: Clock) -> None:
     async with opened(given, clock) as client:
         with pytest.raises(Malformed, match="unexpected find operator"):
-            await client.find(FindQuery(path="db"), unpaced)
+            await client.find(FindQuery(path="db"), unpaced, Work())
 
 
 # -- failing
@@ -341,10 +342,10 @@ async def test_a_search_leaves_nothing_behind_when_cancelled(
     async with opened(given, clock) as client:
         before = asyncio.all_tasks()
         with cloud.failing(notice):
-            search = asyncio.create_task(client.find(FindQuery(name=""), unpaced), name="search")
+            search = asyncio.create_task(client.find(FindQuery(name=""), unpaced, Work()), name="search")
             await reading.wait()
             search.cancel()
             await asyncio.wait([search])
         ours = {task.get_name() for task in asyncio.all_tasks() - before}
         assert not [name for name in ours if name.startswith("gcpsm")]
-        assert len(await client.find(FindQuery(name=""), unpaced)) == 20
+        assert len(await client.find(FindQuery(name=""), unpaced, Work())) == 20

@@ -7,6 +7,7 @@ import pytest
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.errors import Malformed
 from syncret.providers.generators.mfa import MFASpec, generate, totp
+from syncret.providers.work import Work
 from tests.support.opened import Given, context
 
 SEED = b"GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
@@ -24,27 +25,27 @@ SEED = b"GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     ],
 )
 def test_tokens(when: str, length: int, period: int, expected: tuple[str, int]) -> None:
-    token, left = totp(SEED, datetime.fromisoformat(when).timestamp(), length=length, period=period)
+    token, left = totp(SEED, datetime.fromisoformat(when).timestamp(), Work(), length=length, period=period)
 
     assert (token[-10:], left) == (expected[0][-10:], expected[1])
     assert len(token) == length
 
 
 def test_a_seed_may_have_spaces_and_lower_case() -> None:
-    assert totp(b"gezd gnbv gy3t qojq gezd gnbv gy3t qojq", 59) == totp(SEED, 59)
+    assert totp(b"gezd gnbv gy3t qojq gezd gnbv gy3t qojq", 59, Work()) == totp(SEED, 59, Work())
 
 
 @pytest.mark.parametrize("seed", [b"1!", b"MFRGG===", b"\xff"])
 def test_a_seed_that_is_none(seed: bytes) -> None:
     with pytest.raises(Malformed, match="the seed is not base32") as caught:
-        totp(seed, 59)
+        totp(seed, 59, Work())
 
     assert caught.value.__context__ is None
 
 
 def test_a_length_has_a_bound() -> None:
     with pytest.raises(Malformed, match="too long"):
-        totp(SEED, 59, length=10**6)
+        totp(SEED, 59, Work(), length=10**6)
 
 
 async def test_reads_the_seed_from_a_secret() -> None:

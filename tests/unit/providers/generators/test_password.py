@@ -9,6 +9,7 @@ import pytest
 
 from syncret.providers.errors import Malformed
 from syncret.providers.generators.password import SYMBOLS, PasswordSpec, generate, make_password
+from syncret.providers.work import Work
 from tests.support.opened import context
 
 
@@ -28,7 +29,7 @@ def count(password: str, characters: str) -> int:
     ],
 )
 def test_counts(spec: PasswordSpec, length: int, digits: int, symbols: int) -> None:
-    password = make_password(spec)
+    password = make_password(spec, Work())
 
     assert (len(password), count(password, string.digits), count(password, SYMBOLS)) == (
         length,
@@ -41,7 +42,7 @@ def test_counts(spec: PasswordSpec, length: int, digits: int, symbols: int) -> N
 
 def test_own_symbols() -> None:
     password = make_password(
-        PasswordSpec(length=12, symbols=6, digits=0, symbol_characters="-_", allow_repeat=True)
+        PasswordSpec(length=12, symbols=6, digits=0, symbol_characters="-_", allow_repeat=True), Work()
     )
 
     assert count(password, "-_") == 6
@@ -49,11 +50,11 @@ def test_own_symbols() -> None:
 
 
 def test_no_symbols_at_all_means_the_usual_ones() -> None:
-    assert count(make_password(PasswordSpec(symbol_characters="")), SYMBOLS) == 6
+    assert count(make_password(PasswordSpec(symbol_characters=""), Work()), SYMBOLS) == 6
 
 
 def test_it_is_drawn_anew_each_time() -> None:
-    assert len({make_password(PasswordSpec()) for _ in range(50)}) == 50
+    assert len({make_password(PasswordSpec(), Work()) for _ in range(50)}) == 50
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_it_is_drawn_anew_each_time() -> None:
 )
 def test_an_impossible_spec_is_reported(spec: PasswordSpec, message: str) -> None:
     with pytest.raises(Malformed, match=message):
-        make_password(spec)
+        make_password(spec, Work())
 
 
 async def test_one_value_a_key() -> None:

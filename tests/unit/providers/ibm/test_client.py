@@ -14,6 +14,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.ibm import open_ibm
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef, IbmSpec
+from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.served import all_to, served
 from tests.support.servers.ibm.server import Ibm, ibm
@@ -53,7 +54,7 @@ async def read(client: IbmClient, key: str, name: str = "") -> bytes | None:
     payload = (await client.fetch([wanted]))[wanted]
     if isinstance(payload, SyncError):
         raise payload
-    found = client.value(payload, ref)
+    found = client.value(payload, ref, Work())
     return None if found is None else found.raw
 
 

@@ -8,6 +8,7 @@ from syncret.config.fields import Json
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
+from syncret.providers.work import Work
 
 ID = "d5deb37a-7883-4fe2-a5e7-3c15420adc76"
 DATA = {
@@ -72,15 +73,15 @@ def payload(kind: str, **changes: Json) -> Fields:
     ],
 )
 def test_values(kind: str, name: str, expected: str) -> None:
-    assert value_of(payload(kind), RemoteRef(f"{kind}/{ID}", name)).raw.decode() == expected
+    assert value_of(payload(kind), RemoteRef(f"{kind}/{ID}", name), Work()).raw.decode() == expected
 
 
 @pytest.mark.parametrize("name", ["intermediate", "private_key"])
 def test_an_imported_certificate_may_lack_parts(name: str) -> None:
     found = payload("imported_cert", **{name: "absent"})
 
-    assert value_of(found, RemoteRef(f"imported_cert/{ID}", name)).raw == b""
-    assert fields_of(found, RemoteRef(f"imported_cert/{ID}"))[name].raw == b""
+    assert value_of(found, RemoteRef(f"imported_cert/{ID}", name), Work()).raw == b""
+    assert fields_of(found, RemoteRef(f"imported_cert/{ID}"), Work())[name].raw == b""
 
 
 MAPS: dict[str, dict[str, str]] = {
@@ -130,14 +131,14 @@ SHOWN = {
 
 @pytest.mark.parametrize("kind", list(FIELDS))
 def test_maps(kind: str) -> None:
-    found = fields_of(payload(kind, **BESIDE), RemoteRef(f"{kind}/{ID}"))
+    found = fields_of(payload(kind, **BESIDE), RemoteRef(f"{kind}/{ID}"), Work())
 
     assert {name: value.raw.decode() for name, value in found.items()} == MAPS[kind]
 
 
 @pytest.mark.parametrize("kind", list(FIELDS))
 def test_maps_with_metadata(kind: str) -> None:
-    found = fields_of(payload(kind, **BESIDE), RemoteRef(f"{kind}/{ID}", metadata=True))
+    found = fields_of(payload(kind, **BESIDE), RemoteRef(f"{kind}/{ID}", metadata=True), Work())
     texts = {name: value.raw.decode() for name, value in found.items()}
 
     assert texts.items() >= {**SHOWN, "secret_type": kind, **MAPS[kind]}.items()
@@ -152,7 +153,7 @@ def test_maps_with_metadata(kind: str) -> None:
     ],
 )
 def test_a_map_in_a_document(name: str, expected: dict[str, str]) -> None:
-    found = fields_of(payload("kv"), RemoteRef(f"kv/{ID}", name))
+    found = fields_of(payload("kv"), RemoteRef(f"kv/{ID}", name), Work())
     assert {key: value.raw.decode() for key, value in found.items()} == expected
 
 
@@ -194,7 +195,7 @@ def test_a_map_in_a_document(name: str, expected: dict[str, str]) -> None:
 )
 def test_values_that_are_not_there(kind: str, key: str, name: str, expected: str) -> None:
     with pytest.raises(Malformed) as caught:
-        value_of(payload(kind), RemoteRef(key, name))
+        value_of(payload(kind), RemoteRef(key, name), Work())
     assert caught.value.message == expected
 
 
@@ -241,6 +242,6 @@ def test_values_that_are_not_there(kind: str, key: str, name: str, expected: str
 )
 def test_maps_that_are_not_there(found: Fields, ref: RemoteRef, expected: tuple[str, str]) -> None:
     with pytest.raises(Malformed) as caught:
-        fields_of(found, ref)
+        fields_of(found, ref, Work())
     assert (caught.value.message, caught.value.hint) == expected
     assert caught.value.__context__ is None

@@ -5,6 +5,7 @@ import pytest
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, value
+from syncret.providers.work import Work
 
 SECRET = Secret(
     {"a": b"x", "file.png": b"\xff", "json": b'{"k":"<v>","list":[1,2]}', "text": b"{canary"},
@@ -32,20 +33,20 @@ SECRET = Secret(
     ],
 )
 def test_values(ref: RemoteRef, expected: bytes) -> None:
-    assert value(SECRET, ref) == expected
+    assert value(SECRET, ref, Work()) == expected
 
 
 @pytest.mark.parametrize("name", ["b", "json.none", "json.", ".json", "a.b.c"])
 def test_absent_properties(name: str) -> None:
     with pytest.raises(Malformed, match="does not exist in data"):
-        value(SECRET, RemoteRef("s", name))
+        value(SECRET, RemoteRef("s", name), Work())
 
 
 def test_maps() -> None:
-    found = fields(SECRET, RemoteRef("s", "json"))
+    found = fields(SECRET, RemoteRef("s", "json"), Work())
 
     assert {key: each.raw for key, each in found.items()} == {"k": b'"<v>"', "list": b"[1,2]"}
-    assert fields(SECRET, RemoteRef("s"))["file.png"].raw == b"\xff"
+    assert fields(SECRET, RemoteRef("s"), Work())["file.png"].raw == b"\xff"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_maps() -> None:
 )
 def test_what_is_no_map(name: str, expected: str) -> None:
     with pytest.raises(Malformed, match=expected) as caught:
-        fields(SECRET, RemoteRef("s", name))
+        fields(SECRET, RemoteRef("s", name), Work())
     assert "canary" not in f"{caught.value!r}{SECRET!r}"
 
 

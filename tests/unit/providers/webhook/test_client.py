@@ -27,6 +27,7 @@ from syncret.providers.webhook.spec import (
     depends_on_namespace,
     depends_on_property,
 )
+from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.served import all_to, served
 from tests.support.servers.webhook import NtlmApi
@@ -67,7 +68,7 @@ async def read(spec: WebhookSpec, ref: RemoteRef, given: Given = LOGIN) -> bytes
         payload = (await client.fetch([key])).get(key)
         if isinstance(payload, SyncError):
             raise payload
-        found = None if payload is None else client.value(payload, ref)
+        found = None if payload is None else client.value(payload, ref, Work())
         return None if found is None else found.raw
 
 
@@ -164,7 +165,7 @@ async def test_maps(server: Server, url: str, path: str, body: bytes, expected: 
     async with open_webhook(WebhookSpec(url=url, result=WebhookResult(json_path=path)), context()) as client:
         [payload] = (await client.fetch([RemoteKey("k")])).values()
         assert not isinstance(payload, SyncError)
-        found = client.fields(payload, RemoteRef("k"))
+        found = client.fields(payload, RemoteRef("k"), Work())
 
     assert {key: value.raw for key, value in (found or {}).items()} == expected
 
@@ -176,7 +177,7 @@ async def test_what_is_no_map(server: Server, url: str, body: bytes) -> None:
         [payload] = (await client.fetch([RemoteKey("k")])).values()
         assert not isinstance(payload, SyncError)
         with pytest.raises(Malformed, match="failed to"):
-            client.fields(payload, RemoteRef("k"))
+            client.fields(payload, RemoteRef("k"), Work())
 
 
 @pytest.mark.parametrize(

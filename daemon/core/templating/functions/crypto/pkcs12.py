@@ -40,7 +40,7 @@ def _open(context: Context, password: str, data: str) -> "tuple[PrivateKey, list
     from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
 
     _check_password(password)
-    context.budget.charge(_READ_COST)
+    context.budget.step(_READ_COST)
     store = None
     with suppress(ValueError, UnsupportedAlgorithm):
         store = load_pkcs12(bytes_of(data), password.encode())
@@ -102,7 +102,7 @@ def _all_certificates(data: bytes) -> "list[x509.Certificate]":
 
 def _pack(context: Context, certificates: "list[x509.Certificate]", key: str, password: str) -> str:
     _check_password(password)
-    context.budget.charge(_WRITE_COST)
+    context.budget.step(_WRITE_COST)
     private = key_from_der(_first_block(bytes_of(key))[0].data)
     data = Writer(context, password).key_store(pkcs8(private), [der(each) for each in certificates])
     return base64.b64encode(data).decode()
@@ -134,7 +134,7 @@ def pem_truststore_to_pkcs12(context: Context, certificates: str) -> str:
 
 def pem_truststore_to_pkcs12_pass(context: Context, certificates: str, password: str) -> str:
     _check_password(password)
-    context.budget.charge(_WRITE_COST)
+    context.budget.step(_WRITE_COST)
     entries = [
         (certificate.subject.rfc4514_string(), der(certificate))
         for certificate in _all_certificates(bytes_of(certificates))

@@ -28,7 +28,7 @@ def below(context: Context, bound: int) -> int:
 def _choose(context: Context, alphabet: str, count: int) -> str:
     if count <= 0:
         return ""
-    context.budget.allocate(2 * count)
+    context.budget.make(2 * count)
     limit = _BYTE_VALUES // len(alphabet) * len(alphabet)
     chosen: list[str] = []
     while len(chosen) < count:
@@ -56,13 +56,13 @@ def rand_ascii(context: Context, count: int) -> str:
 def rand_bytes(context: Context, count: int) -> str:
     if count < 0:
         raise FunctionError("the count is negative")
-    context.budget.allocate(3 * count)
+    context.budget.make(3 * count)
     return base64.b64encode(context.random(count)).decode()
 
 
 def shuffle(context: Context, text: str) -> str:
     characters = list(runes(text))
-    context.budget.charge(10 * len(characters))
+    context.budget.step(10 * len(characters))
     for place in range(len(characters) - 1, 0, -1):
         other = below(context, place + 1)
         characters[place], characters[other] = characters[other], characters[place]

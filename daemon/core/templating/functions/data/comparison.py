@@ -82,7 +82,7 @@ def _equal(context: Context, left: Value, right: Value, level: int, met: set[tup
         return True
     if isinstance(left, list):
         met.add(pair)
-        context.budget.charge(_MEMBER_COST * len(cast("list[Value]", left)))
+        context.budget.step(_MEMBER_COST * len(cast("list[Value]", left)))
         ours, theirs = cast("list[Value]", left), cast("list[Value]", right)
         return len(ours) == len(theirs) and all(
             _equal(context, one, other, level + 1, met) for one, other in zip(ours, theirs, strict=True)
@@ -90,7 +90,7 @@ def _equal(context: Context, left: Value, right: Value, level: int, met: set[tup
     if not isinstance(left, dict):
         return left == right or (isinstance(left, GoObject) and vars(left) == vars(right))
     met.add(pair)
-    context.budget.charge(_MEMBER_COST * len(cast("dict[Value, Value]", left)))
+    context.budget.step(_MEMBER_COST * len(cast("dict[Value, Value]", left)))
     mine, yours = cast("dict[Value, Value]", left), cast("dict[Value, Value]", right)
     return mine.keys() == yours.keys() and all(
         _equal(context, value, yours[key], level + 1, met) for key, value in mine.items()
@@ -120,7 +120,7 @@ class ValueSet:
     def __contains__(self, value: object) -> bool:
         if isinstance(value, (list, dict, GoObject)):
             nested = cast("Value", value)
-            self._context.budget.charge(10 * len(self._nested))
+            self._context.budget.step(10 * len(self._nested))
             return any(deep_equal(self._context, nested, other) for other in self._nested)
         return value == value and (type(value), value) in self._simple  # noqa: PLR0124 (as above)
 

@@ -67,12 +67,12 @@ def pluck(key: str, *sources: dict[str, Value] | None) -> list[Value]:
 
 def keys(context: Context, *sources: dict[str, Value] | None) -> TypedList:
     names = [name for source in sources for name in source or {}]
-    context.budget.allocate(len(names) * _ENTRY_SIZE)
+    context.budget.make(len(names) * _ENTRY_SIZE)
     return strings(names)
 
 
 def values(context: Context, source: dict[str, Value] | None) -> list[Value]:
-    context.budget.allocate(len(source or {}) * _ENTRY_SIZE)
+    context.budget.make(len(source or {}) * _ENTRY_SIZE)
     return list((source or {}).values())
 
 
@@ -81,7 +81,7 @@ def pick(source: dict[str, Value] | None, *names: str) -> dict[str, Value]:
 
 
 def omit(context: Context, source: dict[str, Value] | None, *names: str) -> dict[str, Value]:
-    context.budget.allocate(len(source or {}) * _ENTRY_SIZE)
+    context.budget.make(len(source or {}) * _ENTRY_SIZE)
     return {name: value for name, value in (source or {}).items() if name not in names}
 
 
@@ -113,16 +113,16 @@ def _copy(context: Context, value: Value, level: int) -> Value:
         raise FunctionError("the value is nested too deeply")
     if isinstance(value, list):
         members = cast("list[Value]", value)
-        context.budget.charge(_COPY_COST * (1 + len(members)))
-        context.budget.allocate(len(members) * _ENTRY_SIZE)
+        context.budget.step(_COPY_COST * (1 + len(members)))
+        context.budget.make(len(members) * _ENTRY_SIZE)
         copies = [_copy(context, member, level + 1) for member in members]
         return (
             TypedList(value.go_type, copies, is_nil=value.is_nil) if isinstance(value, TypedList) else copies
         )
     if isinstance(value, dict):
         entries = cast("dict[Value, Value]", value)
-        context.budget.charge(_COPY_COST * (1 + len(entries)))
-        context.budget.allocate(len(entries) * 2 * _ENTRY_SIZE)
+        context.budget.step(_COPY_COST * (1 + len(entries)))
+        context.budget.make(len(entries) * 2 * _ENTRY_SIZE)
         copied = {key: _copy(context, member, level + 1) for key, member in entries.items()}
         return TypedMap(value.go_type, copied, is_nil=value.is_nil) if isinstance(value, TypedMap) else copied
     return value.copied() if isinstance(value, GoObject) else value
@@ -161,7 +161,7 @@ def _merge_all(
 def _merge_into(context: Context, target: Values, source: Values, *, overwrite: bool, level: int) -> None:
     if level > _MOST_LEVELS:
         raise FunctionError("the maps are nested too deeply")
-    context.budget.charge(10 * len(source))
+    context.budget.step(10 * len(source))
     if source is target:
         source = dict(source)
     for key, value in source.items():

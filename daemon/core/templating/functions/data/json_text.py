@@ -47,7 +47,7 @@ class _Writer:
     def write(self, value: Value, level: int) -> None:
         if level > _MOST_LEVELS:
             raise _UnwritableError
-        self._context.budget.charge(_TOKEN_COST)
+        self._context.budget.step(_TOKEN_COST)
         if isinstance(value, (TypedList, TypedMap)) and value.is_nil:
             self._put("null")
         elif isinstance(value, dict):
@@ -63,7 +63,7 @@ class _Writer:
             self._put(self._scalar(value))
 
     def _put(self, text: str) -> None:
-        self._context.budget.allocate(len(text))
+        self._context.budget.make(len(text))
         self.pieces.append(text)
 
     def _write_map(self, entries: dict[Value, Value], level: int) -> None:
@@ -84,7 +84,7 @@ class _Writer:
         self._put(brackets[1])
 
     def _quoted(self, text: str) -> str:
-        return gojson.quote(normal(text), escape_html=self._escape_html)
+        return gojson.quote(normal(text), self._context.budget, escape_html=self._escape_html)
 
     def _scalar(self, value: Value) -> str:
         match value:
@@ -99,7 +99,7 @@ class _Writer:
             case Version():
                 return self._quoted(value.text())
             case _:
-                text = gojson.scalar(value)
+                text = gojson.scalar(value, self._context.budget)
                 if text is None:
                     raise _UnwritableError
                 return text
@@ -133,7 +133,7 @@ def to_raw_json(context: Context, value: Value) -> str:
 
 def unmarshal(context: Context, text: str) -> tuple[Value, bool]:
     """The value of a document, and whether all of it was read: a number out of range becomes nil."""
-    context.budget.allocate(_TOKEN_SIZE * len(text))
+    context.budget.make(_TOKEN_SIZE * len(text))
     complete = True
 
     def number(digits: str) -> float | None:

@@ -53,13 +53,13 @@ def new_list(*values: Value) -> list[Value]:
 
 def push(context: Context, target: Value, value: Value) -> list[Value]:
     found = members(target, "push on")
-    context.budget.allocate(len(found) * _ENTRY_SIZE)
+    context.budget.make(len(found) * _ENTRY_SIZE)
     return [*found, value]
 
 
 def prepend(context: Context, target: Value, value: Value) -> list[Value]:
     found = members(target, "prepend on")
-    context.budget.allocate(len(found) * _ENTRY_SIZE)
+    context.budget.make(len(found) * _ENTRY_SIZE)
     return [value, *found]
 
 
@@ -75,31 +75,31 @@ def last(target: Value) -> Value:
 
 def rest(context: Context, target: Value) -> list[Value]:
     found = members(target, "find rest on")
-    context.budget.allocate(len(found) * _ENTRY_SIZE)
+    context.budget.make(len(found) * _ENTRY_SIZE)
     return found[1:] if found else _nil_list()
 
 
 def initial(context: Context, target: Value) -> list[Value]:
     found = members(target, "find initial on")
-    context.budget.allocate(len(found) * _ENTRY_SIZE)
+    context.budget.make(len(found) * _ENTRY_SIZE)
     return found[:-1] if found else _nil_list()
 
 
 def reverse(context: Context, target: Value) -> list[Value]:
     found = members(target, "find reverse on")
-    context.budget.allocate(len(found) * _ENTRY_SIZE)
+    context.budget.make(len(found) * _ENTRY_SIZE)
     return found[::-1]
 
 
 def compact(context: Context, target: Value) -> list[Value]:
     found = members(target, "compact on")
-    context.budget.charge(len(found))
+    context.budget.step(len(found))
     return [value for value in found if not empty(value)]
 
 
 def uniq(context: Context, target: Value) -> list[Value]:
     found = members(target, "find uniq on")
-    context.budget.charge(2 * len(found))
+    context.budget.step(2 * len(found))
     seen = ValueSet(context)
     kept: list[Value] = []
     for value in found:
@@ -111,7 +111,7 @@ def uniq(context: Context, target: Value) -> list[Value]:
 
 def without(context: Context, target: Value, *unwanted: Value) -> list[Value]:
     found = members(target, "find without on")
-    context.budget.charge(2 * len(found))
+    context.budget.step(2 * len(found))
     dropped = ValueSet(context, unwanted)
     return [value for value in found if value not in dropped]
 
@@ -120,7 +120,7 @@ def has(context: Context, wanted: Value, target: Value) -> bool:
     if target is None:
         return False
     found = members(target, "find has on")
-    context.budget.charge(len(found))
+    context.budget.step(len(found))
     return any(deep_equal(context, wanted, value) for value in found)
 
 
@@ -133,7 +133,7 @@ def part(context: Context, target: Value, *bounds: Value) -> Value:
     end = to_int(bounds[1]) if len(bounds) > 1 else len(found)
     if not 0 <= start <= end <= len(found):
         raise FunctionError("slice index out of bounds")
-    context.budget.allocate((end - start) * _ENTRY_SIZE)
+    context.budget.make((end - start) * _ENTRY_SIZE)
     if isinstance(target, bytes):
         return target[start:end]
     return TypedList(target.go_type, found[start:end]) if isinstance(target, TypedList) else found[start:end]
@@ -143,7 +143,7 @@ def concat(context: Context, *targets: Value) -> list[Value]:
     joined: list[Value] = []
     for target in targets:
         found = members(target, "concat")
-        context.budget.allocate(len(found) * _ENTRY_SIZE)
+        context.budget.make(len(found) * _ENTRY_SIZE)
         joined.extend(found)
     return joined or _nil_list()
 
@@ -157,7 +157,7 @@ def chunk(context: Context, size: int, target: Value) -> TypedList:
     if count < 0 or (size < 0 < count and not (len(found) == 1 and size < -1)):
         raise FunctionError("the size is negative")
     size = abs(size)
-    context.budget.allocate(len(found) * _ENTRY_SIZE + count * 10 * _ENTRY_SIZE)
+    context.budget.make(len(found) * _ENTRY_SIZE + count * 10 * _ENTRY_SIZE)
     return TypedList(_CHUNKS, [list(found[number * size : (number + 1) * size]) for number in range(count)])
 
 
@@ -186,7 +186,7 @@ def _range(context: Context, start: int, stop: int, step: int) -> range:
     if step == 0 or (step > 0) != (stop >= start):
         return range(0)
     row = range(start, stop, step)
-    context.budget.allocate(((stop - start) // step + 1) * _NUMBER_SIZE)
+    context.budget.make(((stop - start) // step + 1) * _NUMBER_SIZE)
     return row
 
 

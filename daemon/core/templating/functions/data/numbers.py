@@ -89,7 +89,7 @@ def _reckon(
     result = _decimal(number)
     for other in others:
         result = operation(result, _decimal(to_float(other)))
-        context.budget.charge((result.numerator.bit_length() + result.denominator.bit_length()) >> _SHARE)
+        context.budget.step((result.numerator.bit_length() + result.denominator.bit_length()) >> _SHARE)
     try:
         return float(result)
     except OverflowError:

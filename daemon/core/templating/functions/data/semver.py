@@ -142,7 +142,7 @@ def semver_compare(context: Context, constraint: str, version: str) -> bool:
 def _ranges_spelled_out(context: Context, constraint: str) -> str:
     spelled = constraint
     for found in _RANGE.finditer(constraint):
-        context.budget.charge(len(spelled) >> _SHARE)
+        context.budget.step(len(spelled) >> _SHARE)
         spelled = spelled.replace(found[0] or "", f">= {found[1]}, <= {found[_RANGE_END]} ", 1)
     return spelled
 

@@ -77,7 +77,7 @@ def load(budget: Budget, text: str, *, exact: bool = False) -> Value:
     """
     if has_stray_bytes(text):
         raise YamlError("error converting YAML to JSON: yaml: invalid UTF-8")
-    budget.allocate(_CHARACTER_SIZE * len(text))
+    budget.make(_CHARACTER_SIZE * len(text))
     node, read = _compose(budget, text)
     return None if node is None else _Builder(budget, read, exact=exact).document(node)
 
@@ -85,7 +85,7 @@ def load(budget: Budget, text: str, *, exact: bool = False) -> Value:
 def _compose(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
     """The document's node, and the text to which its marks refer. Raises YamlError."""
     while True:
-        budget.charge(len(text))
+        budget.step(len(text))
         node, problem, place = _try_compose(text)
         if not problem:
             return node, text
@@ -142,20 +142,20 @@ class _Builder:
     def value(self, node: yaml.Node, level: int) -> Value:
         if level > _MOST_LEVELS:
             raise YamlError("error converting YAML to JSON: yaml: nested too deeply")
-        self._budget.allocate(_NODE_SIZE)
+        self._budget.make(_NODE_SIZE)
         if isinstance(node, yaml.MappingNode):
             return self._entries(node, level)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(cast("yaml.Node", member), level + 1) for member in node.value]
         if isinstance(node, yaml.ScalarNode):
-            self._budget.charge(len(node.value) >> _SHARE)
+            self._budget.step(len(node.value) >> _SHARE)
             return self._as_json(self._scalar(node))
         raise YamlError("error converting YAML to JSON: yaml: a node of an unknown kind")
 
     def _scalar(self, node: yaml.ScalarNode) -> Value:
         written = self._slashed[node.start_mark.index : node.end_mark.index] if self._slashed else ""
         if node.style == '"':
-            self._budget.charge(len(written))
+            self._budget.step(len(written))
             if _SLASH.match(written):
                 raise YamlError(f"error converting YAML to JSON: yaml: {_UNKNOWN_ESCAPE}")
         return _scalar(node)

@@ -88,7 +88,7 @@ class _Writer:
         self._column = 0
 
     def _put(self, text: str) -> None:
-        self._context.budget.allocate(len(text))
+        self._context.budget.make(len(text))
         self.pieces.append(text)
         newline = text.rfind("\n")
         self._column = self._column + len(text) if newline < 0 else len(text) - newline - 1

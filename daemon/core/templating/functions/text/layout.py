@@ -27,7 +27,7 @@ _SHORTEST_OFFSET: Final = 4
 def indent(context: Context, spaces: int, text: str) -> str:
     if spaces < 0:
         raise FunctionError("the count is negative")
-    context.budget.allocate(size_of(text) + (text.count("\n") + 1) * spaces)
+    context.budget.make(size_of(text) + (text.count("\n") + 1) * spaces)
     pad = " " * spaces
     return pad + text.replace("\n", "\n" + pad)
 
@@ -47,7 +47,7 @@ def wrap_with(context: Context, width: int, separator: str, text: str) -> str:
 def _wrap(context: Context, width: int, separator: str, text: str, *, split_words: bool) -> str:
     width = max(width, 1)
     line = bytes_of(text)
-    context.budget.allocate(len(line) + len(line) // width * size_of(separator))
+    context.budget.make(len(line) + len(line) // width * size_of(separator))
     pieces: list[bytes] = []
     start = 0
     while len(line) - start > width:

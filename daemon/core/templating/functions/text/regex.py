@@ -3,6 +3,7 @@
 An expression sees a stray byte as the replacement character; a match contains the byte itself.
 """
 
+from itertools import islice
 from typing import Final
 
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
@@ -13,13 +14,11 @@ from syncret.daemon.core.templating.golang.values import TypedList, strings
 from syncret.providers.kit.golang import regexp
 
 _SPECIAL: Final = frozenset(r"\.+*?()|[]{}^$")
-_MATCH_COST: Final = 10
-_MATCH_SIZE: Final = 16
 
 
-def _compiled(expression: str) -> regexp.Pattern:
+def _compiled(context: Context, expression: str) -> regexp.Pattern:
     try:
-        return regexp.compile(expression)
+        return regexp.compile(expression, context.budget)
     except regexp.PatternError:
         pass
     # Raised outside of the `except`: the library's error quotes the expression.
@@ -28,29 +27,23 @@ def _compiled(expression: str) -> regexp.Pattern:
 
 def _spans(context: Context, expression: str, text: str, limit: int) -> list[tuple[int, int]]:
     """The positions of the matches, at most `limit` of them unless that is negative."""
-    pattern = _compiled(expression)
-    found: list[tuple[int, int]] = []
+    pattern = _compiled(context, expression)
     if limit == 0:
-        return found
-    for span in pattern.spans(runes(text)):
-        context.budget.charge(_MATCH_COST)
-        context.budget.allocate(_MATCH_SIZE)
-        found.append(span)
-        if len(found) == limit:
-            break
-    return found
+        return []
+    return list(islice(pattern.spans(runes(text), context.budget), limit if limit > 0 else None))
 
 
-def regex_match(expression: str, text: str) -> bool:
+def regex_match(context: Context, expression: str, text: str) -> bool:
     """A malformed expression matches nothing."""
     try:
-        return must_regex_match(expression, text)
-    except FunctionError:
+        pattern = regexp.compile(expression, context.budget)
+    except regexp.PatternError:
         return False
+    return pattern.search(runes(text), context.budget)
 
 
-def must_regex_match(expression: str, text: str) -> bool:
-    return _compiled(expression).search(runes(text))
+def must_regex_match(context: Context, expression: str, text: str) -> bool:
+    return _compiled(context, expression).search(runes(text), context.budget)
 
 
 def regex_find(context: Context, expression: str, text: str) -> str:
@@ -91,19 +84,15 @@ def regex_split(context: Context, expression: str, text: str, limit: int) -> Typ
 
 
 def regex_replace_all(context: Context, expression: str, text: str, replacement: str) -> str:
-    pattern = _compiled(expression)
+    pattern = _compiled(context, expression)
     text, replacement = normal(text), normal(replacement)
-    spans = _spans(context, expression, text, -1)
-    matched = sum(end - start for start, end in spans)
-    references = replacement.count("$")
-    context.budget.allocate(size_of(text) + len(spans) * size_of(replacement) + references * matched)
-    return pattern.replace_all(text, replacement) if spans else text
+    return pattern.replace_all(text, replacement, context.budget)
 
 
 def regex_replace_all_literal(context: Context, expression: str, text: str, replacement: str) -> str:
     text = normal(text)
     spans = _spans(context, expression, text, -1)
-    context.budget.allocate(size_of(text) + len(spans) * size_of(replacement))
+    context.budget.make(size_of(text) + len(spans) * size_of(replacement))
     pieces: list[str] = []
     done = 0
     for start, end in spans:

@@ -137,17 +137,17 @@ def has_suffix(suffix: str, text: str) -> bool:
 def replace(context: Context, old: str, new: str, text: str) -> str:
     bytewise = views(old, text) if old else None
     if bytewise:
-        context.budget.allocate(len(bytewise[1]) + bytewise[1].count(bytewise[0]) * size_of(new))
+        context.budget.make(len(bytewise[1]) + bytewise[1].count(bytewise[0]) * size_of(new))
         return from_view(bytewise[1].replace(bytewise[0], bytes_of(new).decode("latin-1")))
     text = normal(text)
-    context.budget.allocate(size_of(text) + text.count(old) * size_of(new))
+    context.budget.make(size_of(text) + text.count(old) * size_of(new))
     return text.replace(old, new)
 
 
 def repeat(context: Context, count: int, text: str) -> str:
     if count < 0:
         raise FunctionError("the count is negative")
-    context.budget.allocate(size_of(text) * count)
+    context.budget.make(size_of(text) * count)
     return text * count
 
 
@@ -195,20 +195,20 @@ def _parts(context: Context, separator: str, text: str, limit: int = -1) -> list
         return []
     if not separator:
         text = normal(text)
-        context.budget.allocate(len(text) * _PART_SIZE)
+        context.budget.make(len(text) * _PART_SIZE)
         if limit < 0 or limit >= len(text):
             return list(text)
         return [*text[: limit - 1], text[limit - 1 :]]
     bytewise = views(separator, text)
     separator, text = bytewise or (separator, text)
-    context.budget.allocate(text.count(separator) * _PART_SIZE)
+    context.budget.make(text.count(separator) * _PART_SIZE)
     parts = text.split(separator, limit - 1 if limit > 0 else -1)
     return [from_view(part) for part in parts] if bytewise else parts
 
 
 def join(context: Context, separator: str, value: Value) -> str:
     texts = string_list(context, value)
-    context.budget.allocate(size_of(separator) * len(texts))
+    context.budget.make(size_of(separator) * len(texts))
     return separator.join(texts)
 
 
@@ -225,7 +225,7 @@ def string_list(context: Context, value: Value) -> list[str]:
             return [str(byte) for byte in value]
         case list():
             members = cast("list[Value]", value)
-            context.budget.charge(len(members))
+            context.budget.step(len(members))
             return [strval(context, member) for member in members if member is not None]
         case _:
             return [strval(context, value)]

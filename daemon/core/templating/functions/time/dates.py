@@ -43,7 +43,7 @@ def _in_zone(context: Context, layout: str, value: Value, zone: Zone) -> str:
         time = Time(int(value))
     else:
         time = now_of(context.now)
-    context.budget.allocate(4 * len(layout))
+    context.budget.make(4 * len(layout))
     return format_time(replace(time, zone=zone), layout)
 
 

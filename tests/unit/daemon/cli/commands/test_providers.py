@@ -11,6 +11,7 @@ from syncret.daemon.cli.main import main
 from syncret.providers import builtin
 from syncret.providers.contract import FindQuery, Paced, SecretMap
 from syncret.providers.registry import Registry
+from syncret.providers.work import Work
 
 
 class FindOnly:
@@ -18,7 +19,7 @@ class FindOnly:
 
     converts_keys = False
 
-    async def find(self, query: FindQuery, paced: Paced) -> SecretMap:
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         return {}
 
 

@@ -20,6 +20,7 @@ from syncret.daemon.core.push_entries import Source, Store
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.schedule import refresh
 from syncret.providers.errors import SyncError, Unavailable
+from syncret.providers.work import Work
 from tests.support.templates import no_template
 
 NOW = 1_767_229_200.0
@@ -90,8 +91,8 @@ def plan_for(
     existing: Existing | None = None,
     render: Callable[[str, str, Mapping[str, bytes]], bytes] | None = None,
 ) -> PushPlan:
-    rendering = None if render is None else Rendering(render, {}, "default")
-    needed = needs(resource, seen, render=rendering, transform=no_template)
+    rendering = None if render is None else Rendering(render, {}, "default", Work())
+    needed = needs(resource, seen, Work(), render=rendering, transform=no_template)
     return decide(resource, seen, needed, existing or {})
 
 

@@ -22,6 +22,7 @@ from syncret.daemon.core.plan.push_secret import (
 from syncret.daemon.core.push_entries import Source, generated_source
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed, SyncError, Unavailable
+from syncret.providers.work import Work
 from tests.support.templates import no_template
 from tests.unit.daemon.core.plan.push_secrets import (
     AWAY,
@@ -273,7 +274,7 @@ def test_an_entry_that_cannot_be_pushed(
 
 # --------------------------------------------------------------------------------------------- if not exists
 def test_nothing_is_looked_up_to_replace() -> None:
-    assert not needs(push_secret(), observed(Q), render=None, transform=no_template).lookups
+    assert not needs(push_secret(), observed(Q), Work(), render=None, transform=no_template).lookups
 
 
 def test_what_must_be_looked_up_is_looked_up_once() -> None:
@@ -281,6 +282,7 @@ def test_what_must_be_looked_up_is_looked_up_once() -> None:
     needed = needs(
         resource,
         observed(Q, Source({"metadata": {"name": "q2"}}, Q.data)),
+        Work(),
         render=None,
         transform=no_template,
     )

@@ -6,12 +6,13 @@ import pytest
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.sessions.credentials import StoreCredentials
-from syncret.daemon.engine.templates import requests
+from syncret.daemon.engine.templates import Templates
 from syncret.daemon.homes.contract import HomeError, StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.watch import event_of
 from syncret.providers.contract import IssuedToken, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.work import Work
 from tests.unit.daemon.engine.support import START, manifest
 
 
@@ -168,13 +169,13 @@ async def test_a_home_without_an_api_server_issues_nothing(home: MemoryCluster) 
     ],
 )
 def test_requests_are_rendered(template: str, expected: str) -> None:
-    render = requests(lambda: START)
+    render = Templates(lambda: START).request
 
-    assert render(template, {"remoteRef": {"key": "a b"}, "login": {"token": "t4P"}}) == expected
+    assert render(template, {"remoteRef": {"key": "a b"}, "login": {"token": "t4P"}}, Work()) == expected
 
 
 @pytest.mark.parametrize("template", ['{{ fail "canary" }}', '{{ "canary', '{{ index "canary" 9 }}'])
 def test_a_request_that_cannot_be_rendered(template: str) -> None:
     with pytest.raises(Malformed, match="template of a request") as caught:
-        requests(lambda: START)(template, {})
+        Templates(lambda: START).request(template, {}, Work())
     assert "canary" not in str(caught.value)

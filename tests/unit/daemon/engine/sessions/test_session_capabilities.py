@@ -25,6 +25,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.work import Work
 from tests.unit.daemon.engine.support import START, ManagerSpec, OneProvider, Recorder, settings, store
 
 
@@ -34,12 +35,12 @@ class Reads:
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, object | SyncError]:
         return {key: key.key for key in keys}
 
-    def value(self, payload: Json, ref: RemoteRef) -> SecretBytes | None:
+    def value(self, payload: Json, ref: RemoteRef, work: Work) -> SecretBytes | None:
         if payload == "broken":
             raise Malformed("the value is no JSON document")
         return SecretBytes(str(payload).encode())
 
-    def fields(self, payload: Json, ref: RemoteRef) -> SecretMap | None:
+    def fields(self, payload: Json, ref: RemoteRef, work: Work) -> SecretMap | None:
         return None
 
 

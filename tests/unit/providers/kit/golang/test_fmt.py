@@ -4,6 +4,7 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.providers.kit.golang.fmt import printed
+from syncret.providers.work import Work
 
 
 @pytest.mark.parametrize(
@@ -27,4 +28,4 @@ from syncret.providers.kit.golang.fmt import printed
     ],
 )
 def test_printed(value: Json, expected: str) -> None:
-    assert printed(value) == expected
+    assert printed(value, Work()) == expected

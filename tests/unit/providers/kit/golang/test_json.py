@@ -8,6 +8,7 @@ import pytest
 from syncret.config.fields import Json
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 CANARY = "canary-7f3a"
 NESTED: Json = json.loads('{"b": 1, "a": [true, {}], "": null}')
@@ -38,16 +39,16 @@ NESTED: Json = json.loads('{"b": 1, "a": [true, {}], "": null}')
     ],
 )
 def test_marshal(value: Json, expected: str) -> None:
-    assert gojson.marshal(value) == expected
+    assert gojson.marshal(value, Work()) == expected
 
 
 def test_html_stays_where_it_is_not_escaped() -> None:
-    assert gojson.marshal({"k": "<&>"}, escape_html=False) == '{"k":"<&>"}'
+    assert gojson.marshal({"k": "<&>"}, Work(), escape_html=False) == '{"k":"<&>"}'
 
 
 def test_marshal_refuses_what_json_lacks() -> None:
     with pytest.raises(TypeError):
-        gojson.marshal({1, 2})
+        gojson.marshal({1, 2}, Work())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_marshal_refuses_what_json_lacks() -> None:
     ],
 )
 def test_raw_fields(document: str, expected: dict[str, str]) -> None:
-    assert gojson.raw_fields(document) == expected
+    assert gojson.raw_fields(document, Work()) == expected
 
 
 def test_a_secret_map_unquotes_strings_only() -> None:
@@ -75,7 +76,7 @@ def test_a_secret_map_unquotes_strings_only() -> None:
         b'{"s":"a\\n\\u00e9","n":12345678901234567890,"z":null,"o":{ "k" : "\xff" },"t":true,"b":"\xff"}'
     )
 
-    assert gojson.to_secret_map(document) == {
+    assert gojson.to_secret_map(document, Work()) == {
         "s": "a\né".encode(),
         "n": b"12345678901234567890",
         "z": b"",
@@ -98,7 +99,7 @@ def test_a_secret_map_unquotes_strings_only() -> None:
     ],
 )
 def test_byte_value(value: Json, expected: bytes) -> None:
-    assert gojson.byte_value(value) == expected
+    assert gojson.byte_value(value, Work()) == expected
 
 
 @pytest.mark.parametrize(
@@ -115,9 +116,9 @@ def test_byte_value(value: Json, expected: bytes) -> None:
     ],
 )
 @pytest.mark.parametrize("read", [gojson.unmarshal, gojson.unmarshal_object])
-def test_errors_hold_nothing_of_the_text(read: Callable[[str], object], document: str) -> None:
+def test_errors_hold_nothing_of_the_text(read: Callable[[str, Work], object], document: str) -> None:
     with pytest.raises(Malformed, match="failed to unmarshal JSON") as caught:
-        read(document)
+        read(document, Work())
 
     assert caught.value.__context__ is None
     assert CANARY not in f"{caught.value!r} {caught.value}"
@@ -126,7 +127,7 @@ def test_errors_hold_nothing_of_the_text(read: Callable[[str], object], document
 @pytest.mark.parametrize("document", ['{"canary-7f3a', "[" * 5000, '{"a":NaN}'])
 def test_neither_do_those_of_raw_reading(document: str) -> None:
     with pytest.raises(Malformed, match="failed to unmarshal JSON") as caught:
-        gojson.to_secret_map(document)
+        gojson.to_secret_map(document, Work())
 
     assert caught.value.__context__ is None
     assert CANARY not in f"{caught.value!r} {caught.value}"
@@ -137,9 +138,9 @@ def test_neither_do_those_of_raw_reading(document: str) -> None:
 )
 def test_the_deepest_document_is_read_and_written(opening: str, closing: str) -> None:
     document = opening * gojson.DEEPEST + '"x"' + closing * gojson.DEEPEST
-    assert gojson.marshal(gojson.unmarshal(document)) == document
+    assert gojson.marshal(gojson.unmarshal(document, Work()), Work()) == document
     with pytest.raises(Malformed, match="nested too deeply"):
-        gojson.unmarshal(opening + document + closing)
+        gojson.unmarshal(opening + document + closing, Work())
 
 
 @pytest.mark.parametrize(
@@ -150,13 +151,13 @@ def test_the_deepest_document_is_read_and_written(opening: str, closing: str) ->
     ],
 )
 def test_only_what_is_nested_counts(document: str) -> None:
-    assert gojson.unmarshal(document) == json.loads(document)
+    assert gojson.unmarshal(document, Work()) == json.loads(document)
 
 
 @pytest.mark.parametrize("document", ["[]", '"x"', "1", "true"])
 def test_only_objects_have_fields(document: str) -> None:
     with pytest.raises(Malformed, match="not an object"):
-        gojson.raw_fields(document)
+        gojson.raw_fields(document, Work())
 
 
 @pytest.mark.parametrize(
@@ -169,4 +170,4 @@ def test_only_objects_have_fields(document: str) -> None:
     ],
 )
 def test_unmarshal(document: bytes, expected: Json) -> None:
-    assert gojson.unmarshal(document) == expected
+    assert gojson.unmarshal(document, Work()) == expected

@@ -1,6 +1,7 @@
 """JSONPath against the answers of the Go library that the operator uses (null: an error)."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,27 +9,27 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, OverBudget
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import jsonpath
-from syncret.providers.kit.golang.jsonpath.steps import VISITS
+from syncret.providers.work import Work
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "jsonpath_answers.json").read_text())
-DOCUMENT: Any = gojson.unmarshal(json.dumps(TABLE["document"]))
+DOCUMENT: Any = gojson.unmarshal(json.dumps(TABLE["document"]), Work())
 
 
 def unordered(value: Json) -> Json:
     """Members of an object come in any order from Go, and so do lists made of them."""
-    return sorted(map(gojson.marshal, value)) if is_list(value) else value
+    return sorted(gojson.marshal(each, Work()) for each in value) if is_list(value) else value
 
 
 @pytest.mark.parametrize(("path", "expected"), TABLE["answers"])
 def test_answers(path: str, expected: dict[str, Any] | None) -> None:
     if expected is None:
         with pytest.raises(Malformed):
-            jsonpath.parse(path).get(DOCUMENT)
+            jsonpath.parse(path, Work()).get(DOCUMENT, Work())
     else:
-        assert unordered(jsonpath.parse(path).get(DOCUMENT)) == unordered(expected["value"])
+        assert unordered(jsonpath.parse(path, Work()).get(DOCUMENT, Work())) == unordered(expected["value"])
 
 
 @pytest.mark.parametrize(
@@ -42,15 +43,34 @@ def test_answers(path: str, expected: dict[str, Any] | None) -> None:
     ],
 )
 def test_hostile_paths_are_refused_in_time(path: str) -> None:
-    document = gojson.unmarshal("[" * 150 + '"canary"' + "]" * 150)
-    with pytest.raises(Malformed) as caught:
-        jsonpath.parse(path).get(document)
+    document = gojson.unmarshal("[" * 150 + '"canary"' + "]" * 150, Work())
+    with pytest.raises((Malformed, OverBudget)) as caught:
+        jsonpath.parse(path, Work()).get(document, Work())
 
     assert "canary" not in str(caught.value)
 
 
-def test_work_is_paid_for_once_per_evaluation() -> None:
-    path = jsonpath.parse("$..*")
-    document = [[0.0] * 1000] * (VISITS // 10_000)
-    for _ in range(3):
-        path.get(document)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("$" + "[" + ",".join(["0"] * 100) + "]" * 1, id="a list of keys"),
+        pytest.param("$[*][*]", id="wildcards"),
+        pytest.param("$..*", id="descendants"),
+        pytest.param("$[0:1000]", id="a range"),
+        pytest.param("$[?(@ == 1)]", id="a filter"),
+        pytest.param("$[?($ == $)]", id="comparing all of it with itself"),
+        pytest.param('$["' + "a" * 300 + '"]', id="a long path"),
+    ],
+)
+def test_every_value_that_is_looked_at_is_paid_for(path: str) -> None:
+    document: Json = [[1.0] * 10] * 100
+    work = Work()
+    before = work.steps
+    with suppress(Malformed):
+        jsonpath.parse(path, work).get(document, work)
+    used = before - work.steps
+    assert used >= 300
+    short = Work()
+    short.steps = used - 1
+    with pytest.raises(OverBudget):
+        jsonpath.parse(path, short).get(document, short)

@@ -4,6 +4,7 @@ import pytest
 
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import sjson
+from syncret.providers.work import Work
 
 
 @pytest.mark.parametrize(
@@ -30,8 +31,8 @@ from syncret.providers.kit.golang import sjson
     ],
 )
 def test_put(document: bytes, path: str, expected: bytes) -> None:
-    assert sjson.put(document, path, b"x") == expected
-    assert sjson.put(expected, path.replace("-1", "1"), b"x") == expected
+    assert sjson.put(document, path, b"x", Work()) == expected
+    assert sjson.put(expected, path.replace("-1", "1"), b"x", Work()) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_put(document: bytes, path: str, expected: bytes) -> None:
 )
 def test_what_has_no_place_is_refused(document: bytes, path: str) -> None:
     with pytest.raises(Malformed) as caught:
-        sjson.put(document, path, b"canary-2")
+        sjson.put(document, path, b"canary-2", Work())
     assert "canary" not in f"{caught.value!r} {caught.value.hint}"
 
 
@@ -64,11 +65,11 @@ def test_what_has_no_place_is_refused(document: bytes, path: str) -> None:
     ],
 )
 def test_remove(document: bytes, path: str, expected: bytes | None) -> None:
-    assert sjson.remove(document, path) == expected
+    assert sjson.remove(document, path, Work()) == expected
 
 
 def test_has() -> None:
-    assert sjson.has(b'{"a":{"b":null}}', "a.b")
-    assert not sjson.has(b'{"a":{"b":null}}', "a.c")
-    assert not sjson.has(b"no JSON", "a")
-    assert not sjson.has(b'{"a"', "a")
+    assert sjson.has(b'{"a":{"b":null}}', "a.b", Work())
+    assert not sjson.has(b'{"a":{"b":null}}', "a.c", Work())
+    assert not sjson.has(b"no JSON", "a", Work())
+    assert not sjson.has(b'{"a"', "a", Work())

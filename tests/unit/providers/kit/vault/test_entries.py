@@ -6,6 +6,7 @@ from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.vault.entries import Engine, Payload, Version, fields, joined, value
+from syncret.providers.work import Work
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ DOCUMENT = (
     '{"z":"<&>","big":12345678901234567890,"price":1.50,"yes":true,"no":null,"list":[1,2.50],'
     '"a.b":"dotted","a":{"b":"path","json":"{\\"x\\":1}"}}'
 )
-PAYLOAD = Payload(gojson.unmarshal(DOCUMENT, keep_numbers=True))
+PAYLOAD = Payload(gojson.unmarshal(DOCUMENT, Work(), keep_numbers=True))
 
 
 @pytest.mark.parametrize(
@@ -73,18 +74,18 @@ PAYLOAD = Payload(gojson.unmarshal(DOCUMENT, keep_numbers=True))
     ],
 )
 def test_properties(name: str, expected: bytes) -> None:
-    assert value(PAYLOAD, name).raw == expected
+    assert value(PAYLOAD, name, Work()).raw == expected
 
 
 def test_a_whole_entry_is_go_json() -> None:
-    assert value(PAYLOAD, "").raw == (
+    assert value(PAYLOAD, "", Work()).raw == (
         b'{"a":{"b":"path","json":"{\\"x\\":1}"},"a.b":"dotted","big":12345678901234567890,"list":[1,2.50],'
         b'"no":null,"price":1.50,"yes":true,"z":"\\u003c\\u0026\\u003e"}'
     )
 
 
 def test_numbers_of_a_map_pass_through_a_float() -> None:
-    found = fields(value(PAYLOAD, ""))
+    found = fields(value(PAYLOAD, "", Work()), Work())
 
     assert (found["big"].raw, found["price"].raw) == (b"12345678901234567000", b"1.5")
 
@@ -92,16 +93,16 @@ def test_numbers_of_a_map_pass_through_a_float() -> None:
 @pytest.mark.parametrize("name", ["absent", "z.x", "big.x", "yes.x.y"])
 def test_a_missing_property_is_reported(name: str) -> None:
     with pytest.raises(Malformed, match=name):
-        value(PAYLOAD, name)
+        value(PAYLOAD, name, Work())
 
 
 def test_without_paths_only_names_count() -> None:
     with pytest.raises(Malformed, match=r"a\.json"):
-        value(PAYLOAD, "a.json", paths=False)
+        value(PAYLOAD, "a.json", Work(), paths=False)
 
 
 def test_a_map_of_a_value_that_is_no_object_is_reported_without_the_value() -> None:
     with pytest.raises(Malformed) as caught:
-        fields(SecretBytes(b'"canary"'))
+        fields(SecretBytes(b'"canary"'), Work())
 
     assert "canary" not in f"{caught.value!r}{caught.value.__context__!r}"

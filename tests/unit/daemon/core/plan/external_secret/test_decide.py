@@ -16,6 +16,7 @@ from syncret.daemon.core.plan.external_secret.next_step import Observed
 from syncret.daemon.core.rendering import Rendering
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.work import Work
 from tests.unit.daemon.core.plan.external_secret.resources import READ, observed, plain, resource, written
 
 CONFIG_MAP = {"manifest": {"apiVersion": "v1", "kind": "ConfigMap"}}
@@ -64,7 +65,7 @@ def plan(
 ) -> Plan:
     """The plan where every need has this answer."""
     fetched: dict[Need, Answer] = dict.fromkeys(needs(wanted.spec), answer)
-    return decide(wanted, known, fetched, render=rendering, transform=keys)
+    return decide(wanted, known, fetched, Work(), render=rendering, transform=keys)
 
 
 def data(value: str) -> dict[str, str]:
@@ -215,7 +216,7 @@ def test_what_cannot_be_fetched_changes_nothing(wanted: ExternalSecret, answer: 
 def test_a_template_that_does_not_render(
     target: Document, there: Document | None, message: str, bound: str
 ) -> None:
-    rendering = Rendering(render, {}, "default")
+    rendering = Rendering(render, {}, "default", Work())
     wanted, known = resource(target=target), observed(there)
     found = plan(wanted, known, rendering=rendering)
     assert found.actions == ()

@@ -10,6 +10,7 @@ from syncret.daemon.core.templating.golang import values
 from syncret.daemon.core.templating.golang.budget import Budget
 from syncret.daemon.core.templating.golang.template import Functions, Template
 from syncret.daemon.core.templating.operator import ALL
+from syncret.providers.work import Work
 
 FUNCTIONS: Final = Functions(ALL)
 NOW: Final = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -36,6 +37,6 @@ def render(
     budget: Budget | None = None,
 ) -> str:
     context = Context(NOW, Chance(), budget or Budget())
-    template = Template.parse("t", text, FUNCTIONS)
+    template = Template.parse("t", text, Work(), FUNCTIONS)
     rendered = template.render(values.string_map(data or {}), context, missing_key="error")
     return values.text_of(rendered)

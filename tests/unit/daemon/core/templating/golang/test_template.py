@@ -14,6 +14,7 @@ from syncret.daemon.core.templating.golang.execution import MissingKey
 from syncret.daemon.core.templating.golang.template import LARGEST, NO_FUNCTIONS, Functions, Template
 from syncret.daemon.core.templating.golang.types import STRING_MAP
 from syncret.daemon.core.templating.golang.values import Int64, TypedMap, Value, string_map, strings
+from syncret.providers.work import Work
 
 DATA: dict[str, Value] = {
     "a": "A",
@@ -31,7 +32,7 @@ def render(
     text: str, data: Value = DATA, *, missing_key: MissingKey = "default", budget: Budget | None = None
 ) -> str:
     context = Context(datetime(2026, 1, 1, tzinfo=UTC), bytes, budget or Budget())
-    rendered = Template.parse("t", text).render(data, context, missing_key=missing_key)
+    rendered = Template.parse("t", text, Work()).render(data, context, missing_key=missing_key)
     return rendered.decode("utf-8", "surrogateescape")
 
 
@@ -137,7 +138,7 @@ def test_functions_get_what_reflect_would_give() -> None:
     context = Context(datetime(2026, 1, 1, tzinfo=UTC), bytes)
 
     def run(text: str) -> bytes:
-        return Template.parse("t", text, functions).render({}, context)
+        return Template.parse("t", text, Work(), functions).render({}, context)
 
     assert run('{{"b" | twice 2 "a"}} {{printf "%T" items}}') == b"abab []string"
     with pytest.raises(TemplateError, match="expected int; got int64"):
@@ -168,16 +169,18 @@ def test_budgets_are_settable() -> None:
 
 
 def test_templates_are_parsed_once() -> None:
-    assert Template.parse("n", "{{.}} once") is Template.parse("n", "{{.}} once")
-    assert Template.parse("n", "{{.}} once") is not Template.parse("n", "{{.}} once", Functions({}))
+    assert Template.parse("n", "{{.}} once", Work()) is Template.parse("n", "{{.}} once", Work())
+    assert Template.parse("n", "{{.}} once", Work()) is not Template.parse(
+        "n", "{{.}} once", Work(), Functions({})
+    )
     assert render("<<.a>>{{.}}") == "<<.a>>" + render("{{.}}")
-    assert Template.parse("t", "<<.>>", NO_FUNCTIONS, ("<<", ">>")).name == "t"
+    assert Template.parse("t", "<<.>>", Work(), NO_FUNCTIONS, ("<<", ">>")).name == "t"
 
 
 def test_a_template_may_not_be_nested_without_end() -> None:
     chain = "{{if .x}}" + "{{else if .x}}" * 350 + "{{end}}"
     with pytest.raises(TemplateError, match="nested too deeply"):
-        Template.parse("t", chain)
+        Template.parse("t", chain, Work())
 
 
 def test_threads_share_what_is_parsed() -> None:
@@ -185,7 +188,7 @@ def test_threads_share_what_is_parsed() -> None:
 
     def parse_many(start: int) -> int:
         texts = (f"{{{{ print {number} }}}}" for number in range(start, start + 3000))
-        return sum(len(Template.parse("t", text, functions).name) for text in texts)
+        return sum(len(Template.parse("t", text, Work(), functions).name) for text in texts)
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(parse_many, range(0, 12_000, 1500))) == [3000] * 8
@@ -193,7 +196,7 @@ def test_threads_share_what_is_parsed() -> None:
 
 def test_a_template_may_not_be_huge() -> None:
     with pytest.raises(TemplateError, match="longer than"):
-        Template.parse("t", "x" * (LARGEST + 1))
+        Template.parse("t", "x" * (LARGEST + 1), Work())
 
 
 WORDS = [

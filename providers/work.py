@@ -1,0 +1,82 @@
+"""What one sync of one object may cost: steps of work, and bytes that it makes.
+
+Everything whose cost a manifest or an answer decides takes a Work and pays before it does it: a loop for each
+turn, a text before it is put together. All that is done for one object pays from one Work, so that a hundred
+properties cost no more than one may. Work is counted, not timed: the limit is the same on every machine.
+"""
+
+from typing import Final
+
+from syncret.providers.errors import OverBudget
+
+MEGABYTE: Final = 1_000_000
+STEPS_A_SECOND: Final = 3_500_000
+"""What a usual machine does: a step is about a quarter of a microsecond, the cheapest step of a template."""
+
+BYTES_PER_STEP: Final = 64
+"""How many bytes are filled in a step."""
+
+
+class Work:
+    """What is left for one sync of one object; its limits are by default those of the settings.
+
+    A limit that was exceeded stays exceeded: whoever catches one OverBudget gets another.
+    """
+
+    __slots__ = ("at_once", "memory", "steps")
+
+    def __init__(self, *, seconds: float = 1.0, memory: int = 64 * MEGABYTE, at_once: bool = False) -> None:
+        """`seconds` is how long a usual machine takes for it; `memory` is in bytes.
+
+        `at_once`: it is done on the event loop, and again with more in a thread if that is not enough.
+        """
+        self.steps = round(seconds * STEPS_A_SECOND)
+        self.memory = memory
+        self.at_once = at_once
+
+    def step(self, count: int = 1) -> None:
+        """Pay for steps that will be done. Raises OverBudget."""
+        self.steps -= count
+        if self.steps < 0:
+            raise _too_much_work()
+
+    def make(self, size: int) -> None:
+        """Pay for so many bytes that will be made, and for filling them. Raises OverBudget."""
+        self.take(size // BYTES_PER_STEP, size)
+
+    def take(self, steps: int, memory: int) -> None:
+        """Pay for steps and bytes. Raises OverBudget."""
+        self.memory -= memory
+        if self.memory < 0:
+            raise OverBudget(
+                "the object makes more data than workMemory allows",
+                hint="make less: read smaller values, repeat fewer of them; or raise workMemory",
+            )
+        self.steps -= steps
+        if self.steps < 0:
+            raise _too_much_work()
+
+    def begin_long(self) -> None:
+        """Say that something takes long, and in one piece: it is never done at once. Raises OverBudget."""
+        if self.at_once:
+            self.stop()
+            raise _too_much_work()
+
+    @property
+    def spent(self) -> bool:
+        """Whether a limit has been exceeded."""
+        return self.steps < 0 or self.memory < 0
+
+    def stop(self) -> None:
+        """End what still runs with this Work in another thread, at its next step."""
+        self.steps = -1
+
+    def __repr__(self) -> str:
+        return f"<Work steps={self.steps} memory={self.memory}>"
+
+
+def _too_much_work() -> OverBudget:
+    return OverBudget(
+        "the object asks for more work than workTime allows",
+        hint="ask for less: fewer and simpler paths, rewrites and templates; or raise workTime",
+    )
