@@ -63,6 +63,7 @@ STAGES: Final[Mapping[str, tuple[str, ...]]] = {
         "daemon.engine.reconcilers.generators",
         "daemon.engine.sessions",
         "daemon.engine.templates",
+        "daemon.engine.work",
         "daemon.core.needs",
         "providers",
     ),

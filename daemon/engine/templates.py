@@ -66,7 +66,9 @@ class Templates:
 
     def request(self, template: str, data: Mapping[str, Mapping[str, str]], work: Work) -> str:
         """One template of a request, which makes no keys: it is rendered at every read. Raises Malformed."""
-        return SyncTemplates(self._moment(), structs.replace(self._limits, keys=0), work).request(template, data)
+        return SyncTemplates(self._moment(), structs.replace(self._limits, keys=0), work).request(
+            template, data
+        )
 
     @property
     def time_limit(self) -> TimeLimit:
