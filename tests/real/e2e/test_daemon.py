@@ -252,15 +252,15 @@ def test_a_store_that_becomes_invalid_leaves_the_last_good_files(
         replaced(manifests / "store.yaml", instead)
     # a refresh that comes before the store was checked again may fail at its login first
     running.until(lambda: 'SecretStore "fake"' in str(running.status("app")["lastFailure"]), "reported")
+    running.until(lambda: running.status("app")["ready"] is False, "its status written")
     assert file.read_text() == "v1"
     assert faces(tmp_path / "out") == before
-    told = running.status("app")
-    assert told["ready"] is False
-    assert told["lastFailure"]["hint"]
+    assert running.status("app")["lastFailure"]["hint"]
     conditions = {"name": "app", "condition": "Ready"}
     assert running.metric("externalsecret_status_condition", **conditions, status="False") == 1
     assert running.metric("externalsecret_status_condition", **conditions, status="True") == 0
-    assert running.metric("externalsecret_sync_calls_error", name="app") >= 1
+    # the run is counted when it is over, which is after it has reported
+    running.until(lambda: running.metric("externalsecret_sync_calls_error", name="app") >= 1, "counted")
     replaced(manifests / "store.yaml", store(k="v2"))
     running.until(lambda: file.read_text() == "v2", "healed")
     running.until(lambda: running.status("app")["ready"] is True, "ready again")

@@ -16,4 +16,4 @@ def test_the_unit_tests_mirror_the_tree() -> None:
 def test_every_test_stands_in_one_of_the_trees() -> None:
     tests = [file.relative_to(ROOT / "tests") for file in (ROOT / "tests").rglob("test_*.py")]
 
-    assert {file.parts[0] for file in tests} == {"real", "suites", "support", "unit"}
+    assert {file.parts[0] for file in tests} == {"faults", "real", "suites", "support", "unit"}
