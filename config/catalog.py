@@ -36,8 +36,23 @@ class SpecType(Struct, Generic[M], frozen=True):
     maintained: bool = True
 
 
+class BrokenEntry(Exception):
+    """A name of the catalog cannot be used: what stands behind it fails to load, or two offer it.
+
+    The message names the name, the cause and the distribution; `hint` is the remedy.
+    """
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(message)
+
+
 class Catalog(Protocol):
-    """A lazy table of specs: a lookup imports the module of that spec and no other."""
+    """A lazy table of specs: a lookup imports the module of that spec and no other.
+
+    Names are listed whether or not they can be used.
+    """
 
     def __hash__(self) -> int:
         """Compiled schemas are cached by catalog."""
@@ -48,7 +63,7 @@ class Catalog(Protocol):
         ...
 
     def store(self, name: str) -> SpecType[Any]:
-        """The spec of one provider; KeyError if there is no such provider."""
+        """The spec of one provider; KeyError if there is no such provider, BrokenEntry if it is broken."""
         ...
 
     def generator_kinds(self) -> Collection[str]:
@@ -56,7 +71,7 @@ class Catalog(Protocol):
         ...
 
     def generator(self, kind: str) -> SpecType[Any]:
-        """The spec of one generator kind; KeyError if there is no such kind."""
+        """The spec of one generator kind; KeyError if there is no such kind, BrokenEntry if it is broken."""
         ...
 
 

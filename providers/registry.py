@@ -1,23 +1,35 @@
 """Finds providers and generators by name, and imports only the requested one.
 
 Those of this distribution are in `syncret.providers.builtin`. Other distributions may add theirs as entry
-points of the groups `syncret.providers` and `syncret.generators`. A duplicate name is an error, never an
-override, since the provider of a store receives its credentials.
+points of the groups `syncret.providers` and `syncret.generators`. A name of ours cannot be replaced, and one
+that two distributions offer is refused, since the provider of a store receives its credentials.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from syncret.config.catalog import SpecType
+from syncret.config.catalog import BrokenEntry, SpecType
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
 
 T = TypeVar("T", bound=Provider[Any] | Generator[Any])
 
-EntryPoints = Callable[[str], Iterable[tuple[str, str]]]
-"""The (name, address) pairs of a group among installed distributions."""
+
+class Offer(NamedTuple):
+    """A name, the address of what it stands for, and the distribution that offers it; empty: this one."""
+
+    name: str
+    address: str
+    distribution: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.address} of {self.distribution}" if self.distribution else self.address
+
+
+EntryPoints = Callable[[str], Iterable[Offer]]
+"""The entry points of a group among installed distributions."""
 
 
 class UnknownName(KeyError):
@@ -29,15 +41,14 @@ class UnknownName(KeyError):
         super().__init__(f"{self.message} ({self.hint})")
 
 
-class BrokenEntry(RuntimeError):
-    """The object at the address of a name cannot be used, or two distributions use the name."""
-
-
-def installed(group: str) -> Iterable[tuple[str, str]]:
+def installed(group: str) -> Iterable[Offer]:
     """The entry points of one group among all installed distributions."""
     from importlib.metadata import entry_points  # slow to import, and not needed for builtin names
 
-    return [(point.name, point.value) for point in entry_points(group=group)]
+    return [
+        Offer(point.name, point.value, "" if point.dist is None else point.dist.name)
+        for point in entry_points(group=group)
+    ]
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
@@ -49,7 +60,7 @@ def _nearest(name: str, known: Collection[str]) -> str:
 
 
 class _Table(Generic[T]):
-    """The names and addresses of providers or of generators, and those that were imported."""
+    """The providers or the generators: what is offered, and what was imported of it."""
 
     def __init__(self, noun: str, kind: type[T], own: Mapping[str, str], others: EntryPoints) -> None:
         self._noun = noun
@@ -59,36 +70,77 @@ class _Table(Generic[T]):
         self._loaded: dict[str, T] = {}
 
     @cached_property
-    def addresses(self) -> Mapping[str, str]:
-        addresses = dict(self.builtin)
-        for name, address in self._others(f"syncret.{self._noun}s"):
-            if addresses.setdefault(name, address) != address:
-                raise BrokenEntry(
-                    f"{self._noun} {name!r}: an installed distribution offers {address}, but the name "
-                    f"belongs to {addresses[name]}; uninstall it, or let it use another name"
-                )
-        return addresses
+    def offers(self) -> Mapping[str, list[Offer]]:
+        """All that is offered, by name; what is built in comes first."""
+        offers = {name: [Offer(name, address)] for name, address in self.builtin.items()}
+        for offer in self._others(f"syncret.{self._noun}s"):
+            known = offers.setdefault(offer.name, [])
+            if offer.address not in [each.address for each in known]:
+                known.append(offer)
+        return offers
 
     def get(self, name: str) -> T:
         if name not in self._loaded:
-            self._loaded[name] = self._load(name)
+            self._loaded[name] = self._load(self._offer(name))
         return self._loaded[name]
 
-    def _load(self, name: str) -> T:
-        # Builtin names must not need a scan of all installed distributions.
-        address = self.builtin.get(name) or self.addresses.get(name)
-        if address is None:
-            raise UnknownName(self._noun, name, self.addresses.keys())
-        module, _, attribute = address.partition(":")
+    def broken(self) -> Iterator[BrokenEntry]:
+        """What is wrong with anything that is offered. Imports everything."""
+        for name, offers in self.offers.items():
+            if len(offers) > 1:
+                yield self._taken(offers)
+                continue
+            try:
+                self.get(name)
+            except BrokenEntry as error:
+                yield error
+
+    def _offer(self, name: str) -> Offer:
+        if name in self.builtin:  # these must not need a scan of all installed distributions
+            return Offer(name, self.builtin[name])
+        offers = self.offers.get(name)
+        if offers is None:
+            raise UnknownName(self._noun, name, self.offers.keys())
+        if len(offers) > 1:
+            raise self._taken(offers)
+        return offers[0]
+
+    def _taken(self, offers: list[Offer]) -> BrokenEntry:
+        first, second, *_ = offers
+        if first.distribution:
+            message = f"{self._noun} {first.name!r} is offered twice, as {first} and as {second}"
+            return BrokenEntry(message, hint="uninstall one of them")
+        message = f"{self._noun} {first.name!r} is built in, and offered as {second} too, which is not used"
+        return BrokenEntry(message, hint="uninstall it, or let it use another name")
+
+    def _load(self, offer: Offer) -> T:
+        module, _, attribute = offer.address.partition(":")
         try:
             found: object = getattr(import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
-            raise BrokenEntry(f"{self._noun} {name!r} cannot be loaded from {address}: {error}") from error
+        except Exception as error:  # a module of somebody else may fail in any way
+            cause = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
+            raise self._unusable(offer, f" cannot be loaded from {offer}: {cause}") from error
         if not isinstance(found, self._kind):
-            raise BrokenEntry(f"{self._noun} {name!r}: {address} is not a {self._kind.__name__}")
-        if found.spec.name != name:
-            raise BrokenEntry(f"{self._noun} {name!r}: {address} calls itself {found.spec.name!r}")
+            raise self._unusable(offer, f": {offer} is not a {self._kind.__name__}")
+        if found.spec.name != offer.name:
+            raise self._unusable(offer, f": {offer} calls itself {found.spec.name!r}")
+        if offer.distribution:
+            self._check_model(offer, found)
         return found
+
+    def _check_model(self, offer: Offer, found: T) -> None:
+        """The models of this distribution are checked by its tests; others' must not fail in mid-work."""
+        from syncret.config.schema.shape import UnsupportedType, shape_of
+
+        try:
+            shape_of(found.spec.model)
+        except (TypeError, UnsupportedType) as error:
+            raise self._unusable(offer, f": the spec of {offer}: {error}") from error
+
+    def _unusable(self, offer: Offer, problem: str) -> BrokenEntry:
+        whole = offer.distribution or "syncret"
+        text = f"{self._noun} {offer.name!r}{problem}".partition("\n")[0]
+        return BrokenEntry(text, hint=f"repair or uninstall {whole}")
 
 
 class _Names(Collection[str]):
@@ -98,13 +150,13 @@ class _Names(Collection[str]):
         self._table = table
 
     def __contains__(self, name: object) -> bool:
-        return name in self._table.builtin or name in self._table.addresses
+        return name in self._table.builtin or name in self._table.offers
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._table.addresses)
+        return iter(self._table.offers)
 
     def __len__(self) -> int:
-        return len(self._table.addresses)
+        return len(self._table.offers)
 
 
 class Registry:
@@ -138,3 +190,8 @@ class Registry:
 
     def generator(self, kind: str) -> SpecType[Any]:
         return self.generator_type(kind).spec
+
+    def broken(self) -> Iterator[BrokenEntry]:
+        """What is wrong with any provider or generator. Imports all of them."""
+        yield from self._providers.broken()
+        yield from self._generators.broken()

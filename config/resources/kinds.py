@@ -5,11 +5,11 @@ model is imported when its first document is read.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib import import_module
-from typing import Any, Final, Literal, Self, TypeAlias, get_origin
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_origin
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
@@ -24,26 +24,11 @@ Values: TypeAlias = Literal["none", "data", "embedded"]
 """Where secret values can be in an object: nowhere, in its data, or somewhere in its spec."""
 
 StoreKind: TypeAlias = Literal["SecretStore", "ClusterSecretStore"]
-NamespacedGenerator: TypeAlias = Literal[
-    "ACRAccessToken",
-    "BeyondtrustWorkloadCredentialsDynamicSecret",
-    "CloudsmithAccessToken",
-    "ECRAuthorizationToken",
-    "Fake",
-    "GCRAccessToken",
-    "GithubAccessToken",
-    "GitlabDeployToken",
-    "QuayAccessToken",
-    "Password",
-    "SSHKey",
-    "STSSessionToken",
-    "UUID",
-    "VaultDynamicSecret",
-    "Webhook",
-    "Grafana",
-    "MFA",
-]
-GeneratorKind: TypeAlias = Literal[NamespacedGenerator, "ClusterGenerator"]
+NamespacedGenerator: TypeAlias = Annotated[str, Meta(extra={"catalog": "kinds"})]
+"""The kind of a generator of the catalog, which other distributions add to."""
+
+GeneratorKind: TypeAlias = Annotated[str, Meta(extra={"catalog": "kinds", "enum": ("ClusterGenerator",)})]
+"""The kind that a reference to a generator may name."""
 
 Check: TypeAlias = Callable[[Any, Catalog], Iterator[Problem]]
 UpdateCheck: TypeAlias = Callable[[Document, Document], Iterator[Problem]]
@@ -74,8 +59,8 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """The first part of the names of its metrics. A kind with metrics is shown by `status` and `explain`."""
     webhook: bool = False
     """Whether ESO's admission webhook checks it: only then is a malformed duration refused at admission."""
-    generator: type[Resource] | None = None
-    """The model of a generator, made at run time from its spec in the catalog."""
+    generator: Callable[[], type[Resource]] | None = None
+    """Makes the model of a generator from its spec in the catalog."""
 
     @cached_property
     def group_kind(self) -> GroupKind:
@@ -102,8 +87,8 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def model(self) -> type[Resource]:
-        """The model that reads a document of this kind."""
-        return self.generator or _imported(self.model_at)
+        """The model that reads a document of this kind. Raises BrokenEntry for a generator that is broken."""
+        return _imported(self.model_at) if self.generator is None else self.generator()
 
     @cached_property
     def check(self) -> Check | None:
@@ -328,7 +313,6 @@ class Kinds:
     def _generator(self, name: str) -> Kind | None:
         if name not in self._catalog.generator_kinds():
             return None
-        of_spec: Any = _imported("syncret.config.resources.generators:GeneratorObject")
         kind = Kind(
             group=GENERATORS_GROUP,
             kind=name,
@@ -336,7 +320,12 @@ class Kinds:
             versions=_V1ALPHA1,
             check_at="syncret.config.resources.generators:check",
             values="embedded",
-            generator=of_spec[self._catalog.generator(name).model],
+            generator=partial(self._generator_model, name),
         )
         self._known[kind.group_kind] = kind
         return kind
+
+    def _generator_model(self, name: str) -> type[Resource]:
+        of_spec: Any = _imported("syncret.config.resources.generators:GeneratorObject")
+        model: type[Resource] = of_spec[self._catalog.generator(name).model]
+        return model

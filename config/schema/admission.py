@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.config.catalog import Catalog
+from syncret.config.catalog import BrokenEntry, Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, GroupKind, is_object
@@ -71,7 +71,11 @@ class Admission:
             return self._unknown_kind(document, name)
         if version not in kind.versions:
             return AdmissionResult(document=document, problems=(_wrong_version(kind, version),))
-        return self._known(document, kind, version, previous)
+        try:
+            return self._known(document, kind, version, previous)
+        except BrokenEntry as broken:
+            problem = Problem(path="kind", message=broken.message, hint=broken.hint)
+            return AdmissionResult(document=document, problems=(problem,))
 
     def _known(
         self, document: Document, kind: Kind, version: str, previous: Document | None

@@ -21,7 +21,9 @@ def openapi(model: type[Model], catalog: Catalog) -> Document:
 
 def _schema(shape: Shape, catalog: Catalog) -> Document:
     schema: Document
-    if shape.catalog:
+    if shape.catalog == "kinds":
+        schema = {"type": "string", "enum": [*catalog.generator_kinds(), *shape.enum]}
+    elif shape.catalog:
         schema = _choice(shape.catalog, catalog)
     elif shape.kind == "object":
         schema = _object(shape, catalog)

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date
 from typing import Final, TypeAlias
 
@@ -54,7 +54,7 @@ def scalar_validator(shape: Shape, typed: Severity) -> Validator:
     """The validator of one scalar; `typed` is the severity of what only the operator's Go types refuse."""
     match shape.kind:
         case "string":
-            return _string(shape, typed)
+            return _tested(_tests(shape, typed))
         case "integer" | "number":
             return _number(shape, typed)
         case "boolean":
@@ -116,8 +116,12 @@ def _number(shape: Shape, typed: Severity) -> Validator:
     return number
 
 
-def _string(shape: Shape, typed: Severity) -> Validator:
-    tests = list(_tests(shape, typed))
+def one_of(values: tuple[Json, ...], others: Collection[str]) -> Validator:
+    """The validator of a string that is one of these, or of others that are looked up when one is named."""
+    return _tested([_enum(values, others)])
+
+
+def _tested(tests: "list[Test]") -> Validator:
     test = tests[0] if len(tests) == 1 else None
 
     def tested(value: Json, path: Path, findings: Findings) -> Json:
@@ -160,17 +164,17 @@ def _tests(shape: Shape, typed: Severity) -> list[Test]:
     return tests
 
 
-def _enum(values: tuple[Json, ...]) -> Test:
+def _enum(values: tuple[Json, ...], others: Collection[str] = ()) -> Test:
     allowed = frozenset(values)
 
     def enum(value: str, path: Path, findings: Findings) -> None:
-        if value not in allowed:
+        if value not in allowed and value not in others:
             shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
             findings.append(
                 Problem(
                     path=render(path),
                     message=f'unsupported value "{shown}"',
-                    hint=allowed_values_hint(value, [str(one) for one in values]),
+                    hint=allowed_values_hint(value, [*map(str, values), *others]),
                 )
             )
 

@@ -17,7 +17,7 @@ Kind: TypeAlias = Literal[
 ]
 
 
-_NOTED: Final = ("nullable", "duration", "catalog", "format", "null_is_empty", "pattern")
+_NOTED: Final = ("nullable", "duration", "catalog", "enum", "format", "null_is_empty", "pattern")
 
 
 class Field(NamedTuple):
@@ -42,7 +42,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     max_length: int | None = None
     format: str = ""
     duration: bool = False
-    catalog: str = ""
+    catalog: Literal["", "stores", "generators", "kinds"] = ""
+    """The table that an object takes one member from; `kinds`: what a string may name beside its `enum`."""
     null_is_empty: bool = False
     items: "Shape | None" = None
     keys: "Shape | None" = None

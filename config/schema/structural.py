@@ -8,7 +8,7 @@ rules between fields are checked on objects that are otherwise valid. A model is
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from syncret.config.catalog import Catalog, generator_key
+from syncret.config.catalog import BrokenEntry, Catalog, generator_key
 from syncret.config.errors import Problem, RuleViolation, Severity, UnknownField
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document
@@ -56,6 +56,8 @@ def _compile(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
 
 
 def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
+    if shape.catalog == "kinds":
+        return scalars.one_of(shape.enum, catalog.generator_kinds())
     if shape.catalog:
         return _specs(shape.catalog, catalog, typed)
     if shape.kind == "object":
@@ -177,8 +179,13 @@ def _choice(names: Collection[str], schema: Callable[[str], Validator]) -> Valid
             if name not in names:
                 findings.append(_unknown(name, path, names))
             elif item is not None:
-                if name not in compiled:
-                    compiled[name] = schema(name)
+                try:
+                    if name not in compiled:
+                        compiled[name] = schema(name)
+                except BrokenEntry as broken:
+                    place = render((path, name))
+                    findings.append(Problem(path=place, message=broken.message, hint=broken.hint))
+                    continue
                 result[name] = compiled[name](item, (path, name), findings)
         _count(result, 1, 1, path, findings)
         return result

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from syncret.config.catalog import BrokenEntry
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import OwnIdentity, Settings
 from syncret.config.settings_layers import LayerValue, load_settings
@@ -17,7 +18,7 @@ from syncret.daemon.homes.contract import HomeUnusable, StorageUnavailable
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.providers.registry import Registry
 
-KNOWN: Final = (ConfigError, HomeUnusable, StorageUnavailable, CannotListen)
+KNOWN: Final = (BrokenEntry, ConfigError, HomeUnusable, StorageUnavailable, CannotListen)
 
 FLAGS: Final = {
     "manifests": ("-f", "manifests"),

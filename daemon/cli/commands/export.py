@@ -5,22 +5,25 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncret.config.catalog import Catalog
+from syncret.config.catalog import BrokenEntry, Catalog
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
-from syncret.daemon.cli.exit_codes import INVALID, OK
+from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 
 if TYPE_CHECKING:  # settings are slow to import
     from syncret.config.settings import Group
 
 
 def run(options: Namespace) -> int:
-    """Print the document; exit 2 for an unknown kind or shell."""
+    """Print the document; exit 2 for an unknown kind or shell, 1 for a broken provider in a schema."""
     try:
         _print(options.what, options.name)
     except _Wrong as wrong:
         sys.stderr.write(f"syncret: {wrong} ({wrong.hint})\n")
         return INVALID
+    except BrokenEntry as broken:
+        sys.stderr.write(f"syncret: {broken} ({broken.hint})\n")
+        return FAILED
     return OK
 
 

@@ -2,13 +2,15 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import UnionType
 from typing import Any, Final, get_args, get_type_hints
 
 import msgspec
 
-from syncret.daemon.cli.exit_codes import OK
+from syncret.config.catalog import BrokenEntry
+from syncret.config.visible import printable
+from syncret.daemon.cli.exit_codes import FAILED, OK
 from syncret.daemon.cli.printing import print_json
 from syncret.daemon.cli.terminal import print_columns
 from syncret.providers.registry import Registry
@@ -37,24 +39,34 @@ class GeneratorRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def run(options: Namespace) -> int:
-    """Print both tables."""
+    """Print both tables, and a line for each entry that is broken; exit 1 if there is one."""
     registry = Registry()
+    broken = list(registry.broken())
     providers, generators = list(provider_rows(registry)), list(generator_rows(registry))
     if options.output == "json":
         document = {"providers": providers, "generators": generators}
         print_json(msgspec.to_builtins(document), indent=2)
-        return OK
+    else:
+        _print_tables(providers, generators)
+    for error in broken:
+        sys.stderr.write(printable(f"syncret: {error} ({error.hint})") + "\n")
+    return FAILED if broken else OK
+
+
+def _print_tables(providers: Iterable[ProviderRow], generators: Iterable[GeneratorRow]) -> None:
     head = ("PROVIDER", *(name.upper() for name in CAPABILITIES.values()), "BATCH", "NOTE")
     print_columns(head, [_provider_cells(row) for row in providers])
     sys.stdout.write("\n")
     print_columns(("GENERATOR", "DRAWS", "CLEANS UP", "NOTE"), [_generator_cells(row) for row in generators])
-    return OK
 
 
 def provider_rows(registry: Registry) -> Iterator[ProviderRow]:
-    """Every provider, by name."""
+    """Every provider that is not broken, by name."""
     for name in sorted(registry.store_names(), key=str.lower):
-        provider = registry.provider(name)
+        try:
+            provider = registry.provider(name)
+        except BrokenEntry:
+            continue
         can = capabilities(provider.open) if provider.open is not None else ()
         yield ProviderRow(
             name=name,
@@ -66,9 +78,12 @@ def provider_rows(registry: Registry) -> Iterator[ProviderRow]:
 
 
 def generator_rows(registry: Registry) -> Iterator[GeneratorRow]:
-    """Every generator, by kind."""
+    """Every generator that is not broken, by kind."""
     for kind in sorted(registry.generator_kinds(), key=str.lower):
-        generator = registry.generator_type(kind)
+        try:
+            generator = registry.generator_type(kind)
+        except BrokenEntry:
+            continue
         yield GeneratorRow(
             kind=kind,
             reachable=generator.generate is not None,
@@ -79,7 +94,10 @@ def generator_rows(registry: Registry) -> Iterator[GeneratorRow]:
 
 def capabilities(opener: Callable[..., Any]) -> tuple[str, ...]:
     """What a client can do, according to the return annotation of the provider's `open`."""
-    hints = get_type_hints(getattr(opener, "__wrapped__", opener))
+    try:
+        hints = get_type_hints(getattr(opener, "__wrapped__", opener))
+    except NameError:  # of somebody else's provider: its annotation is for type checkers alone
+        return ()
     given = hints.get("return", object)
     client = next(iter(get_args(given)), given)
     clients = get_args(client) if isinstance(client, UnionType) else (client,)

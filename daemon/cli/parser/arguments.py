@@ -288,7 +288,9 @@ def _providers(commands: Commands) -> None:
         commands,
         "providers",
         "list secret managers and generators, and what each can do",
-        "`spec only` means that its manifests are validated and simulated, but syncret cannot connect to it.",
+        "`spec only` means that its manifests are validated and simulated, but syncret cannot connect to it. "
+        "Those of other installed packages are listed, too. Exit code 1 if one of them cannot be used; it is "
+        "named with the cause.",
         "syncret providers",
     )
     output(command, "text", "json")

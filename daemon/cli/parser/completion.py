@@ -2,6 +2,7 @@
 
 from argparse import Action, ArgumentParser
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Final, NamedTuple, cast
 
 from syncret.config.resources.kinds import SHOWN
@@ -9,6 +10,7 @@ from syncret.config.resources.kinds import SHOWN
 PATHS: Final = {"PATH", "FILE"}
 FOLDERS: Final = {"DIR"}
 KINDS: Final = tuple(f"{kind.kind}/" for kind in SHOWN)
+KIND_OR_SHELL: Final = "KIND|SHELL"
 
 
 class Word(NamedTuple):
@@ -74,6 +76,10 @@ def bash(parser: ArgumentParser) -> str:
             if flag.takes_value:
                 pattern = " | ".join(f'"{command.name} {spelling}"' for spelling in flag.spellings)
                 lines.append(f"    {pattern}) {_bash_value(flag)}; return ;;")
+        if any(word.metavar == KIND_OR_SHELL for word in command.arguments):
+            for before, values in _after().items():
+                words = f'$(compgen -W "{" ".join(values)}" -- "$current")'
+                lines.append(f'    "{command.name} {before}") COMPREPLY=({words}); return ;;')
     lines += ["  esac", '  case "$command" in']
     for command in commands_of(parser):
         words = " ".join(_offered(command))
@@ -126,6 +132,8 @@ def _zsh_values(word: Word) -> str:
         return f"({' '.join(word.choices)})"
     if word.metavar == "KIND/NAME":
         return f"({' '.join(KINDS)})"
+    if word.metavar == KIND_OR_SHELL:
+        return f"({' '.join(chain.from_iterable(_after().values()))})"
     if word.metavar in FOLDERS:
         return "_files -/"
     return "_files" if _is_path(word) else " "
@@ -141,6 +149,11 @@ def fish(parser: ArgumentParser) -> str:
         condition = f"complete -c syncret -n '__fish_seen_subcommand_from {command.name}'"
         lines += [f"{condition} {_fish_flag(flag)}" for flag in command.flags]
         for word in command.arguments:
+            if word.metavar == KIND_OR_SHELL:
+                for before, values in _after().items():
+                    after = f"complete -c syncret -n '__fish_seen_subcommand_from {before}'"
+                    lines.append(f"{after} -a {_quoted(' '.join(values))}")
+                continue
             values = word.choices or (KINDS if word.metavar == "KIND/NAME" else ())
             lines.append(
                 f"{condition} -F" if _is_path(word) else f"{condition} -a {_quoted(' '.join(values))}"
@@ -164,6 +177,14 @@ def _offered(command: Command) -> list[str]:
     for word in command.arguments:
         words += KINDS if word.metavar == "KIND/NAME" else word.choices
     return words
+
+
+def _after() -> dict[str, tuple[str, ...]]:
+    """What follows on each document of `export` that takes a name: all kinds that are installed here."""
+    from syncret.config.resources.kinds import Kinds
+    from syncret.providers.registry import Registry  # other commands offer no kinds of other packages
+
+    return {"schema": tuple(each.kind for each in Kinds(Registry()).names()), "completion": tuple(SHELLS)}
 
 
 def _is_path(word: Word) -> bool:

@@ -253,7 +253,7 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     home: ObjectReader
     sessions: SessionPool
     generator: Callable[[str], Generator[Any]]
-    """The generator of a kind. Raises UnknownName."""
+    """The generator of a kind. Raises UnknownName or BrokenEntry."""
     clock: Clock
     events: EventRecorder
     wake: Callable[[ObjectRef], object]

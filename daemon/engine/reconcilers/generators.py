@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 
-from syncret.config.catalog import generator_key
+from syncret.config.catalog import BrokenEntry, generator_key
 from syncret.config.meta import Document, ObjectRef, is_object, member, ref_of
 from syncret.config.resources.base import GENERATORS_API, Resource
 from syncret.config.resources.external_secret import GeneratorRef
@@ -129,7 +129,7 @@ async def clean_up(context: ReconcilerContext, resource: Document, state: Docume
 def _generator(context: ReconcilerContext, kind: str) -> Generator[Any]:
     try:
         return context.generator(kind)
-    except UnknownName as error:
+    except (UnknownName, BrokenEntry) as error:
         raise Malformed(error.message, hint=error.hint) from None
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from syncret.config.catalog import BrokenEntry
 from syncret.config.fields import CAProvider, Model, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Metadata, ObjectRef
 from syncret.config.settings import Settings
@@ -15,7 +16,7 @@ from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import Provider
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.retry import RetryPolicy, policy_of
-from syncret.providers.registry import BrokenEntry, UnknownName
+from syncret.providers.registry import UnknownName
 
 RATE = "syncret.dev/requests-per-second"
 BURST = "syncret.dev/burst"
@@ -80,10 +81,8 @@ def load_store_config(
     [(name, raw)] = store.spec.provider.items()
     try:
         provider = find(name)
-    except UnknownName as error:
+    except (UnknownName, BrokenEntry) as error:
         raise Malformed(error.message, hint=error.hint) from None
-    except BrokenEntry as error:
-        raise Malformed(str(error)) from None
     try:
         spec = msgspec.json.decode(raw, type=provider.spec.model)
     except msgspec.ValidationError:

@@ -12,7 +12,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.cli.commands.providers import provider_rows
 from syncret.daemon.one_pass import one_pass
 from syncret.providers import builtin
-from syncret.providers.registry import Registry
+from syncret.providers.registry import Offer, Registry
 from tests.suites.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "guides" / "writing-a-provider.md"
@@ -35,7 +35,7 @@ TestDirectory = _module("test_directory.py").TestDirectory
 REGISTRY = Registry(
     builtin.STORES,
     entry_points=lambda group: (
-        [("directory", "acme_directory:PROVIDER")] if group == "syncret.providers" else []
+        [Offer("directory", "acme_directory:PROVIDER", "acme")] if group == "syncret.providers" else []
     ),
 )
 

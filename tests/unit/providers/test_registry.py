@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
-from syncret.config.catalog import Catalog
+from syncret.config.catalog import BrokenEntry, Catalog
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
-from syncret.providers.registry import BrokenEntry, Registry, UnknownName
+from syncret.providers.registry import Offer, Registry, UnknownName
 
 ALONE = """
 import json, sys
@@ -74,7 +75,7 @@ def test_the_spec_of_a_manager_brings_in_no_client_library(imports: dict[str, tu
     assert brought & HEAVY == set()
 
 
-def none(_group: str) -> Iterable[tuple[str, str]]:
+def none(_group: str) -> Iterable[Offer]:
     return ()
 
 
@@ -106,56 +107,98 @@ def test_an_unknown_name_is_a_key_error_with_the_nearest(noun: str, name: str, h
     assert raised.value.hint.startswith(hint)
 
 
+NO_SCHEMA = """
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Model
+from syncret.providers.contract import Provider
+
+class Spec(Model):
+    names: frozenset[str] = frozenset()
+
+PROVIDER = Provider(SpecType("mine", Spec))
+"""
+
+
+@pytest.fixture
+def broken_on_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module of that name, and one whose spec no schema can describe."""
+    (tmp_path / "broken_on_import.py").write_text("raise RuntimeError('no luck')")
+    (tmp_path / "no_schema.py").write_text(NO_SCHEMA)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+
 @pytest.mark.parametrize(
     ("address", "says"),
     [
         pytest.param("syncret.providers.nowhere:PROVIDER", "No module named", id="no module"),
         pytest.param("syncret.providers.errors:PROVIDER", "has no attribute 'PROVIDER'", id="no attribute"),
         pytest.param("syncret.providers.errors", "cannot be loaded", id="no attribute named"),
+        pytest.param("broken_on_import:PROVIDER", r"RuntimeError\('no luck'\)", id="an import that fails"),
         pytest.param("syncret.providers.errors:SyncError", "is not a Provider", id="not a provider"),
         pytest.param("syncret.providers.vault:PROVIDER", "calls itself 'vault'", id="another's name"),
+        pytest.param("no_schema:PROVIDER", "FrozenSetType.* has no structural schema", id="no schema"),
     ],
 )
+@pytest.mark.usefixtures("broken_on_import")
 def test_an_entry_that_cannot_be_used_says_so(address: str, says: str) -> None:
-    registry = Registry({"mine": address}, {}, none)
+    offer = Offer("mine", address, "acme-words")
+    registry = Registry({}, {}, lambda group: [offer] if group == "syncret.providers" else [])
 
-    with pytest.raises(BrokenEntry, match=f"provider 'mine'.*{says}"):
+    with pytest.raises(BrokenEntry, match=f"^provider 'mine'.*{says}") as raised:
         registry.provider("mine")
+
+    assert " of acme-words" in str(raised.value)
+    assert raised.value.hint == "repair or uninstall acme-words"
+    assert "\n" not in str(raised.value)
+    assert "mine" in registry.store_names()
+    assert [str(error) for error in registry.broken()] == [str(raised.value)]
+
+
+def offering(*offers: Offer, group: str = "syncret.providers") -> Registry:
+    """Our registry with entry points of one group."""
+    return Registry(entry_points=lambda asked: offers if asked == group else ())
 
 
 def test_another_distribution_adds_a_provider() -> None:
-    registry = Registry(
-        {}, {}, lambda group: [("vault", builtin.STORES["vault"])] if "providers" in group else []
-    )
+    offer = Offer("vault", builtin.STORES["vault"], "acme")
+    registry = Registry({}, {}, lambda group: [offer] if "providers" in group else [])
 
     assert set(registry.store_names()) == {"vault"}
     assert isinstance(registry.provider("vault"), Provider)
 
 
 def test_another_distribution_adds_a_generator() -> None:
-    address = builtin.GENERATORS["Webhook"]
-    registry = Registry({}, {}, lambda group: [("Webhook", address)] if "generators" in group else [])
+    offer = Offer("Webhook", builtin.GENERATORS["Webhook"], "acme")
+    registry = Registry({}, {}, lambda group: [offer] if "generators" in group else [])
 
     assert isinstance(registry.generator_type("Webhook"), Generator)
     assert registry.generator("Webhook").name == "Webhook"
 
 
-@pytest.mark.parametrize(
-    "offers",
-    [
-        pytest.param([("vault", "elsewhere:PROVIDER")], id="a name of ours"),
-        pytest.param([("new", "one:PROVIDER"), ("new", "two:PROVIDER")], id="two of theirs"),
-    ],
-)
-def test_a_taken_name_is_never_replaced_in_silence(offers: list[tuple[str, str]]) -> None:
-    registry = Registry(entry_points=lambda group: offers if group == "syncret.providers" else ())
+def test_a_name_of_ours_is_not_replaced() -> None:
+    registry = offering(Offer("vault", "elsewhere:PROVIDER", "acme"))
 
-    with pytest.raises(BrokenEntry, match="the name belongs to"):
-        list(registry.store_names())
+    assert list(registry.store_names()).count("vault") == 1
+    assert registry.provider("vault") is Registry(entry_points=none).provider("vault")
+    [error] = registry.broken()
+    assert str(error) == (
+        "provider 'vault' is built in, and offered as elsewhere:PROVIDER of acme too, which is not used"
+    )
+
+
+def test_a_name_that_two_distributions_offer_is_nobodys() -> None:
+    address = builtin.STORES["vault"]
+    registry = offering(Offer("new", address, "one"), Offer("new", "two:PROVIDER", "two"))
+
+    with pytest.raises(BrokenEntry, match=r"twice, as \S+ of one and as two:PROVIDER of two"):
+        registry.provider("new")
+
+    assert len(list(registry.broken())) == 1
+    assert registry.provider("vault").name == "vault", "all others can be used"
 
 
 def test_what_is_built_in_needs_no_look_at_other_distributions() -> None:
-    def must_not(_group: str) -> Iterable[tuple[str, str]]:
+    def must_not(_group: str) -> Iterable[Offer]:
         raise AssertionError
 
     registry = Registry(entry_points=must_not)

@@ -9,10 +9,11 @@ import pytest
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import Resource
+from syncret.config.resources.external_secret import GeneratorRef
+from syncret.config.resources.generators import ClusterGeneratorSpec
 from syncret.config.resources.kinds import (
     KINDS,
     SHOWN,
-    GeneratorKind,
     Kind,
     StoreKind,
     generator_ref,
@@ -22,7 +23,8 @@ from syncret.config.resources.kinds import (
     role_of,
     store_ref,
 )
-from syncret.providers import builtin
+from syncret.config.schema.openapi import openapi
+from tests.unit.config.support import CATALOG
 
 ROOT = Path(__file__).parents[4]
 GROUP, GENERATORS = "external-secrets.io", "generators.external-secrets.io"
@@ -48,8 +50,10 @@ def test_no_word_for_a_kind_means_two() -> None:
 def test_what_a_reference_may_name_is_in_the_table() -> None:
     stores = [kind.kind for kind in KINDS if kind.role == "store"]
     assert list(get_args(StoreKind)) == stores
-    generators = {kind.kind for kind in KINDS if kind.role == "generator"} | set(builtin.GENERATORS)
-    assert set(get_args(GeneratorKind)) == generators
+    of_the_catalog = openapi(ClusterGeneratorSpec, CATALOG)["properties"]["kind"]["enum"]
+    assert of_the_catalog == list(CATALOG.generator_kinds())
+    generators = [kind.kind for kind in KINDS if kind.role == "generator"]
+    assert openapi(GeneratorRef, CATALOG)["properties"]["kind"]["enum"] == [*of_the_catalog, *generators]
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     [
         pytest.param('syncret "ex"', {"explain", "export"}, id="command"),
         pytest.param('syncret export "s"', {"schema", "settings"}, id="choice"),
+        pytest.param('syncret export schema "Pass"', {"Password"}, id="kind-of-a-schema"),
+        pytest.param('syncret export completion ""', {"bash", "zsh", "fish"}, id="shell"),
         pytest.param('syncret status "--f"', {"--failing"}, id="flag"),
         pytest.param('syncret status -o "j"', {"json"}, id="value-of-a-flag"),
         pytest.param('syncret explain "Ext"', {"ExternalSecret/"}, id="kind"),

@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from syncret.config.catalog import SpecType
+from syncret.config.catalog import BrokenEntry, SpecType
 from syncret.config.fields import CAProvider, Json, Model, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.settings import Settings
@@ -14,7 +14,7 @@ from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import Provider
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.retry import Doubling, RetryPolicy
-from syncret.providers.registry import BrokenEntry, UnknownName
+from syncret.providers.registry import UnknownName
 
 
 class Auth(Model):
@@ -35,7 +35,7 @@ class Spec(Model):
 
 def find(name: str) -> Provider[Any]:
     if name == "broken":
-        raise BrokenEntry("provider 'broken' cannot be loaded")
+        raise BrokenEntry("provider 'broken' cannot be loaded", hint="reinstall it")
     if name != "vault":
         raise UnknownName("provider", name, ["vault"])
     return Provider(SpecType("vault", Spec))

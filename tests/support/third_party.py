@@ -1,0 +1,41 @@
+"""Packages of somebody else, as pip would install them: modules and entry points in a folder of the path."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+WORDS = """
+from typing import Annotated
+
+from msgspec import Meta
+
+from syncret.config.catalog import SpecType
+from syncret.config.fields import Model
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+
+
+class Words(Model):
+    count: Annotated[int, Meta(ge=1, le=10)] = 3
+
+
+async def generate(spec: Words, _context: OpenContext) -> Generated:
+    return Generated({"words": SecretBytes(" ".join(["correct"] * spec.count).encode())})
+
+
+GENERATOR = Generator(SpecType("Words", Words), generate=generate, local=True)
+"""
+"""A module with a generator of the kind Words."""
+
+
+def install(folder: Path, name: str, modules: Mapping[str, str], **entry_points: Mapping[str, str]) -> None:
+    """Put a distribution into a folder; `entry_points` are those of `syncret.<keyword>`, by their names."""
+    for module, text in modules.items():
+        (folder / f"{module}.py").write_text(text)
+    info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    lines = [
+        line
+        for group, points in entry_points.items()
+        for line in (f"[syncret.{group}]", *(f"{point} = {address}" for point, address in points.items()), "")
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
