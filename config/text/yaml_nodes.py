@@ -141,10 +141,13 @@ class Constructor:
             if key in own:
                 self.duplicates.append(Duplicate(render((path, key)), key_node.start_mark.line))
             own.add(key)
-            if value_node.__class__ is ScalarNode and len(value_node.value) <= _LONG:
-                result[key] = scalar(value_node)
-            else:
+            value = value_node.value
+            if value_node.__class__ is not ScalarNode or len(value) > _LONG:
                 result[key] = self.value(value_node, (path, key))
+            elif value_node.tag == _PLAIN and value[:1] not in _AMBIGUOUS_STARTS:
+                result[key] = value
+            else:
+                result[key] = scalar(value_node)
         return result
 
     def _merged(self, node: Node, path: Path) -> Iterator[Document]:

@@ -39,6 +39,7 @@ def dispatch(arguments: Sequence[str] | None) -> int:
             sys.stdout.flush()
         if own_process:
             die_without_traceback()
+            gc.freeze()  # what is still in use ends with the process
     except CannotPrint as error:
         sys.stderr.write(f"syncret: cannot print: {error} (give the output a place that can take it)\n")
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  # discards the rest

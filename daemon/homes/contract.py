@@ -56,6 +56,11 @@ class StoredObject(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         document: Document = msgspec.json.decode(self.data)
         return document
 
+    def partly_decoded(self, *members: str) -> Document:
+        """As `document`, for a write of these members alone: all others stay encoded, as `msgspec.Raw`."""
+        whole = msgspec.json.decode(self.data, type=dict[str, msgspec.Raw])
+        return {name: msgspec.json.decode(raw) if name in members else raw for name, raw in whole.items()}
+
     def __repr__(self) -> str:
         return f"<StoredObject {self.ref} @{self.resource_version}>"
 

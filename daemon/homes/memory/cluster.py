@@ -163,7 +163,7 @@ class MemoryCluster:
         if stored is None or stored.uid != seen.uid:
             return None
         _check_version(stored, seen)
-        document = self._store.whole(stored).document
+        document = self._store.whole(stored).partly_decoded("metadata")
         before, document["status"] = document.get("status"), dict(status)
         if before is not None and requests.encode(before) == requests.encode(document["status"]):
             return stored
