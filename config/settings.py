@@ -1,16 +1,22 @@
-"""The daemon's settings, each with its documentation.
+"""The daemon's settings; the docstring below each is its documentation, and ends with an example.
 
 `syncret.config.settings_table` lists them, `syncret.config.settings_layers` reads them.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
 
+T = TypeVar("T")
+
 Seconds = Annotated[float, Meta(ge=0, extra={"form": "duration"})]
 Count = Annotated[int, Meta(ge=1)]
+CountOrNone = Annotated[int, Meta(ge=0)]
+Rate = Annotated[float, Meta(gt=0)]
 Mode = Annotated[int, Meta(ge=0, le=0o777, extra={"form": "mode"})]
+Paths = Annotated[tuple[T, ...], Meta(extra={"form": "paths"})]
+MapOfLists = Annotated[dict[str, tuple[T, ...]], Meta(extra={"form": "map of lists"})]
 
 MOUNTED_FILES: Final = "/var/run/secrets"
 """Where tokens are mounted into containers, by convention; the same folder as /run/secrets."""
@@ -26,21 +32,14 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Egress(Group, frozen=True):
     """Which servers stores and generators may reach; judged on the address that a name leads to."""
 
-    allow: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Exceptions from egress.deny: networks, addresses, hosts (`*.example.com`: all names "
-            "below it) and the groups that egress.deny knows."
-        ),
-    ] = ()
-    deny: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="What stores and generators may not reach; groups are all, link-local, loopback, "
-            "metadata (servers of clouds that are not link-local) and private. Logins with the daemon's own "
-            "identity are not held to it."
-        ),
-    ] = ("link-local", "metadata")
+    allow: tuple[str, ...] = ()
+    """Exceptions from egress.deny: networks, addresses, hosts (`*.example.com`: all names below it) and the
+    groups that egress.deny knows.
+    Example: [10.20.0.0/16, vault.example.com]"""
+    deny: tuple[str, ...] = ("link-local", "metadata")
+    """What stores and generators may not reach; groups are all, link-local, loopback, metadata (servers of
+    clouds that are not link-local) and private. Logins with the daemon's own identity are not held to it.
+    Example: [link-local, metadata, loopback]"""
 
 
 class OwnReceiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -57,28 +56,16 @@ class OwnReceiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class OwnIdentity(Group, frozen=True):
     """Where the daemon's own identity may go: its cloud's, its pod's, that of its container."""
 
-    mode: Annotated[
-        Literal["auto", "strict", "open"],
-        Meta(
-            description="Whether the daemon's own identity goes to known receivers only (strict), or also to "
-            "others, with a log entry (open); auto: strict if manifests have several authors."
-        ),
-    ] = "auto"
-    receivers: Annotated[
-        dict[str, tuple[str | OwnReceiver, ...]],
-        Meta(
-            description="Servers that may have it besides the clouds' own, by provider: "
-            "`{vault: [https://vault.example.com:8200]}`; an entry may be an object with url, stores, "
-            "audience and serverId.",
-            extra={"form": "map of lists"},
-        ),
-    ] = {}
-    cluster_only: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Providers whose cloud gets it from cluster-scoped stores and generators alone.",
-        ),
-    ] = ()
+    mode: Literal["auto", "strict", "open"] = "auto"
+    """Whether the daemon's own identity goes to known receivers only (strict), or also to others, with a log
+    entry (open); auto: strict if manifests have several authors."""
+    receivers: MapOfLists[str | OwnReceiver] = {}
+    """Servers that may have it besides the clouds' own, by provider; an entry may be an object with url,
+    stores, audience and serverId.
+    Example: {vault: ['https://vault.example.com:8200']}"""
+    cluster_only: tuple[str, ...] = ()
+    """Providers whose cloud gets it from cluster-scoped stores and generators alone.
+    Example: [aws, gcpsm]"""
 
 
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -102,173 +89,110 @@ class Settings(Group, frozen=True):
     such as "0640".
     """
 
-    manifests: Annotated[
-        tuple[str | BoundFolder, ...],
-        Meta(
-            description="Files and folders that contain the manifests. One that is written as {path, "
-            "namespaces, kinds} is bound: it may only define objects of these namespaces and kinds.",
-            extra={"form": "paths"},
-        ),
-    ] = ()
-    manifest_files: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Folders below which a manifest may name a file, such as a mounted token.",
-            extra={"form": "paths"},
-        ),
-    ] = (MOUNTED_FILES,)
-    output_dir: Annotated[
-        str,
-        Meta(
-            description="Where Secrets are written, as folders of files: <output>/<namespace>/<name>/<key>."
-        ),
-    ] = "/run/syncret/secrets"
-    state_file: Annotated[
-        str,
-        Meta(description="The state that survives a restart: status, identities, finalizers; never a value."),
-    ] = "/var/lib/syncret/state.db"
-    socket: Annotated[
-        str,
-        Meta(description="The Unix socket (mode 0600) for status, explain and refresh; empty: none."),
-    ] = "/run/syncret/control.sock"
-    listen: Annotated[str, Meta(description="Address of /metrics, /healthz and /readyz; empty: none.")] = (
-        "127.0.0.1:9847"
-    )
-    status_on_listen: Annotated[
-        bool,
-        Meta(
-            description="Serve /status at `listen`, too, to everyone who can connect there; otherwise it is "
-            "served on the socket alone."
-        ),
-    ] = False
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        Meta(description="The least severe messages that are logged."),
-    ] = "info"
-    log_format: Annotated[
-        Literal["auto", "console", "json"],
-        Meta(description="console for people, json for machines; auto: console on a terminal."),
-    ] = "auto"
+    manifests: Paths[str | BoundFolder] = ()
+    """Files and folders that contain the manifests. One that is written as {path, namespaces, kinds} is
+    bound: it may only define objects of these namespaces and kinds.
+    Example: [/etc/syncret/manifests]"""
+    manifest_files: Paths[str] = (MOUNTED_FILES,)
+    """Folders below which a manifest may name a file, such as a mounted token.
+    Example: [/var/run/secrets, /etc/syncret/tokens]"""
+    output_dir: str = "/run/syncret/secrets"
+    """Where Secrets are written, as folders of files: <output>/<namespace>/<name>/<key>.
+    Example: /run/app-secrets"""
+    state_file: str = "/var/lib/syncret/state.db"
+    """The state that survives a restart: status, identities, finalizers; never a value.
+    Example: /srv/syncret/state.db"""
+    socket: str = "/run/syncret/control.sock"
+    """The Unix socket (mode 0600) for status, explain and refresh; empty: none.
+    Example: /run/app/syncret.sock"""
+    listen: str = "127.0.0.1:9847"
+    """Address of /metrics, /healthz and /readyz; empty: none. Example: 0.0.0.0:9847"""
+    status_on_listen: bool = False
+    """Serve /status at `listen`, too, to everyone who can connect there; otherwise it is served on the socket
+    alone."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least severe messages that are logged."""
+    log_format: Literal["auto", "console", "json"] = "auto"
+    """console for people, json for machines; auto: console on a terminal. Example: json"""
 
-    file_mode: Annotated[Mode, Meta(description="Mode of each written file.")] = 0o600
-    folder_mode: Annotated[Mode, Meta(description="Mode of each written folder.")] = 0o700
-    owner: Annotated[
-        str, Meta(description="Owner of what is written, by name or number; empty: the daemon's own.")
-    ] = ""
-    group: Annotated[
-        str, Meta(description="Group of what is written, by name or number; empty: the daemon's own.")
-    ] = ""
-    fsync: Annotated[
-        bool, Meta(description="Wait until files are on the disk before they count as written.")
-    ] = True
-    rescan_interval: Annotated[
-        Seconds, Meta(description="How often folders are scanned even if no change was reported.")
-    ] = 45.0
-    deletion_grace: Annotated[
-        Seconds,
-        Meta(
-            description="How long all objects of a file, or most of all objects, must be missing from the "
-            "manifests until they are deleted; 0: none waits."
-        ),
-    ] = 60.0
+    file_mode: Mode = 0o600
+    """Mode of each written file. Example: '0640'"""
+    folder_mode: Mode = 0o700
+    """Mode of each written folder. Example: '0750'"""
+    owner: str = ""
+    """Owner of what is written, by name or number; empty: the daemon's own. Example: app"""
+    group: str = ""
+    """Group of what is written, by name or number; empty: the daemon's own. Example: app"""
+    fsync: bool = True
+    """Wait until files are on the disk before they count as written."""
+    rescan_interval: Seconds = 45.0
+    """How often folders are scanned even if no change was reported. Example: 5m"""
+    deletion_grace: Seconds = 60.0
+    """How long all objects of a file, or most of all objects, must be missing from the manifests until they
+    are deleted; 0: none waits.
+    Example: 10m"""
 
-    workers: Annotated[
-        Count,
-        Meta(
-            description="How many objects are reconciled at the same time; one that waits for a store does "
-            "not count."
-        ),
-    ] = 512
-    api_writes: Annotated[
-        int,
-        Meta(
-            ge=0,
-            description="How many writes to the home may be under way at once; 0: as many as serve it best.",
-        ),
-    ] = 0
-    store_workers: Annotated[
-        Count, Meta(description="How many objects of one store may be in progress, waiting ones included.")
-    ] = 128
-    store_waits: Annotated[
-        Count,
-        Meta(
-            description="How many objects of all stores may be in progress, waiting ones included; "
-            "stores that do not answer share an eighth of it."
-        ),
-    ] = 4096
-    store_interval: Annotated[
-        Seconds, Meta(description="How often a store without an interval of its own is checked.")
-    ] = 300.0
-    retry_min: Annotated[
-        Seconds, Meta(description="Delay before the first retry of an object; it doubles from there.")
-    ] = 1.0
-    retry_max: Annotated[Seconds, Meta(description="Longest delay between retries of an object.")] = 300.0
-    spread: Annotated[
-        bool,
-        Meta(description="Move periodic refreshes to stable slots, so that thousands are not due at once."),
-    ] = True
-    drain_timeout: Annotated[Seconds, Meta(description="How long a stop waits for work in progress.")] = 20.0
+    workers: Count = 512
+    """How many objects are reconciled at the same time; one that waits for a store does not count.
+    Example: 64"""
+    api_writes: CountOrNone = 0
+    """How many writes to the home may be under way at once; 0: as many as serve it best. Example: 32"""
+    store_workers: Count = 128
+    """How many objects of one store may be in progress, waiting ones included. Example: 16"""
+    store_waits: Count = 4096
+    """How many objects of all stores may be in progress, waiting ones included; stores that do not answer
+    share an eighth of it.
+    Example: 1024"""
+    store_interval: Seconds = 300.0
+    """How often a store without an interval of its own is checked. Example: 1m"""
+    retry_min: Seconds = 1.0
+    """Delay before the first retry of an object; it doubles from there. Example: 5s"""
+    retry_max: Seconds = 300.0
+    """Longest delay between retries of an object. Example: 1h"""
+    spread: bool = True
+    """Move periodic refreshes to stable slots, so that thousands are not due at once."""
+    drain_timeout: Seconds = 20.0
+    """How long a stop waits for work in progress. Example: 60s"""
 
-    requests_per_second: Annotated[
-        float,
-        Meta(
-            gt=0,
-            description="Calls per second to one store; `syncret.dev/requests-per-second` overrides it.",
-        ),
-    ] = 50.0
-    burst: Annotated[
-        Count, Meta(description="Calls at once to one store; `syncret.dev/burst` overrides it.")
-    ] = 100
-    call_timeout: Annotated[Seconds, Meta(description="Longest time that one provider call may take.")] = 30.0
-    call_attempts: Annotated[
-        Count, Meta(description="How often a provider call without an answer is tried.")
-    ] = 3
-    batch_window: Annotated[
-        Seconds, Meta(description="How long a read waits for others to share its call.")
-    ] = 0.002
-    idle_close: Annotated[Seconds, Meta(description="When an unused client is closed.")] = 900.0
+    requests_per_second: Rate = 50.0
+    """Calls per second to one store; `syncret.dev/requests-per-second` overrides it. Example: 10"""
+    burst: Count = 100
+    """Calls at once to one store; `syncret.dev/burst` overrides it. Example: 20"""
+    call_timeout: Seconds = 30.0
+    """Longest time that one provider call may take. Example: 10s"""
+    call_attempts: Count = 3
+    """How often a provider call without an answer is tried. Example: 5"""
+    batch_window: Seconds = 0.002
+    """How long a read waits for others to share its call. Example: 10ms"""
+    idle_close: Seconds = 900.0
+    """When an unused client is closed. Example: 5m"""
     egress: Egress = Egress()
 
-    work_time: Annotated[
-        Seconds,
-        Meta(
-            description="Work that one sync of one object may take: paths into values, rewrites, conversions,"
-            " templates and local generators together; counted in steps, not by the clock."
-        ),
-    ] = 1.0
-    work_memory: Annotated[
-        Count,
-        Meta(description="Bytes that one sync of one object may make, intermediate results included."),
-    ] = 64_000_000
+    template_time: Seconds = 0.1
+    """Work that the templates of one object may do; counted in steps, not by the clock. Example: 1s"""
+    template_memory: Count = 10_000_000
+    """Bytes that the templates of one object may produce. Example: 1000000"""
+    template_keys: CountOrNone = 10
+    """Keys and certificates that the templates of one object may create. Example: 2"""
+    template_timeout: Seconds = 10.0
+    """Longest elapsed time for the templates of one object; 0: no limit. Example: 30s"""
 
-    template_time: Annotated[
-        Seconds,
-        Meta(description="Work that the templates of one object may do; counted in steps, not by the clock."),
-    ] = 0.1
-    template_memory: Annotated[
-        Count, Meta(description="Bytes that the templates of one object may produce.")
-    ] = 10_000_000
-    template_keys: Annotated[
-        int, Meta(ge=0, description="Keys and certificates that the templates of one object may create.")
-    ] = 10
-    template_timeout: Annotated[
-        Seconds, Meta(description="Longest elapsed time for the templates of one object; 0: no limit.")
-    ] = 10.0
+    work_time: Seconds = 1.0
+    """Work that one sync of one object may take: paths into values, rewrites, conversions, templates and
+    local generators together; counted in steps, not by the clock.
+    Example: 5s"""
+    work_memory: Count = 64_000_000
+    """Bytes that one sync of one object may make, intermediate results included. Example: 256000000"""
 
     own_identity: OwnIdentity = OwnIdentity()
 
-    generator_gc_grace_period: Annotated[
-        Seconds,
-        Meta(description="How long credentials that a generator created are kept after they were replaced."),
-    ] = 120.0
+    generator_gc_grace_period: Seconds = 120.0
+    """How long credentials that a generator created are kept after they were replaced. Example: 10m"""
 
-    controller_class: Annotated[
-        str,
-        Meta(description="Stores and generators with another class in spec.controller are ignored."),
-    ] = "default"
-    allow_generic_targets: Annotated[
-        bool, Meta(description="Let ExternalSecrets write kinds other than Secret (target.manifest).")
-    ] = False
+    controller_class: str = "default"
+    """Stores and generators with another class in spec.controller are ignored. Example: edge"""
+    allow_generic_targets: bool = False
+    """Let ExternalSecrets write kinds other than Secret (target.manifest)."""
 
     @property
     def manifest_paths(self) -> tuple[str, ...]:

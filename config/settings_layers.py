@@ -21,7 +21,7 @@ from syncret.config.meta import is_object
 from syncret.config.paths import join, write
 from syncret.config.servers import server_pattern
 from syncret.config.settings import Group, Settings, several_authors
-from syncret.config.settings_table import Setting, describe
+from syncret.config.settings_table import Setting, describe, plain
 from syncret.config.spelling import did_you_mean
 from syncret.config.text.yaml import load_mapping, parse_text
 
@@ -163,7 +163,7 @@ def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> It
 def _converted(setting: Setting, key: str, value: Json) -> Json:
     """One value converted to its type; texts of the environment and of flags are converted leniently."""
     lenient = isinstance(value, str)
-    wanted = get_args(get_args(setting.type)[0])[1] if key else setting.type
+    wanted = get_args(plain(setting.type))[1] if key else setting.type
     if setting.syntax == "duration" and isinstance(value, str):
         value = float(value) if _PLAIN_NUMBER.fullmatch(value) else _duration(value)
     elif setting.syntax == "mode":

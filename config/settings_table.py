@@ -3,7 +3,17 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +21,10 @@ from msgspec import Meta
 from syncret.config.durations import format_duration
 from syncret.config.fields import Json
 from syncret.config.settings import Group, Settings
+from syncret.config.text.yaml import to_flow
+
+if TYPE_CHECKING:
+    from syncret.config.schema.docstrings import Description
 
 PREFIX: Final = "SYNCRET_"
 _PLAIN: Final = re.compile(r"[\w./-]+")
@@ -28,17 +42,36 @@ class Setting(NamedTuple):
     variable: str
     syntax: str
     default: str
-    meaning: str
+    group: type[Group]
+    """The class that it is a field of."""
     type: TypeForm
 
     @property
+    def meaning(self) -> str:
+        """The docstring below the setting, as one paragraph; its source is parsed on first use."""
+        return self._description().text
+
+    @property
+    def example(self) -> str:
+        """A value, written as in YAML; where the type has few, another one than the default."""
+        given = self._description().example
+        if given is not msgspec.UNSET:
+            return to_flow(given)
+        return next((each for each in _choices(plain(self.type)) if each != self.default), "")
+
+    def _description(self) -> "Description":
+        from syncret.config.schema.docstrings import Description, described  # only for documentation
+
+        return described(self.group).fields.get(self.name.rpartition(".")[2], Description())
+
+    @property
     def is_list(self) -> bool:
-        return get_origin(get_args(self.type)[0]) is tuple
+        return _origin(self.type) is tuple
 
     @property
     def is_map(self) -> bool:
         """Whether each entry may be set alone: `NAME.KEY`, `VARIABLE_KEY`."""
-        return get_origin(get_args(self.type)[0]) is dict
+        return _origin(self.type) is dict
 
 
 @lru_cache(maxsize=8)
@@ -62,29 +95,38 @@ def _described(group: type[Group], name: str, attribute: str) -> Iterator[Settin
             variable=PREFIX + at.upper().replace(".", "_"),
             syntax=_syntax(hint),
             default=_written(hint, {} if default is msgspec.NODEFAULT else default),
-            meaning=" ".join(meta.description for meta in _metas(hint) if meta.description),
+            group=group,
             type=hint,
         )
 
 
+def plain(hint: TypeForm) -> TypeForm:
+    """A type without its annotations."""
+    return get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
+
+
+def _origin(hint: TypeForm) -> TypeForm:
+    return get_origin(plain(hint))
+
+
+def _choices(bare: TypeForm) -> tuple[str, ...]:
+    if bare is bool:
+        return ("true", "false")
+    return get_args(bare) if _origin(bare) is Literal else ()
+
+
 def _syntax(hint: TypeForm) -> str:
     """The syntax of a type: duration, mode, paths, list, text, number, true or false, or the choices."""
-    for meta in _metas(hint):
-        if meta.extra and "form" in meta.extra:
+    for meta in getattr(hint, "__metadata__", ()):
+        if isinstance(meta, Meta) and meta.extra and "form" in meta.extra:
             return str(meta.extra["form"])
-    bare = get_args(hint)[0]
-    if get_origin(bare) is Literal:
+    bare = plain(hint)
+    if _origin(bare) is Literal:
         return ", ".join(get_args(bare))
-    if get_origin(bare) is tuple:
+    if _origin(bare) is tuple:
         element = get_args(bare)[0]
         return f"list of {', '.join(get_args(element))}" if get_origin(element) is Literal else "list"
     return {bool: "true or false", int: "whole number", float: "number", str: "text"}[bare]
-
-
-def _metas(hint: TypeForm) -> Iterator[Meta]:
-    for part in get_args(hint)[1:]:
-        if isinstance(part, Meta):
-            yield part
 
 
 def _written(hint: TypeForm, default: Json) -> str:
@@ -95,7 +137,7 @@ def _written(hint: TypeForm, default: Json) -> str:
         return format_duration(default)
     if isinstance(default, bool):
         return str(default).lower()
-    if get_origin(get_args(hint)[0]) is tuple:
+    if _origin(hint) is tuple:
         return f"[{', '.join(map(_scalar, default))}]"
     return str(default) if default != "" else '""'
 

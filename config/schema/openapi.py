@@ -1,43 +1,76 @@
 """Converts models to OpenAPI v3 structural schemas, as a CustomResourceDefinition contains them."""
 
-from typing import Final, get_origin
+from typing import Final, NamedTuple, get_origin
 
-from syncret.config.catalog import Catalog, generator_key
+from syncret.config.catalog import Catalog
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document
 from syncret.config.resources.base import Resource
+from syncret.config.schema.docstrings import ABSENT
+from syncret.config.schema.field_docs import FieldDoc, allowed, fields_of, model_text
 from syncret.config.schema.shape import Shape, shape_of
 
 _INT32: Final = 2**31
 
 
-def openapi(model: type[Model], catalog: Catalog) -> Document:
-    """The schema of a model; for a whole resource, that of its CRD. Every spec of the catalog is imported."""
-    schema = _schema(shape_of(model), catalog)
+def openapi(model: type[Model], catalog: Catalog, *, examples: bool = False) -> Document:
+    """The schema of a model; for a whole resource, that of its CRD. Every spec of the catalog is imported.
+
+    A CRD cannot contain examples: with them it is a JSON schema for editors and other tools.
+    """
+    writer = _Writer(catalog, examples)
+    shape = shape_of(model)
+    schema = writer.described(shape, model_text(shape))
     if issubclass(get_origin(model) or model, Resource):
         schema["properties"]["metadata"] = {"type": "object"}
     return schema
 
 
-def _schema(shape: Shape, catalog: Catalog) -> Document:
-    schema: Document
-    if shape.catalog == "kinds":
-        schema = {"type": "string", "enum": [*catalog.generator_kinds(), *shape.enum]}
-    elif shape.catalog:
-        schema = _choice(shape.catalog, catalog)
-    elif shape.kind == "object":
-        schema = _object(shape, catalog)
-    elif shape.kind == "array" and shape.items is not None:
-        schema = {"type": "array", "items": _schema(shape.items, catalog)}
-        schema |= _set(minItems=shape.min_length, maxItems=shape.max_length)
-    elif shape.kind == "map" and shape.items is not None:
-        schema = {"type": "object", "additionalProperties": _schema(shape.items, catalog)}
-        schema |= _set(minProperties=shape.min_length, maxProperties=shape.max_length)
-    else:
-        schema = _scalar(shape)
-    if shape.nullable:
-        schema["nullable"] = True
-    return schema
+class _Writer(NamedTuple):
+    catalog: Catalog
+    examples: bool
+
+    def described(self, shape: Shape, text: str) -> Document:
+        """The schema of a value, after what it is for."""
+        return _set(description=text or None) | self._schema(shape)
+
+    def _schema(self, shape: Shape) -> Document:
+        schema: Document
+        if shape.catalog == "kinds":
+            schema = {"type": "string", "enum": allowed(shape, self.catalog)}
+        elif shape.catalog or shape.kind == "object":
+            schema = self._object(shape)
+        elif shape.kind == "array" and shape.items is not None:
+            schema = {"type": "array", "items": self._schema(shape.items)}
+            schema |= _set(minItems=shape.min_length, maxItems=shape.max_length)
+        elif shape.kind == "map" and shape.items is not None:
+            schema = {"type": "object", "additionalProperties": self._schema(shape.items)}
+            schema |= _set(minProperties=shape.min_length, maxProperties=shape.max_length)
+        else:
+            schema = _scalar(shape)
+        if shape.nullable:
+            schema["nullable"] = True
+        return schema
+
+    def _object(self, shape: Shape) -> Document:
+        fields = list(fields_of(shape, self.catalog))
+        low, high = (1, 1) if shape.catalog else (shape.min_length, shape.max_length)
+        schema: Document = {"type": "object", "properties": {each.name: self._field(each) for each in fields}}
+        rules = [{"message": rule.message, "rule": rule.cel} for rule in shape.rules]
+        return schema | _set(
+            required=sorted(each.name for each in fields if each.required) or None,
+            minProperties=low,
+            maxProperties=high,
+            **{"x-kubernetes-validations": rules or None},
+        )
+
+    def _field(self, field: FieldDoc) -> Document:
+        schema = self.described(field.shape, field.text)
+        if field.default is not ABSENT:
+            schema["default"] = field.default
+        if self.examples and field.example is not ABSENT:
+            schema["examples"] = [field.example]
+        return schema
 
 
 def _scalar(shape: Shape) -> Document:
@@ -58,30 +91,6 @@ def _scalar(shape: Shape) -> Document:
     if shape.maximum is not None and shape.maximum != _INT32 - 1:
         schema["maximum"] = shape.maximum
     return schema
-
-
-def _object(shape: Shape, catalog: Catalog) -> Document:
-    properties: dict[str, Document] = {}
-    for field in shape.fields:
-        properties[field.name] = _schema(field.shape, catalog)
-        if field.default is not None:
-            properties[field.name]["default"] = field.default()
-    schema: Document = {"type": "object", "properties": properties}
-    return schema | _set(
-        required=sorted(field.name for field in shape.fields if field.required) or None,
-        minProperties=shape.min_length,
-        maxProperties=shape.max_length,
-        **{"x-kubernetes-validations": [{"message": r.message, "rule": r.cel} for r in shape.rules] or None},
-    )
-
-
-def _choice(table: str, catalog: Catalog) -> Document:
-    if table == "stores":
-        models = {name: catalog.store(name).model for name in catalog.store_names()}
-    else:
-        models = {generator_key(kind): catalog.generator(kind).model for kind in catalog.generator_kinds()}
-    properties = {name: openapi(models[name], catalog) for name in sorted(models)}
-    return {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 1}
 
 
 def _set(**members: Json) -> Document:

@@ -49,6 +49,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     keys: "Shape | None" = None
     fields: tuple[Field, ...] = ()
     rules: tuple[Rule, ...] = ()
+    model: type[msgspec.Struct] | None = None
+    """The class of an object, whose source describes the fields."""
 
 
 class UnsupportedType(TypeError):
@@ -133,6 +135,7 @@ def _object(info: inspect.StructType) -> Shape:
         min_length=low or None,
         max_length=high,
         rules=getattr(model, "RULES", ()),
+        model=model,
     )
 
 

@@ -26,6 +26,7 @@ _NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
 _DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
 _OPENERS: Final = ("[", "{", "- ", "-\t", "? ", "?\t")
 _SUSPICIOUS: Final = 1000
+_NEVER_WRAP: Final = 2**31 - 1
 
 
 class Limits(NamedTuple):
@@ -266,3 +267,16 @@ def to_yaml(document: Document) -> str:
     """One YAML document, keys in their order; kubectl, the API server and our parser read it unchanged."""
     text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return text
+
+
+def to_flow(value: Json) -> str:
+    """Any value as YAML on one line, such as `{name: vault, keys: [a, b]}`."""
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=True,
+        width=_NEVER_WRAP,
+    )
+    return text.removesuffix("\n").removesuffix("\n...")

@@ -93,6 +93,7 @@ def _settings() -> Iterator[str]:
     for setting in describe():
         default = f"`{setting.default}`" if setting.default else ""
         meaning = setting.meaning.replace("<", "&lt;").replace("|", "\\|")
+        meaning += f" For example `{setting.example}`."
         yield f"| `{setting.name}` | `{setting.variable}` | {setting.syntax} | {default} | {meaning} |\n"
 
 

@@ -4,11 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
-
-from syncret.config.fields import LabelSelector
 from syncret.config.resources.kinds import Kind, Kinds, is_shown
-from syncret.config.schema.shape import Field, Shape, shape_of
+from syncret.config.schema.docstrings import ABSENT
+from syncret.config.schema.field_docs import (
+    FieldDoc,
+    fields_of,
+    form_of,
+    innermost,
+    is_label_selector,
+    model_text,
+)
+from syncret.config.schema.shape import Shape, shape_of
+from syncret.config.text.yaml import to_flow
 from syncret.providers.registry import Registry
 
 PAGE: Final = Path(__file__).parents[1] / "reference" / "resources.md"
@@ -16,40 +23,34 @@ PAGE: Final = Path(__file__).parents[1] / "reference" / "resources.md"
 HEAD: Final = """\
 # Kinds and fields
 
-`docs/hooks/resources.py` generates this page from the models that validate manifests. `[]` means each item of
-a list, `<key>` each key of a map. A default is what an API server would fill in. Objects without a row of
-their own are optional. There are also rules between fields that are not listed here; `syncret validate`
-checks them.
+What each field of a manifest is for, with its default and an example; `explain --field` shows the
+same on a terminal. `[]` means each item of a list, `<key>` each key of a map. A default is what an API server
+would fill in. Objects without a row of their own are optional. There are also rules between fields that are
+not listed here; `syncret validate` checks them.
 """
 
 SAME: Final = {
-    "externalSecretSpec": "same as `spec` of [ExternalSecret](#externalsecret)",
-    "pushSecretSpec": "same as `spec` of [PushSecret](#pushsecret)",
+    "externalSecretSpec": "Same as `spec` of [ExternalSecret](#externalsecret).",
+    "pushSecretSpec": "Same as `spec` of [PushSecret](#pushsecret).",
 }
 """Objects that are described in another section of the page."""
 
-CATALOGS: Final = {
-    "stores": "the name of one provider, and its spec: [providers](#providers)",
-    "generators": "`<kind>Spec`, and the generator's spec: [generators](#generators)",
-}
+CATALOGS: Final = {"stores": "[Providers](#providers).", "generators": "[Generators](#generators)."}
 
-SELECTOR: Final = shape_of(LabelSelector)
-WIDEST: Final = 6
-"""The longest list of choices; longer ones are cut."""
+HEAD_FIELDS: Final = {"apiVersion", "kind", "metadata"}
+REGISTRY: Final = Registry()
 
 
 class Row(NamedTuple):
-    """One field."""
+    """One field with its path."""
 
     path: str
-    form: str
-    default: str
+    field: FieldDoc
 
 
 def page() -> str:
     """The whole page."""
-    registry = Registry()
-    return HEAD + "".join(_kinds(registry)) + "".join(_providers(registry)) + "".join(_generators(registry))
+    return "".join((HEAD, *_kinds(REGISTRY), *_providers(REGISTRY), *_generators(REGISTRY)))
 
 
 def _kinds(registry: Registry) -> Iterator[str]:
@@ -67,10 +68,12 @@ def _kind(kind: Kind) -> Iterator[str]:
     where = "namespaced" if kind.namespaced else "cluster-scoped"
     acted = ", reconciled" if is_shown(kind.group_kind) else ""
     short = f"; short: `{'`, `'.join(kind.short_names)}`" if kind.short_names else ""
-    yield f"\n## {kind.kind}\n\n{_first_line(kind.model)} {first}{read}; {where}{acted}{short}.\n\n"
     shape = shape_of(kind.model)
-    own = [field for field in shape.fields if field.name not in {"apiVersion", "kind", "metadata"}]
-    yield from _table(row for field in own for row in _field(field, ""))
+    yield f"\n## {kind.kind}\n\n{_escaped(model_text(shape))} {first}{read}; {where}{acted}{short}.\n\n"
+    own = [
+        field for field in fields_of(shape, REGISTRY) if field.name not in {"apiVersion", "kind", "metadata"}
+    ]
+    yield from _table(row for field in own for row in _rows_of(field, ""))
 
 
 def _providers(registry: Registry) -> Iterator[str]:
@@ -79,8 +82,7 @@ def _providers(registry: Registry) -> Iterator[str]:
     known = ", ".join(f"`{name}`" for name in names if name not in reached)
     yield f"\n## Providers\n\nSupported: {', '.join(f'`{name}`' for name in reached)}. Their specs:\n"
     for name in reached:
-        yield f"\n### {name}\n\n{_first_line(registry.store(name).model)}\n\n"
-        yield from _table(_rows(shape_of(registry.store(name).model), f"spec.provider.{name}"))
+        yield from _spec(name, shape_of(registry.store(name).model), f"spec.provider.{name}.")
     yield f"\nThese providers are only validated, and a simulation can stand in for them: {known}.\n"
 
 
@@ -90,83 +92,81 @@ def _generators(registry: Registry) -> Iterator[str]:
     known = ", ".join(f"`{kind}`" for kind in kinds if kind not in drawn)
     yield "\n## Generators\n\n`generators.external-secrets.io/v1alpha1`; namespaced.\n"
     for kind in drawn:
-        yield f"\n### {kind}\n\n{_first_line(registry.generator(kind).model)}\n\n"
-        yield from _table(_rows(shape_of(registry.generator(kind).model), "spec"))
+        yield from _spec(kind, shape_of(registry.generator(kind).model), "spec.")
     yield f"\nThese generators are only validated: {known}.\n"
 
 
-def _first_line(model: type[msgspec.Struct]) -> str:
-    return (model.__doc__ or "").strip().partition("\n")[0].replace("<", "&lt;")
+def _spec(name: str, shape: Shape, prefix: str) -> Iterator[str]:
+    yield f"\n### {name}\n\n{_escaped(model_text(shape))}\n\n"
+    yield from _table(row for field in fields_of(shape, REGISTRY) for row in _rows_of(field, prefix))
+
+
+def _rows_of(field: FieldDoc, prefix: str) -> Iterator[Row]:
+    """A field and the fields below it, whatever lists and maps lie between."""
+    path, shape = prefix + field.name, field.shape
+    if field.name in SAME:
+        yield Row(path, field._replace(text=SAME[field.name], example=ABSENT))
+        return
+    inner = innermost(shape)
+    is_leaf = inner.kind != "object" or is_label_selector(inner)
+    if is_leaf or shape.kind != "object" or field.required:
+        yield Row(path, field if is_leaf else field._replace(example=ABSENT))
+    if not is_leaf:
+        for each in fields_of(shape, REGISTRY):
+            yield from _rows_of(each, f"{path}{_levels(shape)}.")
+
+
+def _levels(shape: Shape) -> str:
+    """The lists and maps around what a field contains."""
+    if shape.items is None:
+        return ""
+    return ("[]" if shape.kind == "array" else ".<key>") + _levels(shape.items)
 
 
 def _table(rows: Iterator[Row]) -> Iterator[str]:
     listed = list(rows)
     if not listed:
         return
-    yield "| field | what it takes | default |\n|---|---|---|\n"
-    for row in listed:
-        yield f"| `{row.path}` | {row.form} | {row.default} |\n"
+    yield "| field | what it takes | default | what it is for |\n|---|---|---|---|\n"
+    for path, field in listed:
+        default = "**required**" if field.required else _default(field)
+        yield f"| {_path(path)} | {_form(field.shape)} | {default} | {_meaning(field)} |\n"
 
 
-def _rows(shape: Shape, path: str) -> Iterator[Row]:
-    for field in shape.fields:
-        yield from _field(field, f"{path}.")
+def _path(path: str) -> str:
+    """The path as code that a browser breaks between two fields only."""
+    return f"<code>{path.replace('<', '&lt;').replace('.', '.<wbr>')}</code>"
 
 
-def _field(field: Field, prefix: str) -> Iterator[Row]:
-    path, shape = prefix + field.name, field.shape
-    default = "**required**" if field.required else _default(field)
-    if field.name in SAME:
-        yield Row(path, SAME[field.name], default)
-        return
-    if shape.kind != "object" or field.required or shape == SELECTOR:
-        yield Row(path, _form(shape), default)
-    yield from _below(shape, path)
+def _meaning(field: FieldDoc) -> str:
+    text = _escaped(field.text)
+    if field.shape.catalog in CATALOGS:
+        return f"{text} {CATALOGS[field.shape.catalog]}"
+    shown = field.example is not ABSENT and not (field.shape.enum or field.shape.kind == "boolean")
+    return f"{text} For example {_code(to_flow(field.example))}." if shown else text
 
 
-def _below(shape: Shape, path: str) -> Iterator[Row]:
-    """The fields below a field, whatever lists and maps lie between."""
-    if shape == SELECTOR or shape.catalog:
-        return
-    if shape.kind == "object":
-        yield from _rows(shape, path)
-    elif shape.items is not None:
-        yield from _below(shape.items, path + ("[]" if shape.kind == "array" else ".<key>"))
+def _code(text: str) -> str:
+    ticks = "``" if "`" in text else "`"
+    return f"{ticks}{text}{ticks}".replace("|", "\\|")
 
 
-def _default(field: Field) -> str:
-    value = field.default() if field.default is not None else None
-    if value is None or isinstance(value, dict):  # an object's defaults stand at its fields
+def _escaped(text: str) -> str:
+    """Text in which only what stands in backticks is code."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("<", "&lt;").replace("*", "\\*") for part in parts[::2]]
+    return "`".join(parts).replace("|", "\\|")
+
+
+def _default(field: FieldDoc) -> str:
+    if field.default is ABSENT or isinstance(field.default, dict):  # an object's defaults stand at its fields
         return ""
-    return f"`{msgspec.json.encode(value).decode()}`"
+    return _code(to_flow(field.default))
 
 
 def _form(shape: Shape) -> str:
-    if shape.catalog:
-        return CATALOGS[shape.catalog]
-    if shape == SELECTOR:
-        return "label selector"
-    if shape.enum:
-        shown = ", ".join(f"`{each}`" for each in shape.enum[:WIDEST])
-        return shown if len(shape.enum) <= WIDEST else f"{shown}, ..."
-    if shape.duration:
-        return "duration"
-    if shape.kind == "array" and shape.items is not None:
-        return f"list of {_plural(shape.items)}"
-    if shape.kind == "map" and shape.items is not None:
-        return f"map of {_plural(shape.items)}"
-    return {"any": "anything", "string": _string(shape), "int-or-string": "number or duration"}.get(
-        shape.kind, shape.kind
-    )
-
-
-def _plural(shape: Shape) -> str:
-    form = _form(shape)
-    return f"{form}s" if form in {"string", "integer", "object", "label selector"} else form
-
-
-def _string(shape: Shape) -> str:
-    return {"date-time": "time", "byte": "base64"}.get(shape.format, "string")
+    form = form_of(shape)
+    return ", ".join(f"`{each}`" for each in form.split(", ")) if shape.enum else form
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""`syncret explain`: where each key of an object comes from, how old it is, and what happens next."""
+"""`syncret explain`: where each key of an object comes from, how old it is, and what happens next.
+
+With `--field` it explains a field of a manifest instead, and asks no daemon.
+"""
 
 import sys
 import time
@@ -17,6 +20,10 @@ READY: Final = {"True": "yes", "False": "no"}
 
 def run(options: Namespace) -> int:
     """Print the explanation."""
+    if options.field is not None:
+        from syncret.daemon.cli.field_help import explain_field  # reads the models, which takes a while
+
+        return explain_field(options)
     try:
         answer = request_object(options, "GET", "/explain")
     except CommandError as refusal:

@@ -63,7 +63,8 @@ def settings_lines(group: "type[Group] | None" = None) -> Iterator[str]:
             if above[: depth + 1] != groups[: depth + 1]:
                 yield f"\n{'  ' * depth}#{each}:\n"
         above, indent = groups, "  " * len(groups)
-        yield f"\n{indent}# {setting.meaning} ({setting.syntax})\n{indent}# {setting.variable}\n"
+        yield f"\n{indent}# {setting.meaning} ({setting.syntax})\n"
+        yield f"{indent}# Example: {setting.example}\n{indent}# {setting.variable}\n"
         yield f"{indent}#{name}: {setting.default}\n"
 
 
@@ -79,7 +80,7 @@ def _print_schema(name: str | None) -> None:
     kind = kinds.find(known[name]) if name in known else None
     if kind is None:
         raise _Wrong(f"there is no kind {name or ''}".rstrip(), did_you_mean(name or "", sorted(known)))
-    print_json(openapi(kind.model, registry), indent=2)
+    print_json(openapi(kind.model, registry, examples=True), indent=2)
 
 
 def _print_crds() -> None:

@@ -200,11 +200,18 @@ def _explain(commands: Commands) -> None:
         "For each key: the store, the remote key and property, the entry of the spec, the steps that "
         "changed it. Then the last error with its remedy, and when and why the next attempt is made. "
         "Kinds have short names: es, ps, ss, css, ces, cps. Exit code 1 if the daemon has no such object, 3 "
-        "if no daemon answers.",
+        "if no daemon answers.\n\n"
+        "With --field, what a field of a manifest is for, as kubectl explain shows it: description, type, "
+        "default, an example, the fields below it. That needs no daemon. Exit code 2 if there is none.",
         "syncret explain ExternalSecret/database",
         "syncret explain es/database -n payments",
+        "syncret explain --field externalsecret.spec.refreshInterval",
+        "syncret explain --field secretstore.spec.provider.vault.auth --recursive",
     )
-    object_named(command)
+    object_named(command, or_field=True)
+    command.add_argument(
+        "--recursive", action="store_true", help="with --field: name all fields below it, at any depth"
+    )
     daemon_options(command)
 
 

@@ -37,7 +37,8 @@ def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
     for setting in describe():
         form = _text(f"{setting.syntax}, default {setting.default}")
         yield from (".TP", f"\\fB{_text(setting.name)}\\fR ({form})")
-        yield from (_text(setting.meaning), ".br", f"Environment: \\fB{setting.variable}\\fR")
+        meaning = f"{setting.meaning} Example: {setting.example}."
+        yield from (_text(meaning), ".br", f"Environment: \\fB{setting.variable}\\fR")
     examples, _, codes = EPILOG.partition("exit codes:\n")
     yield from (".SH EXIT STATUS", ".nf", *map(_text, codes.strip("\n").splitlines()), ".fi")
     yield ".SH FILES"

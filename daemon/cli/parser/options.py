@@ -151,11 +151,15 @@ def show_values(command: ArgumentParser) -> None:
     )
 
 
-def object_named(command: ArgumentParser) -> None:
-    """KIND/NAME and `-n`."""
-    command.add_argument(
-        "object", metavar="KIND/NAME", help="such as ExternalSecret/database, or es/database"
-    )
+def object_named(command: ArgumentParser, *, or_field: bool = False) -> None:
+    """KIND/NAME and `-n`; or a field."""
+    text = "such as ExternalSecret/database, or es/database"
+    if or_field:
+        either = command.add_mutually_exclusive_group(required=True)
+        either.add_argument("object", metavar="KIND/NAME", nargs="?", help=text)
+        either.add_argument("--field", metavar="KIND.PATH", help="a field of manifests instead of an object")
+    else:
+        command.add_argument("object", metavar="KIND/NAME", help=text)
     command.add_argument(
         "-n", "--namespace", metavar="NAMESPACE", default="default", help="its namespace (default: default)"
     )

@@ -1,5 +1,6 @@
 """Settings: which layer wins, what may be written, and how clearly a wrong value is reported."""
 
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import yaml
 from syncret.config.errors import ConfigError
 from syncret.config.settings import BoundFolder, Settings, several_authors
 from syncret.config.settings_layers import LayerValue, address_of, load_settings
-from syncret.config.settings_table import describe
+from syncret.config.settings_table import Setting, describe
 
 
 def flag(name: str, value: str) -> LayerValue:
@@ -150,6 +151,18 @@ def test_every_setting_is_documented_and_its_default_can_be_written() -> None:
     assert all(setting.meaning.endswith(".") for setting in settings)
     written = [LayerValue("default", setting.name, yaml.safe_load(setting.default)) for setting in settings]
     assert load_settings(None, {}, written) == Settings()
+
+
+@pytest.mark.parametrize("setting", describe(), ids=lambda setting: setting.name)
+def test_the_example_of_a_setting_can_be_written_in_a_file_and_changes_it(
+    setting: Setting, tmp_path: Path
+) -> None:
+    file = tmp_path / "syncret.yaml"
+    *groups, name = setting.name.split(".")
+    heads = "".join(f"{'  ' * depth}{group}:\n" for depth, group in enumerate(groups))
+    file.write_text(f"{heads}{'  ' * len(groups)}{name}: {setting.example}\n")
+    value = attrgetter(setting.attribute)
+    assert value(load_settings(file, {}, [])) != value(Settings())
 
 
 @pytest.mark.parametrize(

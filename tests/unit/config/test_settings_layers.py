@@ -19,20 +19,22 @@ class Folder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Egress(Group, frozen=True):
-    allow: Annotated[tuple[str, ...], Meta(description="Who may be called.")] = ()
-    max_size: Annotated[int, Meta(description="How much.", ge=1)] = 3
-    homes: Annotated[tuple[Literal["host", "cluster"], ...], Meta(description="Where.")] = ("host",)
+    allow: tuple[str, ...] = ()
+    """Who may be called."""
+    max_size: Annotated[int, Meta(ge=1)] = 3
+    """How much. Example: 5"""
+    homes: tuple[Literal["host", "cluster"], ...] = ("host",)
+    """Where."""
 
 
 class All(Group, frozen=True):
-    workers: Annotated[int, Meta(description="How many.")] = 1
+    workers: int = 1
+    """How many."""
     egress: Egress = Egress()
-    manifests: Annotated[
-        tuple[str | Folder, ...], Meta(description="What to read.", extra={"form": "paths"})
-    ] = ()
-    receivers: Annotated[
-        dict[str, tuple[str, ...]], Meta(description="Who.", extra={"form": "map of lists"})
-    ] = {}
+    manifests: Annotated[tuple[str | Folder, ...], Meta(extra={"form": "paths"})] = ()
+    """What to read."""
+    receivers: Annotated[dict[str, tuple[str, ...]], Meta(extra={"form": "map of lists"})] = {}
+    """Who."""
 
 
 def load(text: str = "", environ: dict[str, str] | None = None, *flags: tuple[str, str], folder: Path) -> All:

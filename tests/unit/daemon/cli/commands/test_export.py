@@ -6,11 +6,9 @@ import shutil
 import subprocess
 from functools import reduce
 from pathlib import Path
-from typing import Annotated
 
 import pytest
 import yaml
-from msgspec import Meta
 
 from syncret.config.settings import Group, Settings
 from syncret.config.settings_layers import load_group, load_settings
@@ -34,20 +32,26 @@ def test_settings_are_a_file_that_changes_nothing(tmp_path: Path, capsys: pytest
     file = tmp_path / "syncret.yaml"
     file.write_text(text)
     assert load_settings(file, {}, []) == Settings()
-    assert all(setting.meaning in text and setting.variable in text for setting in describe())
+    assert all(
+        setting.meaning in text and setting.variable in text and f"# Example: {setting.example}\n" in text
+        for setting in describe()
+    )
 
 
 class Port(Group, frozen=True):
-    number: Annotated[int, Meta(description="The port.")] = 443
+    number: int = 443
+    """The port. Example: 8443"""
 
 
 class Webhook(Group, frozen=True):
     port: Port = Port()
-    names: Annotated[tuple[str, ...], Meta(description="The names.")] = ("a", "*.b")
+    names: tuple[str, ...] = ("a", "*.b")
+    """The names."""
 
 
 class Nested(Group, frozen=True):
-    workers: Annotated[int, Meta(description="The workers.")] = 1
+    workers: int = 1
+    """The workers."""
     webhook: Webhook = Webhook()
 
 
@@ -158,6 +162,7 @@ def test_the_man_page_says_it_all() -> None:
         assert f".SH {section}\n" in page
     assert all(f".SS syncret {command.name}" in page for command in commands_of(parser()))
     assert all(setting.variable in page for setting in describe())
+    assert "Longest delay between retries of an object. Example: 1h.\n" in page
 
 
 def test_the_man_page_is_one() -> None:

@@ -1,0 +1,73 @@
+"""Docstrings below fields: how they are read, and what there is without a source."""
+
+import pytest
+
+from syncret.config.fields import Model
+from syncret.config.schema.docstrings import ABSENT, BadExample, Description, described
+
+
+class Address(Model):
+    """Where a server is.
+
+    What follows the first paragraph is for developers.
+
+    Example: {host: a.example, port: 443}
+    """
+
+    host: str
+    """The name, or
+    the address.
+    Example: vault.example.com"""
+    port: int = 443
+    path: str = ""
+    r"""A pattern of paths. Example: '\d+'"""
+
+
+class Secure(Address):
+    """Where a server with TLS is."""
+
+    port: int = 8443
+    """Its port.
+
+    Example:
+      8444
+    """
+    server_name: str = ""
+    """The name in the certificate."""
+
+
+class Broken(Model):
+    """Its example cannot be read."""
+
+    names: tuple[str, ...] = ()
+    """Some names. Example: [a"""
+
+
+def test_a_field_has_a_paragraph_and_an_example() -> None:
+    assert described(Address).fields == {
+        "host": Description("The name, or the address.", "vault.example.com"),
+        "path": Description("A pattern of paths.", r"\d+"),
+    }
+
+
+def test_a_class_has_its_first_paragraph_and_an_example() -> None:
+    assert described(Address).model == Description("Where a server is.", {"host": "a.example", "port": 443})
+
+
+def test_fields_are_inherited_and_named_as_in_a_document() -> None:
+    found = described(Secure)
+    assert found.model == Description("Where a server with TLS is.", ABSENT)
+    assert found.fields["host"].text == "The name, or the address."
+    assert found.fields["port"] == Description("Its port.", 8444)
+    assert found.fields["serverName"] == Description("The name in the certificate.", ABSENT)
+
+
+def test_an_example_that_is_no_yaml_is_a_bug_in_the_model() -> None:
+    with pytest.raises(BadExample, match=r"\[a"):
+        described(Broken)
+
+
+def test_without_a_source_there_are_no_descriptions() -> None:
+    made: dict[str, type[Model]] = {}
+    exec("class Made(Model):\n    '''Text.'''\n    a: str\n    '''Text.'''", {"Model": Model}, made)  # noqa: S102
+    assert described(made["Made"]) == (Description(), {})
