@@ -118,40 +118,75 @@ Duration = Annotated[str, Meta(extra={"duration": True})]
 
 
 class SecretKeySelector(Model):
-    """One key of one Secret. A namespace counts only if the store is cluster-scoped."""
+    """One key of one Secret. A namespace counts only if the store is cluster-scoped.
+
+    Example: {name: vault-login, key: token}
+    """
 
     name: Name = ""
+    """Name of the Secret that holds the value; it must exist before the store can be opened.
+    Example: vault-login"""
     key: SecretKey = ""
+    """Key of the Secret whose value is used; empty only where the method has a default key. Example: token"""
     namespace: Namespace | None = None
+    """Namespace of the Secret, in a cluster-scoped store; a namespaced store reads in its own namespace only.
+    Example: vault"""
 
 
 class ServiceAccountSelector(Model):
-    """One ServiceAccount, and the audiences of its token."""
+    """One ServiceAccount, and the audiences of its token.
+
+    Example: {name: app, audiences: [vault]}
+    """
 
     name: Name
+    """Name of the ServiceAccount that a token is issued for; only an API server can issue one.
+    Example: app"""
     namespace: Namespace | None = None
+    """Namespace of the ServiceAccount, in a cluster-scoped store; a namespaced store uses its own namespace
+    only.
+    Example: apps"""
     audiences: tuple[str, ...] = ()
+    """For whom the token is issued; a server that checks the audience refuses a token for others.
+    Example: [vault]"""
 
 
 class CAProvider(Model):
-    """The source of a CA bundle: a key of a Secret or ConfigMap."""
+    """The source of a CA bundle: a key of a Secret or ConfigMap.
+
+    Example: {type: ConfigMap, name: company-ca, key: ca.crt}
+    """
 
     type: Literal["Secret", "ConfigMap"]
+    """Kind of the object that holds the certificates. Example: ConfigMap"""
     name: Name
+    """Name of that object. Example: company-ca"""
     key: SecretKey = ""
+    """Key whose value is one or more certificates in PEM. Example: ca.crt"""
     namespace: Namespace | None = None
+    """Namespace of that object: required in a cluster-scoped store, and forbidden in a namespaced one.
+    Example: kube-public"""
 
 
 class LabelRequirement(Model):
     """One expression of a label selector."""
 
     key: str
+    """Label that is compared. Example: team"""
     operator: str
+    """How it is compared: In, NotIn, Exists or DoesNotExist; any other word is an error. Example: In"""
     values: tuple[str, ...] = ()
+    """Values for In and NotIn, of which one must (not) be equal; empty for the other two.
+    Example: [payments, shop]"""
 
 
 class LabelSelector(Model):
-    """Kubernetes' label selector: all labels and expressions must match; an empty one matches everything."""
+    """Labels that an object must have: all labels and expressions match; an empty selector matches all.
+
+    Example: {matchLabels: {team: payments}}
+    """
 
     match_labels: dict[str, str] = {}
+    """Labels with exactly these values. Example: {team: payments}"""
     match_expressions: tuple[LabelRequirement, ...] = ()
+    """Conditions on labels, all of which must hold."""

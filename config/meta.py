@@ -83,24 +83,53 @@ class OwnerReference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     """An owner of an object; the one with `controller` manages it."""
 
     api_version: str
+    """Group and version of the owner. Example: external-secrets.io/v1"""
     kind: str
+    """Kind of the owner. Example: ExternalSecret"""
     name: str
+    """Name of the owner, which is in the same namespace or cluster-scoped. Example: database"""
     uid: str
+    """Identifier of the owner; a reference with that of an earlier object of the same name counts for
+    nothing.
+    Example: 6a7c1c5e-0f43-4b5f-9d1b-2f0f3a3c9f10"""
     controller: bool = False
+    """Whether this owner manages the object; at most one may."""
     block_owner_deletion: bool = False
+    """Whether the owner stays until this object is gone, if it is deleted in the foreground."""
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The metadata of an object, the same for every kind."""
+    """Name, namespace, labels and annotations of the object, and what the API server adds to them.
+
+    Example: {name: database, namespace: shop}
+    """
 
     name: str = ""
+    """Name of the object, unique among those of its kind in the namespace. Example: database"""
     namespace: str = ""
+    """Namespace of the object; without one, a namespaced object belongs to `default`. Example: shop"""
     uid: str = ""
+    """Identifier that no other object has or will have; set when the object is created, and ignored in a
+    manifest.
+    Example: 6a7c1c5e-0f43-4b5f-9d1b-2f0f3a3c9f10"""
     resource_version: str = ""
+    """Number that grows with every write; ignored in a manifest. Example: '4711'"""
     generation: int = 0
+    """Number of changes of the spec; ignored in a manifest. Example: 3"""
     creation_timestamp: str = ""
+    """When the object was created; ignored in a manifest. Example: '2026-01-01T00:00:00Z'"""
     deletion_timestamp: str = ""
+    """Since when the object is being deleted, which waits for its finalizers; ignored in a manifest.
+    Example: '2026-01-01T00:00:00Z'"""
     labels: NullIsEmpty[dict[str, str]] = {}
+    """Labels, by which others select the object; those of an ExternalSecret are copied to its target.
+    Example: {team: payments}"""
     annotations: NullIsEmpty[dict[str, str]] = {}
+    """Notes for people and programs; a change of one refreshes an ExternalSecret or PushSecret.
+    Example: {syncret.dev/burst: '20'}"""
     finalizers: tuple[str, ...] = ()
+    """Names of controllers that must clean up before the object may go; one that nobody removes holds it for
+    ever.
+    Example: [secretstore.externalsecrets.io/finalizer]"""
     owner_references: tuple[OwnerReference, ...] = ()
+    """The objects that this one belongs to: it is deleted with the last of them."""

@@ -21,7 +21,10 @@ class Resource(Model):
     """One object of any kind."""
 
     api_version: str = ""
+    """Group and version of the kind; an older version is read as the current one, with a warning.
+    Example: external-secrets.io/v1"""
     kind: str = ""
+    """Kind of the object; it decides which fields it may have. Example: ExternalSecret"""
     metadata: Metadata = msgspec.field(default_factory=Metadata)
 
     @property
@@ -40,7 +43,12 @@ class ConditionStatus(Model):
     """One condition in a status, as a manifest that was saved with its status carries it."""
 
     type: str
+    """What the condition is about. Example: Ready"""
     status: str
+    """True, False, or Unknown. Example: 'True'"""
     reason: str = ""
+    """Why, as one word for programs. Example: Synced"""
     message: str = ""
+    """Why, for people; it never quotes a secret value. Example: store validated"""
     last_transition_time: Timestamp = ""
+    """When the condition last changed. Example: '2026-01-01T00:00:00Z'"""

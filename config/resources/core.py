@@ -24,58 +24,79 @@ _JSON: Final = (".dockerconfigjson", ".dockercfg")
 
 
 class Secret(Resource):
-    """Values, in base64; `string_data` is merged into them when the object is stored."""
+    """Values, in base64; `stringData` is merged into them when the object is stored."""
 
     type: str = "Opaque"
+    """Type of the Secret; some types require keys, and the type of an existing Secret cannot change.
+    Example: kubernetes.io/tls"""
     data: NullIsEmpty[dict[SecretKey, Bytes]] = {}
+    """Values in base64, by key. Example: {password: c2VjcmV0}"""
     string_data: NullIsEmpty[dict[SecretKey, str]] = {}
+    """Values as plain text, by key; they win over those in `data`. Example: {password: secret}"""
     immutable: bool | None = None
+    """Whether the values can never change: a new value takes a new Secret."""
 
 
 class ConfigMap(Resource):
-    """Texts that are not secret."""
+    """Texts that are not secret, such as templates and certificates."""
 
     data: NullIsEmpty[dict[SecretKey, str]] = {}
+    """Texts, by key. Example: {ca.crt: '-----BEGIN CERTIFICATE-----'}"""
     binary_data: NullIsEmpty[dict[SecretKey, Bytes]] = {}
+    """Bytes in base64, by key; a key may not be in `data`, too. Example: {keystore.p12: MIIJ}"""
     immutable: bool | None = None
+    """Whether the texts can never change."""
 
 
 class NamespaceSpec(Model):
     """The finalizers of a namespace."""
 
     finalizers: tuple[str, ...] = ()
+    """Names of controllers that must clean up before the namespace may go. Example: [kubernetes]"""
 
 
 class Namespace(Resource):
-    """A namespace; only its labels matter here."""
+    """A namespace; only its labels matter here, by which stores and cluster-wide kinds select it."""
 
     spec: NamespaceSpec | None = None
+    """Accepted as by an API server; nothing here reads it."""
     status: Json = None
+    """Ignored in a manifest. Example: {phase: Active}"""
 
 
 class LocalReference(Model):
     """An object of the same namespace."""
 
     name: str = ""
+    """Name of the object. Example: registry-login"""
 
 
 class ObjectReference(LocalReference):
     """An object, or a part of it."""
 
     kind: str = ""
+    """Kind of the object. Example: Secret"""
     namespace: str = ""
+    """Namespace of the object. Example: shop"""
     uid: str = ""
+    """Identifier of the object. Example: 6a7c1c5e-0f43-4b5f-9d1b-2f0f3a3c9f10"""
     api_version: str = ""
+    """Group and version of the object. Example: v1"""
     resource_version: str = ""
+    """Version of the object. Example: '4711'"""
     field_path: str = ""
+    """The part of the object that is meant. Example: spec.containers[0]"""
 
 
 class ServiceAccount(Resource):
     """An identity that stores may request tokens for."""
 
     secrets: tuple[ObjectReference, ...] = ()
+    """Secrets of the account; nothing here reads them. Example: [{name: app-token}]"""
     image_pull_secrets: tuple[LocalReference, ...] = ()
+    """Secrets for pulling images; nothing here reads them. Example: [{name: registry-login}]"""
     automount_service_account_token: bool | None = None
+    """Whether pods get a token of the account; nothing here reads it."""
 
 
 def stored_data(document: Document) -> dict[str, str]:

@@ -16,43 +16,61 @@ M = TypeVar("M", bound=Model)
 
 
 class GeneratorObject(Resource, Generic[M]):
-    """A generator of any kind; its spec is read by the model of that kind."""
+    """A generator: it makes values, instead of reading them from a store."""
 
     spec: M | None = None
 
 
 class ClusterGeneratorSpec(Model):
-    """A generator for every namespace: its kind, and under `<kind>Spec` its spec."""
+    """A generator for every namespace: its kind, and under `<kind>Spec` its spec.
+
+    Example: {kind: Password, generator: {passwordSpec: {length: 32}}}
+    """
 
     kind: NamespacedGenerator
+    """Kind of the generator; it should be the one whose spec stands in `generator`. Example: Password"""
     generator: GeneratorChoice
+    """The spec of the generator: exactly one field, named after its kind.
+    Example: {passwordSpec: {length: 32}}"""
 
 
 class ClusterGenerator(Resource):
     """A generator for every namespace."""
 
     spec: ClusterGeneratorSpec | None = None
+    """The generator, for every namespace."""
 
 
 class GeneratorStateSpec(Model):
-    """What a generator created, so that it can be removed again after the deadline."""
+    """What a generator created elsewhere, so that it can be removed again after the deadline."""
 
     resource: Json
+    """The generator as it was when it created this: a later change of it does not prevent the clean-up.
+    Example: {apiVersion: generators.external-secrets.io/v1alpha1, kind: VaultDynamicSecret, metadata: {name:
+    database}}"""
     state: Json
+    """What the generator needs to know to remove it. Example: {leaseId: database/creds/app/x}"""
     garbage_collection_deadline: Timestamp = ""
+    """When it is removed; absent: it is still in use. Example: '2026-01-01T00:00:00Z'"""
 
 
 class GeneratorStateStatus(Model):
-    """Whether it was cleaned up."""
+    """Whether it was cleaned up; ignored in a manifest.
+
+    Example: {}
+    """
 
     conditions: tuple[ConditionStatus, ...] = ()
+    """Whether the last attempt to clean up failed."""
 
 
 class GeneratorState(Resource):
     """The record of what one generator created in another system."""
 
     spec: GeneratorStateSpec | None = None
+    """What was created, and until when it stays."""
     status: GeneratorStateStatus = GeneratorStateStatus()
+    """Whether it was cleaned up; ignored in a manifest."""
 
 
 def check(resource: GeneratorObject[Any], catalog: Catalog) -> Iterator[Problem]:

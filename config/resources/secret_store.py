@@ -24,28 +24,54 @@ _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 
 
 class StoreCondition(Model):
-    """Namespaces that may use a ClusterSecretStore; one match among the three fields is enough."""
+    """Namespaces that may use a ClusterSecretStore; one match among the three fields is enough.
+
+    Example: {namespaces: [shop]}
+    """
 
     namespace_selector: LabelSelector | None = None
+    """Labels of namespaces that may use the store. Example: {matchLabels: {vault: allowed}}"""
     namespaces: tuple[Namespace, ...] = ()
+    """Names of namespaces that may use the store. Example: [shop, payments]"""
     namespace_regexes: tuple[str, ...] = ()
+    """Regular expressions (RE2) for names of namespaces; without `^` and `$` more names match than one
+    expects.
+    Example: [^team-a-.*$]"""
 
 
 class RetrySettings(Model):
-    """How often and how fast a failed call is tried again."""
+    """How often and how fast a call that got no answer is tried again.
+
+    Example: {maxRetries: 5, retryInterval: 10s}
+    """
 
     max_retries: Int32 | None = None
+    """How often a call is repeated at most; absent: as the setting `callAttempts` says. Example: 5"""
     retry_interval: str | None = None
+    """Pause before each repetition; absent: one that doubles. Example: 10s"""
 
 
 class SecretStoreSpec(Model):
-    """How the manager is reached; `refresh_interval` is a number of seconds or a duration."""
+    """How a secret manager is reached, and who may use it.
+
+    Example: {provider: {vault: {server: 'https://vault.example.com:8200', path: secret}}}
+    """
 
     provider: StoreChoice
+    """The secret manager: exactly one field, named after its provider.
+    Example: {vault: {server: 'https://vault.example.com:8200', path: secret}}"""
     controller: str = ""
+    """Class of daemons that serve the store; others, by their setting `controllerClass`, ignore it. Empty:
+    all serve it.
+    Example: edge"""
     retry_settings: RetrySettings | None = None
+    """How calls without an answer are repeated. The default suits most managers."""
     refresh_interval: int | str | None = None
+    """How often the store is checked, as a duration or a number of seconds; absent: as the setting
+    `storeInterval` says.
+    Example: 10m"""
     conditions: tuple[StoreCondition, ...] = ()
+    """Who may use a ClusterSecretStore: a namespace for which one of them holds. None: every namespace."""
 
     def refresh_seconds(self) -> float:
         """Seconds between two probes of the store; 0: the daemon's own setting. Raises DurationError."""
@@ -56,17 +82,24 @@ class SecretStoreSpec(Model):
 
 
 class SecretStoreStatus(Model):
-    """Whether the store is ready, and its capabilities."""
+    """Whether the store is ready, and its capabilities; ignored in a manifest.
+
+    Example: {}
+    """
 
     conditions: tuple[ConditionStatus, ...] = ()
+    """Whether the store answered its last check."""
     capabilities: str = ""
+    """ReadOnly, WriteOnly or ReadWrite. Example: ReadWrite"""
 
 
 class SecretStore(Resource):
     """A store for one namespace."""
 
     spec: SecretStoreSpec = SecretStoreSpec(provider={})
+    """How the secret manager is reached, and who may use it."""
     status: SecretStoreStatus = SecretStoreStatus()
+    """Whether the store is ready; ignored in a manifest."""
 
     @property
     def scope(self) -> Scope:

@@ -39,7 +39,12 @@ class Schema:
         `typed` is the severity of a malformed duration and of a number beyond 32 bits: the API server accepts
         both, and only kinds that pass a webhook are refused for them.
         """
-        return cls(_compile(shape_of(model), catalog, typed))
+        return cls.of_shape(shape_of(model), catalog, typed=typed)
+
+    @classmethod
+    def of_shape(cls, shape: Shape, catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
+        """The schema of any value, such as that of one field."""
+        return cls(_compile(shape, catalog, typed))
 
     def admit(self, document: Json) -> Admitted:
         """Validate, prune and default a document; the input is not changed."""

@@ -28,6 +28,8 @@ class VaultAuth(Model):
 
 
 class VaultSpec(Model):
+    """A store in Vault."""
+
     server: str
     version: Literal["v1", "v2"] = "v2"
     auth: VaultAuth | None = None

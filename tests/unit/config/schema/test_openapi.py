@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from syncret.config.fields import Json
@@ -7,8 +8,9 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import Kinds
 from syncret.config.resources.push_secret import PushDataTo, PushSecret, PushSecretStatus
 from syncret.config.resources.secret_store import SecretStore
+from syncret.config.schema.docstrings import described
 from syncret.config.schema.openapi import openapi
-from tests.unit.config.support import CATALOG
+from tests.unit.config.support import CATALOG, VaultSpec
 
 NAME = {
     "type": "string",
@@ -19,9 +21,10 @@ NAME = {
 
 
 def at(schema: Json, path: str) -> Json:
+    """The schema of a field, without its description."""
     for step in path.split("."):
         schema = schema["items"] if step == "[]" else schema["properties"][step]
-    return schema
+    return {name: value for name, value in schema.items() if name != "description"}
 
 
 @pytest.mark.parametrize(
@@ -76,11 +79,28 @@ def test_a_store_lists_the_providers_of_the_catalog() -> None:
         1,
     )
     assert at(provider, "vault.version") == {"type": "string", "enum": ["v1", "v2"], "default": "v2"}
-    assert spec["properties"]["refreshInterval"] == {
+    assert at(spec, "refreshInterval") == {
         "anyOf": [{"type": "integer"}, {"type": "string"}],
         "x-kubernetes-int-or-string": True,
     }
     assert at(spec, "retrySettings.maxRetries") == {"type": "integer", "format": "int32"}
+
+
+def test_fields_are_described_and_have_examples_outside_of_crds() -> None:
+    crd, schema = (openapi(ExternalSecret, CATALOG, examples=on) for on in (False, True))
+    interval = schema["properties"]["spec"]["properties"]["refreshInterval"]
+    text = interval["description"]
+    assert text.startswith("How often the values are read again;")
+    assert interval["examples"] == ["15m"]
+    assert crd["description"] == "Keeps one target in sync with values in stores."
+    assert crd["properties"]["spec"]["properties"]["refreshInterval"]["description"] == text
+    assert "examples" not in msgspec.json.encode(crd).decode()
+    assert crd["properties"]["metadata"] == {"type": "object"}, "an API server accepts nothing else there"
+
+
+def test_providers_are_described_by_their_spec() -> None:
+    provider = openapi(SecretStore, CATALOG)["properties"]["spec"]["properties"]["provider"]
+    assert provider["properties"]["vault"]["description"] == described(VaultSpec).model.text
 
 
 def test_a_generator_has_the_schema_of_its_spec() -> None:
