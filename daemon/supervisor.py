@@ -5,6 +5,7 @@ is on disk, and nothing that is not due is read again. Invalid settings leave th
 """
 
 import asyncio
+import gc
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Final
@@ -16,6 +17,8 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import ObserverGroup
+from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
+from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops import logs
@@ -49,6 +52,8 @@ class Supervisor:
         self._notifier = notifier
         self._services = services
         self._announce = announce
+        self._closing = TaskOwner()
+        """Closes the clients of the run that the last reload ended; at the next one it has had its time."""
 
     async def run(self) -> None:
         """Run until SIGTERM or SIGINT. Raises what keeps a run from starting, or ends it."""
@@ -61,9 +66,11 @@ class Supervisor:
             while await self._run_once(settings, signals) is Requested.RELOAD and not signals.stopping:
                 signals.reload_begins()
                 settings = self._reloaded(settings)
+                gc.collect()  # the last run is one big cycle, and little else is left to look at now
         finally:
             watchdog.cancel()
             await asyncio.wait([watchdog])
+            await self._closing.close(CLOSE_WITHIN)
 
     def _stopping(self) -> None:
         self._notifier.stopping()
@@ -114,6 +121,9 @@ class Supervisor:
                 if requested is Requested.RELOAD:
                     self._notifier.reloading()
                     log.info("reloading")
+                    await self._closing.close(0)
+                    await running.context.sessions.leave(self._closing)
+                    running.engine.stop(abandon_waits=True)
                 for chore in chores:
                     chore.cancel()
         return requested

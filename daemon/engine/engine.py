@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections.abc import Iterable
 from contextlib import aclosing
+from functools import partial
 from pathlib import PurePath
 from traceback import walk_tb
 from types import TracebackType
@@ -77,6 +78,7 @@ class Engine:
         self._unreported: dict[ObjectRef, LastError] = {}
         self._conflicts: dict[ObjectRef, int] = {}
         self._stopping = asyncio.Event()
+        self._abandons_waits = False
         self._loop = asyncio.get_running_loop()
         queue.clock.on_jump(self._jumped)
 
@@ -84,22 +86,23 @@ class Engine:
         """Work until `stop`, then let what is under way finish, for the drain timeout at most."""
         async with asyncio.TaskGroup() as group:
             listen = group.create_task(self._listen(), name="engine: listen")
-            runs: set[asyncio.Task[None]] = set()
+            runs: dict[ObjectRef, asyncio.Task[None]] = {}
             own = group.create_task(self._follow_ownership(), name="engine: ownership")
             wake = group.create_task(self._waker.work_off_backlog(), name="engine: wake")
             hand_out = group.create_task(self._hand_out(group, runs), name="engine: hand out")
             await self._stopping.wait()
             for task in (listen, own, wake):
                 task.cancel()
-            self.queue.close()
+            self.queue.close((lambda ref: runs[ref].cancel()) if self._abandons_waits else None)
             hand_out.cancel()
             if runs:
-                await asyncio.wait(runs, timeout=self._settings.drain_timeout)
-            for late in runs:
+                await asyncio.wait(runs.values(), timeout=self._settings.drain_timeout)
+            for late in runs.values():
                 late.cancel()
 
-    def stop(self) -> None:
-        """End `run`."""
+    def stop(self, *, abandon_waits: bool = False) -> None:
+        """End `run`. `abandon_waits`: at once for runs that wait for a store, which the next run repeats."""
+        self._abandons_waits = self._abandons_waits or abandon_waits
         self._stopping.set()
 
     async def wait_idle(self) -> None:
@@ -182,16 +185,15 @@ class Engine:
                     known.pop(ref, None)
 
     # ------------------------------------------------------------------------------------------------ runs
-    async def _hand_out(self, group: asyncio.TaskGroup, runs: set[asyncio.Task[None]]) -> None:
+    async def _hand_out(self, group: asyncio.TaskGroup, runs: dict[ObjectRef, asyncio.Task[None]]) -> None:
         """Start runs as the queue gives them out."""
         while True:
             try:
                 item = await self.queue.get()
             except QueueClosed:
                 return
-            run = group.create_task(self._run(item), name=f"reconcile {item.ref}")
-            runs.add(run)
-            run.add_done_callback(runs.discard)
+            run = runs[item.ref] = group.create_task(self._run(item), name=f"reconcile {item.ref}")
+            run.add_done_callback(partial(_remove, runs, item.ref))
 
     async def _run(self, item: QueueItem) -> None:
         ref = item.ref
@@ -301,6 +303,11 @@ class Engine:
 
     def __repr__(self) -> str:
         return f"<Engine {self.queue!r} failing={len(self._failures)}>"
+
+
+def _remove(runs: dict[ObjectRef, asyncio.Task[None]], ref: ObjectRef, run: asyncio.Task[None]) -> None:
+    if runs.get(ref) is run:  # else its next run has begun
+        del runs[ref]
 
 
 def work_queue(clock: Clock, settings: Settings) -> WorkQueue:

@@ -1,15 +1,61 @@
 """Secret managers that refuse logins, hang or are slow, under a real daemon."""
 
+import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.real.e2e.manifests import replaced, written
-from tests.real.e2e.process import daemon
+from tests.real.e2e.process import Daemon, daemon
 from tests.support.servers.small_vault import small_vault, vault_sets, vault_store
 
 pytestmark = pytest.mark.slow
+
+
+RELOADS = 30
+MOST_GROWTH = 2.0
+"""Megabytes."""
+
+
+def resident(process: Daemon) -> float:
+    """Megabytes in memory."""
+    status = Path(f"/proc/{process.process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+
+
+def changed(file: Path, before: str) -> bool:
+    """Whether a file holds something else."""
+    return file.read_text() != before
+
+
+def test_reloads_while_a_store_hangs_stop_no_other_store_and_leak_nothing(tmp_path: Path) -> None:
+    """Nothing here would end within the time that a step is waited for: neither the calls nor a drain."""
+    waits = ("--set", "callTimeout=10m", "--set", "drainTimeout=10m")
+    with small_vault() as good, small_vault() as bad:
+        manifests = written(
+            tmp_path / "manifests",
+            good=vault_store(good, "good") + vault_sets("good", 100, "1s"),
+            bad=vault_store(bad, "bad") + vault_sets("bad", 20, "1s"),
+        )
+        with daemon(tmp_path, manifests, *waits) as process:
+            bad.hangs = True
+            process.until(lambda: bad.waiting, "a call hanging")
+            value = tmp_path / "out/default/good-99/user"
+            sizes: list[float] = []
+            for reload in range(1, RELOADS + 1):
+                process.send(signal.SIGHUP)
+                process.said("reloading", reload)
+                before = value.read_text()
+                process.until(partial(changed, value, before), "fresh again")
+                sizes.append(resident(process))
+            assert sizes[-1] - sizes[2] < MOST_GROWTH, sizes
+            bad.let_go()
+            other = tmp_path / "out/default/bad-19/user"
+            process.until(partial(changed, other, other.read_text()), "the other fresh again")
+            assert process.stop() == 0
+            assert "Traceback" not in process.stderr
 
 
 def test_refused_logins_are_as_many_as_the_doubling_delay_allows(tmp_path: Path) -> None:
@@ -33,6 +79,6 @@ def test_refused_logins_are_as_many_as_the_doubling_delay_allows(tmp_path: Path)
             vault.refuses, vault.secret_id = False, "other"
             replaced(manifests / "store.yaml", vault_store(vault, secret_id="other"))
             before = value.read_text()
-            process.until(lambda: value.read_text() != before, "fresh again")
+            process.until(partial(changed, value, before), "fresh again")
             assert len(vault.logins) == 1 + 2 + 1
             assert process.status("vault")["ready"] is True

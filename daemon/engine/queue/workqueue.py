@@ -90,6 +90,7 @@ class WorkQueue:
         self._getters: deque[asyncio.Future[None]] = deque()
         self._quiet: list[asyncio.Future[None]] = []
         self._closed = False
+        self._on_wait: Callable[[ObjectRef], object] | None = None
         self._runs = 0
         self._waited = 0.0
 
@@ -163,6 +164,8 @@ class WorkQueue:
             run.has_worker = False
             self._workers.give_back()
         self._wake()
+        if self._on_wait is not None:
+            self._on_wait(ref)
 
     async def resume(self, ref: ObjectRef, store: str, *, ends: bool = False) -> None:
         """It waits no longer: take a worker, ahead of runs to be started, unless the run ends now."""
@@ -204,9 +207,16 @@ class WorkQueue:
         """Call this when items of these lanes (None: of any) are done, or have left them."""
         self._on_progress.append(listener)
 
-    def close(self) -> None:
-        """Give out no more; every `get` that waits raises QueueClosed."""
+    def close(self, on_wait: Callable[[ObjectRef], object] | None = None) -> None:
+        """Give out no more; every `get` that waits raises QueueClosed.
+
+        `on_wait` is called with each run that waits for a store, now or later.
+        """
         self._closed = True
+        self._on_wait = on_wait
+        if on_wait is not None:
+            for ref in [ref for ref, run in self._running.items() if run.waits]:
+                on_wait(ref)
         self._timers.close()
         for getter in self._getters:
             if not getter.done():

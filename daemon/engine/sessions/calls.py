@@ -7,7 +7,8 @@ fails among others that succeed is no outage: a success in between starts the co
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -88,6 +89,41 @@ def ignore_refusal(store: ObjectRef, pause: float) -> None:
     del store, pause
 
 
+CHANGING: Final[frozenset[Operation]] = frozenset({"push", "delete", "generate", "cleanup"})
+"""Operations that change or create something at a manager; without an answer it is not known whether."""
+
+
+class ChangingCalls:
+    """The calls under way that change or create something: at a reload they end, and no other is sent."""
+
+    def __init__(self) -> None:
+        self._under_way = 0
+        self._held = False
+        self._ended = asyncio.Event()
+
+    @asynccontextmanager
+    async def sending(self) -> AsyncGenerator[None, None]:
+        """Around one call. Once `finish` was called it waits until its run is cancelled."""
+        if self._held:
+            await asyncio.get_running_loop().create_future()
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._ended.set()
+
+    async def finish(self, seconds: float) -> None:
+        """Wait so long for the calls under way, and hold all others back."""
+        self._held = True
+        if self._under_way:
+            self._ended.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._ended.wait()
+
+
 class CallEnvironment(Struct, frozen=True, kw_only=True):
     """What all sessions share."""
 
@@ -95,6 +131,10 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     observer: Observer
     clock: Clock
     tasks: TaskOwner
+    """Reads and searches that several runs wait for."""
+    clients: TaskOwner
+    """Open clients."""
+    changing: ChangingCalls
     render: Render
     compute: Compute
     new_work: Callable[[], Work]
@@ -192,7 +232,11 @@ class CallPath(Struct, frozen=True, kw_only=True):
             )
 
         try:
-            result = await self._within_limits(request, function)
+            if request.operation in CHANGING:
+                async with self.around.changing.sending():
+                    result = await self._within_limits(request, function)
+            else:
+                result = await self._within_limits(request, function)
         except Unavailable as error:
             report(error)
             raise

@@ -21,6 +21,7 @@ from syncret.daemon.engine.retry import LoginBackoff
 from syncret.daemon.engine.sessions.calls import (
     CallEnvironment,
     CallPath,
+    ChangingCalls,
     GeneratorCalls,
     LoginRefused,
     StoreState,
@@ -77,7 +78,7 @@ class SessionPool:
         self._substitute = substitute
         self.threads = WorkThreads(WorkLimits.of(settings))
         """Where syncs compute what is more than a little."""
-        self._tasks = TaskOwner()
+        self._tasks, self._clients = TaskOwner(), TaskOwner()
         shares = descriptors()
         self.answers = KeptAnswers(_no_request if queue is None else queue.has_request_before)
         if queue is not None:
@@ -87,6 +88,8 @@ class SessionPool:
             observer=observer or NullObserver(),
             clock=clock,
             tasks=self._tasks,
+            clients=self._clients,
+            changing=ChangingCalls(),
             render=Templates(clock.now, TemplateLimits.of(settings)).request,
             compute=self.threads.compute,
             new_work=self.threads.new_work,
@@ -109,6 +112,7 @@ class SessionPool:
         self._readers: dict[ObjectRef, WeakSet[StoreClient | LoginBackoff]] = {}
         self._generators = GeneratorCalls(self._around)
         self._drained_by = inf
+        self._background: TaskOwner | None = None
 
     def session(self, store: StoredObject, namespace: str, work: SyncWork | None = None) -> Session:
         """The session of this version of a store, for objects of a namespace. Only its use raises.
@@ -202,6 +206,15 @@ class SessionPool:
         yield from self._memories.items()
         yield from self._generators.memories()
 
+    async def leave(self, background: TaskOwner) -> None:
+        """Let calls that change or create something end, for the drain timeout at most; no other is sent.
+
+        Reads go on meanwhile. When the block is left they are cancelled at once, and clients, which may be
+        slow to close, are closed in the background.
+        """
+        await self._around.changing.finish(self._settings.drain_timeout)
+        self._background = background
+
     def drain(self) -> None:
         """The drain begins: what is under way has the drain timeout from now on, not from the block's end."""
         now = asyncio.get_running_loop().time()
@@ -217,7 +230,13 @@ class SessionPool:
             channel.close_when_unused()
         self._channels.clear()
         self.drain()
-        await self._tasks.close(self._drained_by - asyncio.get_running_loop().time())
+        left = self._drained_by - asyncio.get_running_loop().time()
+        if self._background is None:
+            await self._tasks.close(left)
+            await self._clients.close(self._drained_by - asyncio.get_running_loop().time())
+        else:
+            await self._tasks.close(0)
+            self._clients.hand_over(self._background)
         self.threads.close()
 
     def _plan(self, stored: StoredObject) -> StoreConfig | SyncError:

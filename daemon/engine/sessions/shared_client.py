@@ -45,7 +45,7 @@ class SharedClient:
         self._left = self._loop.time()
         self._stir = asyncio.Event()
         self.retired = False
-        self._task = around.tasks.start(self._live(), name=f"client {name}")
+        self._task = around.clients.start(self._live(), name=f"client {name}")
 
     @property
     def opened(self) -> bool:

@@ -33,6 +33,16 @@ class TaskOwner:
         task.add_done_callback(self._ended)
         return task
 
+    def hand_over(self, other: "TaskOwner") -> None:
+        """Leave all tasks to another owner."""
+        while self._tasks:
+            other.take_over(self._tasks.pop())
+
+    def take_over(self, task: asyncio.Task[Any]) -> None:
+        """Own a task that another owner started."""
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
     async def close(self, seconds: float) -> None:
         """Wait so long for the tasks, then cancel those that are left."""
         if self._tasks and seconds > 0:

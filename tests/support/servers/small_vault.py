@@ -25,6 +25,8 @@ class SmallVault:
         self.logins: list[float] = []
         self.reads: list[str] = []
         self.hangs = False
+        self.waiting = 0
+        """Requests that were left waiting so far."""
         self._goes_on = threading.Event()
         self._valid: set[str] = set()
         self._numbers = count(1)
@@ -42,7 +44,8 @@ class SmallVault:
     def answer(self, method: str, path: str, token: str, body: Document) -> tuple[int, Document]:
         """Status and document."""
         if self.hangs:
-            self._goes_on.wait(300)
+            self.waiting += 1
+            self._goes_on.wait()
         if path == "auth/approle/login":
             self.logins.append(time.monotonic())
             if self.refuses or body.get("secret_id") != self.secret_id:
@@ -63,6 +66,17 @@ class SmallVault:
             value = str(next(self.generation))
             return 200, {"data": {"data": {"user": value, "password": value}, "metadata": {"version": 1}}}
         return 404, {"errors": []}
+
+
+class _Server(ThreadingHTTPServer):
+    """For many connections at once, some of which end before they are answered."""
+
+    request_queue_size = 1024
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing."""
+        del request, client_address
 
 
 @contextmanager
@@ -89,8 +103,7 @@ def small_vault() -> Generator[SmallVault, None, None]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401  # as the base class has it
             """Print nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     vault.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

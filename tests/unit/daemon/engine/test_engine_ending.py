@@ -11,11 +11,13 @@ from syncret.daemon.engine.engine import Engine, SourceEnded
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.engine.reconciler import Dependency, Outcome
+from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from tests.unit.daemon.engine.engines import Reconciling, World
-from tests.unit.daemon.engine.life import Life, store, wanting
-from tests.unit.daemon.engine.support import manifest, settings
+from tests.unit.daemon.engine.life import Life, manifest, secret, store, wanting
+from tests.unit.daemon.engine.support import manifest as plain
+from tests.unit.daemon.engine.support import settings
 
 
 async def test_stopping_lets_runs_finish_within_the_deadline(home: MemoryCluster, clock: Clock) -> None:
@@ -41,6 +43,56 @@ async def test_stopping_lets_runs_finish_within_the_deadline(home: MemoryCluster
     await running
     assert ended == ["quick", "slow cancelled"]
     assert asyncio.get_running_loop().time() == 21
+
+
+async def test_an_engine_that_abandons_waits_ends_without_the_stores(clock: Clock) -> None:
+    """What waits for a store ends at once, also if it begins to wait only then."""
+    loop = asyncio.get_running_loop()
+    async with Life(clock).running(drain_timeout=60.0, call_timeout=1000.0) as life:
+        await life.apply(store(), wanting())
+        life.manager.gate.clear()
+        await life.cluster.apply(wanting(key="other"))
+        await asyncio.sleep(1)
+        assert life.manager.busy == 1
+        begin = loop.time()
+        background = TaskOwner()
+        await life.controllers.context.sessions.leave(background)
+        await life.cluster.apply(wanting("y"))
+        life.controllers.engine.stop(abandon_waits=True)
+    assert loop.time() - begin < 1
+    await background.close(60)
+    assert (life.manager.busy, life.manager.closed) == (0, 1)
+
+
+async def test_leaving_waits_for_what_changes_something_while_reads_go_on(clock: Clock) -> None:
+    loop = asyncio.get_running_loop()
+    async with Life(clock).running(drain_timeout=60.0, call_timeout=1000.0) as life:
+        await life.apply(store(), secret("own", {"token": "t"}))
+        life.manager.delay = 10.0
+        spec = {"secretStoreRefs": [{"name": "s"}], "selector": {"secret": {"name": "own"}}}
+
+        async def push(name: str) -> None:
+            data = [{"match": {"secretKey": "token", "remoteRef": {"remoteKey": name}}}]
+            await life.cluster.apply(manifest("PushSecret", name, {**spec, "data": data}))
+            await asyncio.sleep(1)
+
+        await push("first")
+        assert life.manager.busy == 1
+        background = TaskOwner()
+        leaving = asyncio.create_task(life.controllers.context.sessions.leave(background))
+        await push("held")
+        life.manager.delay = 0.0
+        await life.cluster.apply(wanting())
+        await asyncio.sleep(1)
+        assert not leaving.done()
+        assert await life.data("x") == {"a": "v"}, "reads go on"
+        await leaving
+        assert loop.time() >= 10
+        assert life.manager.values.get("first") == "t"
+        await asyncio.sleep(100)
+        assert "held" not in life.manager.values
+        life.controllers.engine.stop(abandon_waits=True)
+    await background.close(60)
 
 
 async def test_cancelling_the_engine_ends_everything(home: MemoryCluster, clock: Clock) -> None:
@@ -103,7 +155,7 @@ async def test_a_document_that_no_model_reads_stops_nobody(home: MemoryCluster, 
     inventory = Inventory()
     strict = Strict(inventory)
     engine = Engine(home, [strict], inventory=inventory, queue=WorkQueue(clock), settings=settings())
-    await home.create(manifest("ExternalSecret", "a", spec={}))
+    await home.create(plain("ExternalSecret", "a", spec={}))
     running = asyncio.create_task(engine.run())
     await engine.wait_idle()
     assert [name for name, _ in strict.runs] == ["a"]
