@@ -18,14 +18,19 @@ _REGION_OF_PUBLIC: Final = "us-east-1"
 
 
 class EcrAuthorizationTokenSpec(Model):
-    """User name and password for the registry of one region, valid for twelve hours."""
+    """User name and password for the registry of one region, valid for twelve hours.
+
+    Example: {region: eu-west-1}
+    """
 
     region: str
+    """Code of the registry's region. Example: eu-west-1"""
     auth: AwsAuth | None = None
+    """Who asks for the login; absent: the daemon itself, by AWS's default chain."""
     role: str = ""
-    """A role to assume first."""
+    """ARN of a role to assume first. Example: arn:aws:iam::123456789012:role/puller"""
     scope: str = ""
-    """`public` logs in to the public registry instead; anything else to the account's own."""
+    """`public` logs in to the public registry instead; anything else to the account's own. Example: public"""
 
 
 async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Generated:

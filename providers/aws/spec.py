@@ -19,40 +19,68 @@ LONGEST_RECOVERY: Final = 30
 
 
 class AwsSecretRef(Model):
-    """Static credentials from Secrets; the session token belongs to temporary ones."""
+    """Static credentials from Secrets; the session token belongs to temporary ones.
+
+    Example: {accessKeyIDSecretRef: {name: aws-login, key: key-id}, secretAccessKeySecretRef: {name:
+    aws-login, key: secret-key}}
+    """
 
     access_key_id_secret_ref: SecretKeySelector = msgspec.field(
         default=SecretKeySelector(), name="accessKeyIDSecretRef"
     )
+    """The access key's ID. Example: {name: aws-login, key: key-id}"""
     secret_access_key_secret_ref: SecretKeySelector = SecretKeySelector()
+    """The secret access key; a new one in the Secret takes effect at once.
+    Example: {name: aws-login, key: secret-key}"""
     session_token_secret_ref: SecretKeySelector | None = None
+    """The session token, if the credentials are temporary; they stop working when they expire.
+    Example: {name: aws-login, key: session-token}"""
 
 
 class AwsJwtAuth(Model):
-    """Assumes the role that the ServiceAccount is annotated with (`eks.amazonaws.com/role-arn`)."""
+    """Assumes the role that the ServiceAccount is annotated with (`eks.amazonaws.com/role-arn`).
+
+    Example: {serviceAccountRef: {name: app}}
+    """
 
     service_account_ref: ServiceAccountSelector | None = None
+    """The ServiceAccount, for which an API server issues the token. Example: {name: app}"""
 
 
 class AwsAuth(Model):
-    """How the store authenticates; without either field, by the default chain of AWS tools."""
+    """How the store authenticates; without either field, as the daemon itself, by AWS's default chain.
+
+    Example: {jwt: {serviceAccountRef: {name: app}}}
+    """
 
     secret_ref: AwsSecretRef | None = None
+    """An access key that is kept in Secrets."""
     jwt: AwsJwtAuth | None = None
+    """The role of a ServiceAccount; needs an API server that AWS trusts."""
 
 
 class SecretsManagerSpec(Model):
-    """How Secrets Manager deletes: at once, or with a recovery window of 7 to 30 days (30 by default)."""
+    """How Secrets Manager deletes: at once, or with a recovery window of 7 to 30 days (30 by default).
+
+    Example: {recoveryWindowInDays: 7}
+    """
 
     force_delete_without_recovery: bool = False
+    """Deletes for good and at once; excludes `recoveryWindowInDays`."""
     recovery_window_in_days: Int64 = 0
+    """Days in which a deleted secret can be restored, 7 to 30; absent: 30. Example: 7"""
 
 
 class SessionTag(Model):
-    """One tag of the session in a role."""
+    """One tag of the session in a role.
+
+    Example: {key: team, value: payments}
+    """
 
     key: str
+    """Name of the tag. Example: team"""
     value: str
+    """Value of the tag. Example: payments"""
 
 
 def _no_reserved_tags(document: Document) -> bool:
@@ -60,7 +88,10 @@ def _no_reserved_tags(document: Document) -> bool:
 
 
 class AwsSpec(Model):
-    """Reads and writes secrets, parameters or certificates of one region."""
+    """Reads and writes secrets, parameters or certificates of one region.
+
+    Example: {service: SecretsManager, region: eu-west-1}
+    """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -73,21 +104,35 @@ class AwsSpec(Model):
     )
 
     service: Literal["SecretsManager", "ParameterStore", "CertificateManager"]
+    """The service whose entries are read; a store serves one."""
     region: str
+    """Code of the region; entries of other regions do not exist for the store. Example: eu-west-1"""
     auth: AwsAuth = AwsAuth()
+    """Who the store is to AWS."""
     role: str | None = None
-    """The ARN of the role that is assumed last."""
+    """ARN of the role that is assumed last; its trust policy must name who assumes it.
+    Example: arn:aws:iam::123456789012:role/reader"""
     additional_roles: tuple[str, ...] = ()
-    """The ARNs of roles to assume before it, in order."""
+    """ARNs of roles to assume before `role`, each one through the one before.
+    Example: [arn:aws:iam::123456789012:role/hub]"""
     external_id: str | None = msgspec.field(default=None, name="externalID")
+    """External ID that the trust policy of `role` demands. Example: shop-prod"""
     session_tags: tuple[SessionTag, ...] = ()
+    """Tags of the session in `role`, for policies that look at them; needs `sts:TagSession`.
+    Example: [{key: team, value: payments}]"""
     session_tags_policy: Literal["None", "Simple", "Custom"] = "None"
-    """Simple tags the session with the namespace and the store; Custom adds `customSessionTags`."""
+    """Simple tags the session with the namespace and the store instead of `sessionTags`; Custom adds
+    `customSessionTags`. Each namespace then gets a session of its own."""
     custom_session_tags: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    """Tags of the session under the policy Custom; those that are set anyway (`esoNamespace`, `esoStoreName`,
+    `esoStoreKind`) are refused.
+    Example: {team: payments}"""
     transitive_tag_keys: tuple[str, ...] = ()
+    """Session tags that later roles of the chain keep. Example: [team]"""
     prefix: str | None = None
-    """Prepended to every key."""
+    """Text put before every key, in reading and pushing; keys of a `find` are full names. Example: /app/"""
     secrets_manager: SecretsManagerSpec | None = None
+    """How Secrets Manager deletes what was pushed."""
 
 
 def depends_on_namespace(spec: AwsSpec) -> bool:

@@ -12,25 +12,34 @@ from syncret.providers.errors import Malformed
 
 
 class StsRequestParameters(Model):
-    """The parameters of GetSessionToken."""
+    """The parameters of AWS's call GetSessionToken.
+
+    Example: {sessionDuration: 3600}
+    """
 
     session_duration: Int32 | None = None
-    """In seconds; absent: AWS's default."""
+    """Seconds that the session lasts; absent: AWS's twelve hours. Refresh sooner than that. Example: 3600"""
     serial_number: str = ""
-    """The MFA device of the user."""
+    """ARN or serial number of the user's MFA device, if the user needs one.
+    Example: arn:aws:iam::123456789012:mfa/ada"""
     token_code: str = ""
-    """The code that the device shows."""
+    """Code that the device shows: good for one call, so it only suits a single sync. Example: '123456'"""
 
 
 class StsSessionTokenSpec(Model):
-    """A session of an IAM user; the credentials expire with it."""
+    """A session of an IAM user; the credentials expire with it.
+
+    Example: {region: eu-west-1}
+    """
 
     region: str
+    """Code of the region whose token service is asked. Example: eu-west-1"""
     auth: AwsAuth | None = None
-    """Static credentials: a ServiceAccount's role cannot call GetSessionToken."""
+    """The user's access key: a role, such as a ServiceAccount's, cannot ask for such a session."""
     role: str = ""
-    """A role to assume first."""
+    """ARN of a role to assume first. Example: arn:aws:iam::123456789012:role/issuer"""
     request_parameters: StsRequestParameters | None = None
+    """How long the session lasts, and the user's MFA."""
 
 
 async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated:

@@ -13,50 +13,78 @@ _USER: Final = b"00000000-0000-0000-0000-000000000000"
 
 
 class AcrServicePrincipalRef(Model):
-    """The Secrets with client ID and client secret."""
+    """The Secrets with client ID and client secret.
+
+    Example: {clientId: {name: azure-login, key: client-id}, clientSecret: {name: azure-login, key:
+    client-secret}}
+    """
 
     client_id: SecretKeySelector | None = None
+    """The application's client ID. Example: {name: azure-login, key: client-id}"""
     client_secret: SecretKeySelector | None = None
+    """The application's client secret: its value, not its ID.
+    Example: {name: azure-login, key: client-secret}"""
 
 
 class AcrServicePrincipal(Model):
     """An application registered with Entra ID; needs `tenantId`."""
 
     secret_ref: AcrServicePrincipalRef
+    """The Secrets with its credentials."""
 
 
 class AcrManagedIdentity(Model):
     """The managed identity of the machine; the ID selects one of several."""
 
     identity_id: str = ""
+    """Client ID or resource ID of the identity, if the machine has several.
+    Example: 6d1f9f4e-3a52-4b8e-9d54-1f0f6a0c1b7e"""
 
 
 class AcrWorkloadIdentity(Model):
-    """The identity that a ServiceAccount is annotated with; absent: the daemon's own."""
+    """The identity that a ServiceAccount is annotated with; absent: the daemon's own.
+
+    Example: {serviceAccountRef: {name: app}}
+    """
 
     service_account_ref: ServiceAccountSelector | None = None
+    """The ServiceAccount whose token is exchanged. Example: {name: app}"""
 
 
 class AcrAuth(Model):
-    """How to log in to Azure: one of the three."""
+    """How to log in to Azure: one of the three.
+
+    Example: {managedIdentity: {}}
+    """
 
     service_principal: AcrServicePrincipal | None = None
+    """An application with its client secret; needs `tenantId`."""
     managed_identity: AcrManagedIdentity | None = None
+    """The machine's own identity. Example: {}"""
     workload_identity: AcrWorkloadIdentity | None = None
+    """The identity of a ServiceAccount; needs an API server that Azure trusts."""
 
 
 class AcrAccessTokenSpec(Model):
-    """A token for one registry, as user name and password."""
+    """A token for one registry, as user name and password.
+
+    Example: {registry: example.azurecr.io, auth: {managedIdentity: {}}}
+    """
 
     auth: AcrAuth
+    """Who asks for the token."""
     registry: str
-    """The host, such as example.azurecr.io."""
+    """Host of the registry. Example: example.azurecr.io"""
     scope: str = ""
-    """Such as `repository:app:pull,push`: an access token for that. Absent: a refresh token for all."""
+    """What the token is good for; absent: a refresh token for all that the identity may do.
+    Example: repository:app:pull,push"""
     tenant_id: str = ""
+    """ID of the tenant of the identity; required for `servicePrincipal`.
+    Example: 0b7d7c1e-8f0a-4a6c-9a55-7f3f2f1f0a11"""
     environment_type: Literal[
         "PublicCloud", "USGovernmentCloud", "ChinaCloud", "GermanCloud", "AzureStackCloud"
     ] = "PublicCloud"
+    """The cloud, which decides where the generator logs in. Example: USGovernmentCloud"""
 
 
 async def generate(spec: AcrAccessTokenSpec, context: OpenContext) -> Generated:

@@ -18,27 +18,45 @@ _PATTERNS_SECONDS: Final = 0.05
 
 
 class Resource(Model):
-    """The resource that is read."""
+    """The kind of objects that is read.
+
+    Example: {group: example.com, version: v1, kind: Database}
+    """
 
     group: str
-    """Empty for the core group, and written even then: a typo must not read another resource."""
+    """API group; empty for the core group, and written even then: a typo must not read another resource.
+    Example: example.com"""
     version: Annotated[str, Meta(min_length=1)]
+    """Version of the resource, as the API server serves it. Example: v1"""
     kind: Annotated[str, Meta(min_length=1)]
+    """Kind of the objects; Secrets are refused, and left to the provider `kubernetes`. Example: Database"""
 
 
 class WhitelistRule(Model):
-    """Regular expressions for objects and their properties; an absent one matches all."""
+    r"""Regular expressions for objects and their properties; an absent one matches all.
+
+    Example: {name: ^gateway$, properties: ['^data\.']}
+    """
 
     name: str | None = None
+    """Regular expression (RE2) for names of objects; it matches anywhere unless it is anchored.
+    Example: ^gateway$"""
     namespace: str | None = None
-    """Only for a ClusterSecretStore: a SecretStore reads no namespace but its own."""
+    """Regular expression (RE2) for namespaces, in a ClusterSecretStore: a SecretStore reads only its own.
+    Example: ^payments$"""
     properties: tuple[str, ...] = ()
+    r"""Regular expressions (RE2) for properties; with any, the whole object may not be read.
+    Example: ['^data\.']"""
 
 
 class Whitelist(Model):
-    """What may be read: what at least one rule allows; without rules, everything."""
+    """What may be read: what at least one rule allows; without rules, everything.
+
+    Example: {rules: [{namespace: ^payments$}]}
+    """
 
     rules: tuple[WhitelistRule, ...] = ()
+    """The rules, each of which allows what all its expressions match. Example: [{namespace: ^payments$}]"""
 
 
 def _has_auth(document: Document) -> bool:
@@ -46,7 +64,10 @@ def _has_auth(document: Document) -> bool:
 
 
 class CrdSpec(Model):
-    """Reads fields of objects of one resource. Secrets are left to the provider `kubernetes`."""
+    """Reads fields of objects of one resource. Secrets are left to the provider `kubernetes`.
+
+    Example: {resource: {group: '', version: v1, kind: ConfigMap}, auth: {serviceAccount: {name: reader}}}
+    """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -58,11 +79,17 @@ class CrdSpec(Model):
     )
 
     resource: Resource
+    """The kind of objects that is read."""
     server: KubernetesServer = KubernetesServer()
+    """The API server, and who signed its certificate."""
     auth: KubernetesAuth | None = None
+    """Who the store is to the API server; either this or `authRef`."""
     auth_ref: SecretKeySelector | None = None
-    """A Secret that contains a kubeconfig, instead of `server` and `auth`."""
+    """A Secret that contains a kubeconfig, instead of `server` and `auth`; one that runs programs or names
+    files is refused.
+    Example: {name: cluster, key: kubeconfig}"""
     whitelist: Whitelist = Whitelist()
+    """What may be read of these objects."""
 
 
 def check(spec: CrdSpec, scope: Scope) -> Iterator[Problem]:

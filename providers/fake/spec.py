@@ -8,19 +8,30 @@ from syncret.config.fields import Model
 
 
 class FakeData(Model):
-    """One entry, in one version."""
+    """One entry, in one version.
+
+    Example: {key: database, value: secret, version: v1}
+    """
 
     key: str
+    """Name of the entry. Example: database"""
     value: str
+    """Its value; it stands in the manifest, so never write a real one.
+    Example: '{"user": "app", "password": "secret"}'"""
     version: str = ""
+    """Version of the entry; empty: the one that is read if none is named. Example: v1"""
 
 
 class FakeSpec(Model):
-    """Values in memory, for samples, tests and trying things out."""
+    """Values in memory, for samples, tests and trying things out.
+
+    Example: {data: [{key: database, value: secret}]}
+    """
 
     data: tuple[FakeData, ...]
+    """The entries."""
     validation_result: int = 0
-    """The result of probing the store: 0 ready, 1 unknown, 2 an error."""
+    """The result of checking the store: 0 ready, 1 unknown, 2 an error. Example: 2"""
 
 
 def check(spec: FakeSpec, _scope: Scope) -> Iterator[Problem]:

@@ -21,27 +21,47 @@ _LOGIN: Final = "a login as the daemon's own identity at Google, whose access to
 
 
 class GcrWorkloadIdentity(Model):
-    """GKE's workload identity; unlike in a store, the cluster must be named."""
+    """GKE's workload identity; unlike in a store, the cluster must be named.
+
+    Example: {serviceAccountRef: {name: app}, clusterLocation: europe-west3, clusterName: production}
+    """
 
     service_account_ref: ServiceAccountSelector
+    """The ServiceAccount; with the annotation `iam.gke.io/gcp-service-account` the generator acts as that
+    account.
+    Example: {name: app}"""
     cluster_location: str
+    """Location of the cluster. Example: europe-west3"""
     cluster_name: str
+    """Name of the cluster. Example: production"""
     cluster_project_id: str = msgspec.field(name="clusterProjectID", default="")
+    """Project of the cluster; absent: the generator's own. Example: acme-clusters"""
 
 
 class GcrAuth(Model):
-    """How to log in to Google; empty: application default credentials."""
+    """How to log in to Google; empty: application default credentials.
+
+    Example: {secretRef: {secretAccessKeySecretRef: {name: google-login, key: key.json}}}
+    """
 
     secret_ref: GcpSecretRef | None = None
+    """The key file of a service account."""
     workload_identity: GcrWorkloadIdentity | None = None
+    """A ServiceAccount of a GKE cluster."""
     workload_identity_federation: GcpWorkloadIdentityFederation | None = None
+    """An identity of another provider that a workload identity pool accepts."""
 
 
 class GcrAccessTokenSpec(Model):
-    """A token of about an hour, as user name and password."""
+    """A token of about an hour, as user name and password.
+
+    Example: {projectID: acme, auth: {}}
+    """
 
     auth: GcrAuth
+    """Who asks for the token."""
     project_id: str = msgspec.field(name="projectID")
+    """Project that the identity belongs to. Example: acme"""
 
 
 async def generate(spec: GcrAccessTokenSpec, context: OpenContext) -> Generated:

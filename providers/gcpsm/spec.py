@@ -16,33 +16,61 @@ GcpServiceAccountEmail = Annotated[str, Meta(pattern=r"^.*@.*\.iam\.gserviceacco
 
 
 class GcpSecretRef(Model):
-    """A service account's key (JSON), from a Secret."""
+    """A service account's key (JSON), from a Secret.
+
+    Example: {secretAccessKeySecretRef: {name: google-login, key: key.json}}
+    """
 
     secret_access_key_secret_ref: SecretKeySelector = SecretKeySelector()
+    """The key file as Google issued it; it works until the key is deleted there.
+    Example: {name: google-login, key: key.json}"""
 
 
 class GcpWorkloadIdentity(Model):
-    """GKE's workload identity. Missing facts about the cluster come from Google's metadata server."""
+    """GKE's workload identity; what is not said of the cluster, Google's metadata server says.
+
+    Example: {serviceAccountRef: {name: app}}
+    """
 
     service_account_ref: ServiceAccountSelector
+    """The ServiceAccount; with the annotation `iam.gke.io/gcp-service-account` the store acts as that
+    account.
+    Example: {name: app}"""
     cluster_location: str | None = None
+    """Location of the cluster. Example: europe-west3"""
     cluster_name: str | None = None
+    """Name of the cluster. Example: production"""
     cluster_project_id: str | None = msgspec.field(default=None, name="clusterProjectID")
+    """Project of the cluster, which may differ from that of the secrets. Example: acme-clusters"""
 
 
 class ConfigMapKeySelector(Model):
-    """One key of one ConfigMap."""
+    """One key of one ConfigMap.
+
+    Example: {name: federation, key: config.json}
+    """
 
     name: Name
+    """Name of the ConfigMap. Example: federation"""
     key: SecretKey
+    """Key whose value is used. Example: config.json"""
     namespace: Namespace | None = None
+    """Namespace of the ConfigMap, in a cluster-scoped store; a namespaced store reads in its own namespace
+    only.
+    Example: apps"""
 
 
 class SecretName(Model):
-    """A whole Secret."""
+    """A whole Secret.
+
+    Example: {name: aws-login}
+    """
 
     name: Name
+    """Name of the Secret. Example: aws-login"""
     namespace: Namespace | None = None
+    """Namespace of the Secret, in a cluster-scoped store; a namespaced store reads in its own namespace only.
+    Example: apps"""
 
 
 class AwsSecurityCredentials(Model):
@@ -50,44 +78,78 @@ class AwsSecurityCredentials(Model):
 
     The Secret's keys are `aws_access_key_id`, `aws_secret_access_key` and, for temporary credentials,
     `aws_session_token`.
+
+    Example: {region: eu-west-1, awsCredentialsSecretRef: {name: aws-login}}
     """
 
     aws_credentials_secret_ref: SecretName
+    """Secret with the keys `aws_access_key_id`, `aws_secret_access_key` and, for temporary credentials,
+    `aws_session_token`.
+    Example: {name: aws-login}"""
     region: AwsRegion
+    """AWS region whose token service proves the identity. Example: eu-west-1"""
 
 
 class GcpWorkloadIdentityFederation(Model):
-    """Exchanges a token of another identity provider for a Google token."""
+    """Exchanges a token of another identity provider for a Google token: exactly one of three sources.
+
+    Example: {audience:
+    //iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/pool/providers/cluster,
+    serviceAccountRef: {name: app, audiences: [pool]}}
+    """
 
     cred_config: ConfigMapKeySelector | None = None
-    """The external account's credential configuration (JSON)."""
+    """An external account's credential configuration (JSON), as gcloud writes it; a file that it names must
+    be below a folder of the setting `manifestFiles`.
+    Example: {name: federation, key: config.json}"""
     service_account_ref: ServiceAccountSelector | None = None
+    """A ServiceAccount, whose token is exchanged; its audience must be one that the pool accepts.
+    Example: {name: app, audiences: [pool]}"""
     aws_security_credentials: AwsSecurityCredentials | None = None
+    """AWS credentials, which are exchanged."""
     audience: str | None = None
-    """The workload identity pool's provider; wins over the audience in `credConfig`."""
+    """The pool's provider by its full name; it wins over the audience in `credConfig`.
+    Example:
+    //iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/pool/providers/cluster"""
     external_token_endpoint: str | None = None
-    """The token URL that `credConfig` must have: a guard against a manipulated configuration."""
+    """The token URL that `credConfig` must have: a guard against a manipulated configuration.
+    Example: https://login.example.com/token"""
     gcp_service_account_email: GcpServiceAccountEmail | None = None
-    """The service account to impersonate."""
+    """The service account to act as; the identity needs the right to impersonate it.
+    Example: reader@acme.iam.gserviceaccount.com"""
 
 
 class GcpAuth(Model):
-    """How the store authenticates; without any field, by application default credentials."""
+    """How the store authenticates: the first of these; without any, by application default credentials.
+
+    Example: {secretRef: {secretAccessKeySecretRef: {name: google-login, key: key.json}}}
+    """
 
     secret_ref: GcpSecretRef | None = None
+    """The key file of a service account; needs `projectID`."""
     workload_identity: GcpWorkloadIdentity | None = None
+    """A ServiceAccount of a GKE cluster."""
     workload_identity_federation: GcpWorkloadIdentityFederation | None = None
+    """An identity of another provider that a workload identity pool accepts."""
 
 
 class GcpSmSpec(Model):
-    """Reads and writes secrets of one project."""
+    """Reads and writes secrets of one project.
+
+    Example: {projectID: acme}
+    """
 
     auth: GcpAuth = GcpAuth()
+    """Who the store is to Google."""
     project_id: str | None = msgspec.field(default=None, name="projectID")
+    """Project whose secrets are read; absent: that of the cluster, where it is known. Example: acme"""
     location: str | None = None
-    """Addresses regional secrets of this location instead of global ones."""
+    """Region whose secrets are read instead of the global ones, by the API of that region.
+    Example: europe-west3"""
     secret_version_selection_policy: str = "LatestOrFail"
-    """LatestOrFetch uses the newest enabled version if the latest is disabled or destroyed."""
+    """LatestOrFail fails if the latest version is disabled or destroyed; LatestOrFetch uses the newest
+    enabled one.
+    Example: LatestOrFetch"""
 
 
 def check(spec: GcpSmSpec, scope: Scope) -> Iterator[Problem]:

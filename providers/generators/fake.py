@@ -8,10 +8,17 @@ from syncret.providers.contract import Generated, Generator, OpenContext, Secret
 
 
 class FakeGeneratorSpec(Model):
-    """The values, from the manifest."""
+    """The values, from the manifest.
+
+    Example: {data: {password: secret}}
+    """
 
     controller: str = ""
+    """Class of daemons that serve the generator; others, by their setting `controllerClass`, ignore it.
+    Example: edge"""
     data: dict[str, str] = {}
+    """The values, by key; they stand in the manifest, so never write real ones.
+    Example: {password: secret}"""
 
 
 async def generate(spec: FakeGeneratorSpec, _context: OpenContext) -> Generated:

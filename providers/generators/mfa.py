@@ -26,17 +26,21 @@ _UNFINISHED: Final = frozenset({1, 3, 6})
 
 
 class MFASpec(Model):
-    """The Secret with the seed, and the parameters of the token."""
+    """The Secret with the seed, and the parameters of the token.
+
+    Example: {secret: {name: mfa, key: seed}}
+    """
 
     secret: SecretKeySelector
+    """The seed in base32, as the other side showed it; without padding. Example: {name: mfa, key: seed}"""
     length: int = 0
-    """Digits of the token; zero means six."""
+    """Digits of the token; zero means six. The other side must expect as many. Example: 8"""
     time_period: int = 0
-    """Seconds that a token is valid; zero means thirty."""
+    """Seconds that a token is valid; zero means thirty. Example: 60"""
     algorithm: str = ""
-    """Accepted and ignored: tokens are made with SHA-1."""
+    """Accepted and ignored: tokens are made with SHA-1. Example: sha1"""
     when: Timestamp | None = None
-    """The time of the token, instead of now."""
+    """The time of the token, instead of now; only tests need it. Example: '2026-01-01T00:00:00Z'"""
 
 
 async def generate(spec: MFASpec, context: OpenContext) -> Generated:

@@ -29,17 +29,28 @@ Encoding = Literal["base64", "base64url", "base32", "hex", "raw"]
 
 
 class PasswordSpec(Model):
-    """The composition of a password. Digits and symbols are a quarter of the length each by default."""
+    """The composition of a password. Digits and symbols are a quarter of the length each by default.
+
+    Example: {length: 32, digits: 8, symbols: 4}
+    """
 
     length: int = DEFAULT_LENGTH
+    """Number of characters; digits and symbols together may not be more. Example: 32"""
     digits: int | None = None
+    """Number of digits; absent: a quarter of the length. Example: 8"""
     symbols: int | None = None
+    """Number of symbols; absent: a quarter of the length. Example: 4"""
     symbol_characters: str | None = None
+    """Symbols to choose from; absent: all of ASCII that a keyboard has. Example: -_."""
     no_upper: Defaulted[bool] = False
+    """Leaves capital letters out."""
     allow_repeat: Defaulted[bool] = False
+    """Lets a character occur more than once; without it a long password runs out of characters."""
     encoding: Encoding = "raw"
+    """How the password is written once it is made; `raw` as it is. Example: hex"""
     secret_keys: Annotated[tuple[str, ...], Meta(min_length=1)] = ()
-    """Keys that each get a password of their own; by default one password under `password`."""
+    """Keys that each get a password of their own; absent: one password under `password`.
+    Example: [user-password, admin-password]"""
 
 
 async def generate(spec: PasswordSpec, context: OpenContext) -> Generated:

@@ -38,11 +38,18 @@ _LENGTH: Final = struct.Struct(">I")
 
 
 class SSHKeySpec(Model):
-    """Type and size of the keys. The size applies to rsa (2048 by default) and ecdsa (256, 384 or 521)."""
+    """Type and size of the keys, which come as `privateKey` and `publicKey`.
+
+    Example: {keyType: ed25519, comment: deploy@example.com}
+    """
 
     key_type: KeyType = "rsa"
+    """Type of the keys; ed25519 has one size. Example: ed25519"""
     key_size: Annotated[int, Meta(ge=256, le=8192)] | None = None
+    """Bits of the key: for rsa 2048 by default, for ecdsa 256, 384 or 521; ignored for ed25519.
+    Example: 4096"""
     comment: str = ""
+    """Comment of both keys, on one line. Example: deploy@example.com"""
 
 
 async def generate(spec: SSHKeySpec, context: OpenContext) -> Generated:

@@ -43,30 +43,46 @@ _REFUSALS: Final[dict[int, tuple[type[SyncError], str, str]]] = {
 
 
 class GithubPrivateKey(Model):
-    """The Secret key with the App's private key (PEM)."""
+    """The Secret key with the App's private key (PEM).
+
+    Example: {secretRef: {name: github-app, key: private-key.pem}}
+    """
 
     secret_ref: SecretKeySelector
+    """The App's RSA key in PEM, exactly as GitHub supplied it.
+    Example: {name: github-app, key: private-key.pem}"""
 
 
 class GithubAppAuth(Model):
     """How the generator authenticates: as the App."""
 
     private_key: GithubPrivateKey
+    """The App's private key, which signs the request."""
 
 
 class GithubAccessTokenSpec(Model):
-    """A token for an hour, with all permissions of the App or fewer."""
+    """A token for an hour, with all permissions of the App or fewer.
+
+    Example: {appID: '123456', installID: '7891011', auth: {privateKey: {secretRef: {name: github-app, key:
+    private-key.pem}}}}
+    """
 
     # Both IDs are numbers, which the resource model has as strings.
     app_id: str = msgspec.field(name="appID")
+    """Number of the App, as text. Example: '123456'"""
     install_id: str = msgspec.field(name="installID")
+    """Number of the App's installation, as text. Example: '7891011'"""
     auth: GithubAppAuth
+    """The key of the App."""
     url: str = ""
-    """The API of an enterprise server; absent: https://api.github.com."""
+    """The API of an enterprise server, which ends with `/api/v3`; absent: https://api.github.com.
+    Example: https://github.example/api/v3"""
     repositories: tuple[str, ...] = ()
-    """Names without owner; none: all repositories of the installation."""
+    """Names without owner that the token is good for; none: all repositories of the installation.
+    Example: [web, api]"""
     permissions: dict[str, str] = {}
-    """Such as `contents: read`; none: all permissions of the App."""
+    """Permissions that the token has; none: all of the App. More than the App has is refused.
+    Example: {contents: read}"""
 
 
 class _Issued(msgspec.Struct):

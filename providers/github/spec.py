@@ -8,22 +8,40 @@ from syncret.config.fields import Int64, Model, SecretKeySelector
 
 
 class GithubAuth(Model):
-    """The private key of a GitHub App, from a Secret."""
+    """The private key of a GitHub App, from a Secret.
+
+    Example: {privateKey: {name: github-app, key: private-key.pem}}
+    """
 
     private_key: SecretKeySelector
+    """The App's RSA key in PEM, exactly as GitHub supplied it.
+    Example: {name: github-app, key: private-key.pem}"""
 
 
 class GithubSpec(Model):
-    """Writes Actions secrets of an organization, of a repository or of an environment in one."""
+    """Writes Actions secrets of an organization, of a repository or of an environment in one.
+
+    Example: {appID: 123456, installationID: 7891011, organization: acme, auth: {privateKey: {name:
+    github-app, key: private-key.pem}}}
+    """
 
     auth: GithubAuth
+    """The key of the App."""
     app_id: Int64 = msgspec.field(name="appID")
+    """Number of the App. Example: 123456"""
     installation_id: Int64 = msgspec.field(name="installationID")
+    """Number of the App's installation in the organization. Example: 7891011"""
     organization: str
+    """Organization, or user, that the secrets belong to. Example: acme"""
     repository: str | None = None
+    """Repository whose secrets are written; absent: those of the organization. Example: web"""
     environment: str | None = None
+    """Environment of that repository whose secrets are written. Example: production"""
     org_secret_visibility: Literal["all", "private"] | None = None
-    """The visibility of an organization's secret; by default, new ones all, existing ones unchanged."""
+    """Which repositories see a secret of the organization; absent: new ones all, existing ones as before.
+    Example: private"""
     url: str = "https://github.com/"
+    """Address of the server. Example: https://github.example.com/"""
     upload_url: str | None = msgspec.field(default=None, name="uploadURL")
-    """Only for enterprise servers with another address for uploads."""
+    """Address for uploads, only for enterprise servers where it differs.
+    Example: https://uploads.github.example.com/"""

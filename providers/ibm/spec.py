@@ -10,36 +10,62 @@ from syncret.providers.kit.spec_rules import complete, filled, mounted, strict
 
 
 class IbmContainerAuth(Model):
-    """Logs in as a trusted profile, with the token that is mounted into the daemon's own container."""
+    """Logs in as a trusted profile, with the token that is mounted into the daemon's own container.
+
+    Example: {profile: secrets-reader}
+    """
 
     profile: str
+    """Name of the trusted profile; it must be linked to cluster, namespace and ServiceAccount.
+    Example: secrets-reader"""
     token_location: str | None = None
-    """`/var/run/secrets/tokens/vault-token` by default."""
+    """File with the token, below a folder of the setting `manifestFiles`; absent:
+    `/var/run/secrets/tokens/vault-token`.
+    Example: /var/run/secrets/tokens/ibm-token"""
     iam_endpoint: str | None = None
+    """Address of the login: the token is sent there; absent: https://iam.cloud.ibm.com.
+    Example: https://private.iam.cloud.ibm.com"""
 
 
 class IbmSecretRef(Model):
-    """An API key, from a Secret."""
+    """An API key, from a Secret.
+
+    Example: {secretApiKeySecretRef: {name: ibm-login, key: apikey}}
+    """
 
     secret_api_key_secret_ref: SecretKeySelector = SecretKeySelector()
+    """The API key of a user or a service ID. Example: {name: ibm-login, key: apikey}"""
     iam_endpoint: str | None = None
+    """Address of the login: the key is sent there; absent: https://iam.cloud.ibm.com.
+    Example: https://private.iam.cloud.ibm.com"""
 
 
 class IbmAuth(Model):
-    """How the store authenticates: exactly one of the two."""
+    """How the store authenticates: exactly one of the two.
+
+    Example: {secretRef: {secretApiKeySecretRef: {name: ibm-login, key: apikey}}}
+    """
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
     container_auth: IbmContainerAuth | None = None
+    """A trusted profile, with a token of the daemon's own container."""
     secret_ref: IbmSecretRef | None = None
+    """An API key that is kept in a Secret."""
 
 
 class IbmSpec(Model):
-    """Reads secrets of one instance."""
+    """Reads secrets of one instance.
+
+    Example: {serviceUrl: 'https://instance-id.us-south.secrets-manager.appdomain.cloud', auth: {secretRef:
+    {secretApiKeySecretRef: {name: ibm-login, key: apikey}}}}
+    """
 
     auth: IbmAuth
+    """Who the store is to IBM Cloud."""
     service_url: str | None = None
-    """The instance's own endpoint."""
+    """The instance's own endpoint, without a path.
+    Example: https://instance-id.us-south.secrets-manager.appdomain.cloud"""
 
 
 def check(spec: IbmSpec, scope: Scope) -> Iterator[Problem]:

@@ -9,13 +9,21 @@ from syncret.providers.kit.kube.spec import KubernetesAuth, KubernetesServer, ch
 
 
 class KubernetesSpec(Model):
-    """Reads and writes Secrets of one namespace."""
+    """Reads and writes Secrets of one namespace.
+
+    Example: {remoteNamespace: payments, auth: {serviceAccount: {name: reader}}}
+    """
 
     server: KubernetesServer = KubernetesServer()
+    """The API server, and who signed its certificate."""
     auth: KubernetesAuth | None = None
+    """Who the store is to the API server; either this or `authRef`."""
     auth_ref: SecretKeySelector | None = None
-    """A Secret that contains a kubeconfig, instead of `server` and `auth`."""
+    """A Secret that contains a kubeconfig, instead of `server` and `auth`; one that runs programs or names
+    files is refused.
+    Example: {name: cluster, key: kubeconfig}"""
     remote_namespace: Namespace = "default"
+    """The namespace whose Secrets are read and written. Example: payments"""
 
 
 def check(spec: KubernetesSpec, scope: Scope) -> Iterator[Problem]:

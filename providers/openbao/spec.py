@@ -12,51 +12,80 @@ from syncret.providers.kit.spec_rules import referent
 
 
 class OpenBaoAppRole(Model):
-    """Login by AppRole; the role ID is here or in a Secret."""
+    """Login by AppRole; the role ID is here or in a Secret.
+
+    Example: {roleId: app, secretRef: {name: bao-login, key: secret-id}}
+    """
 
     secret_ref: SecretKeySelector
-    """The secret ID."""
+    """The secret ID. Example: {name: bao-login, key: secret-id}"""
     path: str = "approle"
+    """Mount of the method. Example: approle-eu"""
     role_id: Annotated[str, Meta(min_length=1)] | None = None
+    """The role ID, which is no secret; either this or `roleRef`.
+    Example: 1d7f4b2e-6a0c-4c59-8d0e-55f3a9f1c2aa"""
     role_ref: SecretKeySelector | None = None
+    """The role ID, from a Secret. Example: {name: bao-login, key: role-id}"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (exactly_one("roleId", "roleRef"),)
 
 
 class OpenBaoUserPass(Model):
-    """Login by user name and password."""
+    """Login by user name and password.
+
+    Example: {username: app, secretRef: {name: bao-login, key: password}}
+    """
 
     username: str
+    """Name of the user. Example: app"""
     path: str = "userpass"
+    """Mount of the method. Example: userpass-eu"""
     secret_ref: SecretKeySelector | None = None
-    """The password."""
+    """The password. Example: {name: bao-login, key: password}"""
 
 
 class OpenBaoAuth(Model):
-    """How the store authenticates: exactly one method."""
+    """How the store authenticates: exactly one method.
+
+    Example: {userPass: {username: app, secretRef: {name: bao-login, key: password}}}
+    """
 
     app_role: OpenBaoAppRole | None = None
+    """A role ID and a secret ID."""
     token_secret_ref: SecretKeySelector | None = None
+    """A token; the store neither renews nor revokes it, so it works until it expires.
+    Example: {name: bao-login, key: token}"""
     user_pass: OpenBaoUserPass | None = None
+    """A user name and a password."""
     namespace: str = ""
-    """OpenBao's namespace of the login, if it differs from that of the secrets."""
+    """OpenBao's namespace of the login, if it differs from that of the secrets. Example: team-a"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (exactly_one("appRole", "tokenSecretRef", "userPass"),)
 
 
 class OpenBaoSpec(Model):
-    """A store in a key-value engine of an OpenBao server."""
+    """A store in a key-value engine of an OpenBao server.
+
+    Example: {server: 'https://bao.example.com:8200', path: kv, auth: {userPass: {username: app, secretRef:
+    {name: bao-login, key: password}}}}
+    """
 
     server: str
+    """Address of the server, with its port. Example: https://bao.example.com:8200"""
     path: str = ""
-    """The mount of the engine, such as `secret`."""
+    """Mount of the engine; absent: `kv`. Keys never repeat it. Example: secret"""
     version: Literal["v1", "v2"] = "v2"
-    """The version of the key-value engine, not of the server."""
+    """Version of the key-value engine, not of the server; the wrong one finds nothing. Example: v1"""
     namespace: str = ""
-    """OpenBao's namespace, not one of Kubernetes."""
+    """OpenBao's namespace, not one of Kubernetes. Example: team-a"""
     auth: OpenBaoAuth | None = None
+    """Who the store is to OpenBao."""
     ca_bundle: Base64 = ""
+    """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
+    own authorities.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (at_most_one("caBundle", "caProvider"),)
 

@@ -13,22 +13,31 @@ from syncret.providers.vault.spec import VaultSpec
 
 
 class VaultDynamicSecretSpec(Model):
-    """One request to Vault; each refresh creates a new credential."""
+    """One request to Vault; each refresh creates a new credential.
+
+    Example: {path: database/creds/app, provider: {server: 'https://vault.example.com:8200'}}
+    """
 
     provider: VaultSpec
-    """The server and the login, as in a store; `path` and `version` are ignored here."""
+    """The server and the login, as in a store; `path` and `version` are ignored here.
+    Example: {server: 'https://vault.example.com:8200', auth: {kubernetes: {role: app}}}"""
     path: str
+    """The path that is read or written, with its mount. Example: database/creds/app"""
     method: str = ""
-    """Absent: GET. LIST and DELETE have no body either; any other method sends `parameters`."""
+    """Absent: GET. LIST and DELETE have no body either; any other method sends `parameters`. Example: POST"""
     get_parameters: dict[str, tuple[str, ...]] = {}
-    """The query of a GET."""
+    """The query of a GET, with several values for a name if need be. Example: {ttl: [1h]}"""
     parameters: Json = None
-    """The body of a write: any JSON object."""
+    """The body of a write: any JSON object. Example: {common_name: app.example.com}"""
     result_type: Literal["Data", "Auth", "Raw"] = "Data"
-    """The part of the response to use: `data`, `auth` (of a new token), or all of it."""
+    """The part of the answer to use: `data`, `auth` (of a new token), or all of it. Example: Auth"""
     allow_empty_response: Defaulted[bool] = False
+    """Whether an answer without content is in order; otherwise it is an error."""
     retry_settings: RetrySettings | None = None
+    """How calls without an answer are repeated."""
     controller: str = ""
+    """Class of daemons that serve the generator; others, by their setting `controllerClass`, ignore it.
+    Example: edge"""
 
 
 async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Generated:

@@ -11,37 +11,63 @@ from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth, VaultIam,
 
 
 class VaultTLS(Model):
-    """A client certificate for servers that demand one; keys default to `tls.crt` and `tls.key`."""
+    """A client certificate for servers that demand one of every client.
+
+    Example: {certSecretRef: {name: vault-tls, key: tls.crt}, keySecretRef: {name: vault-tls, key: tls.key}}
+    """
 
     cert_secret_ref: SecretKeySelector | None = None
+    """The certificate in PEM; without a key, `tls.crt` is read. Example: {name: vault-tls, key: tls.crt}"""
     key_secret_ref: SecretKeySelector | None = None
+    """Its private key in PEM; without a key, `tls.key` is read. Example: {name: vault-tls, key: tls.key}"""
 
 
 class VaultCheckAndSet(Model):
     """Whether a push uses check-and-set, so that a concurrent write is refused, not lost."""
 
     required: bool | None = None
+    """Whether the engine demands check-and-set; every push uses it anyway, so that no write of others is
+    lost.
+    Example: true"""
 
 
 class VaultSpec(Model):
-    """A store in a key-value engine of a Vault server."""
+    """A store in a key-value engine of a Vault server.
+
+    Example: {server: 'https://vault.example.com:8200', path: secret, auth: {appRole: {roleId: app,
+    secretRef: {name: vault-login, key: secret-id}}}}
+    """
 
     server: str
+    """Address of the server, with its port; the login is sent there.
+    Example: https://vault.example.com:8200"""
     path: str = ""
-    """The mount of the engine, such as `secret`; absent: every remote key begins with it."""
+    """Mount of the engine; absent: every remote key begins with it. Example: secret"""
     version: Literal["v1", "v2"] = "v2"
-    """The version of the key-value engine, not of the server."""
+    """Version of the key-value engine, not of the server; the wrong one finds nothing. Example: v1"""
     namespace: str = ""
-    """Vault's namespace (Enterprise), not one of Kubernetes."""
+    """Vault's namespace (Enterprise), not one of Kubernetes. Example: team-a"""
     auth: VaultAuth | None = None
+    """Who the store is to Vault."""
     ca_bundle: Base64 = ""
+    """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
+    own authorities.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
     tls: VaultTLS | None = None
+    """A client certificate, if the server demands one of every client."""
     headers: dict[str, str] = {}
+    """Headers that every request carries, besides those of Vault itself. Example: {X-Team: payments}"""
     read_your_writes: bool | None = None
+    """Sends along which write was the last one, so that a lagging standby does not answer with older data.
+    Example: true"""
     forward_inconsistent: bool | None = None
-    """Lets a lagging standby forward reads to the leader; Vault must be configured to allow it."""
+    """With `readYourWrites`, lets a lagging standby forward a read to the active node; Vault must be
+    configured to allow it.
+    Example: true"""
     check_and_set: VaultCheckAndSet | None = None
+    """What the engine demands of a push."""
 
 
 def check(spec: VaultSpec, scope: Scope) -> Iterator[Problem]:

@@ -10,38 +10,62 @@ from syncret.providers.webhook.spec import WebhookAuth, WebhookResult
 
 
 class GeneratorSecretKey(Model):
-    """One key of one Secret in the generator's own namespace."""
+    """One Secret in the generator's own namespace.
+
+    Example: {name: api-login}
+    """
 
     name: Name = ""
+    """Name of the Secret. Example: api-login"""
     key: SecretKey = ""
+    """Accepted as by the operator: all keys of the Secret are available. Example: token"""
 
 
 class GeneratorSecret(Model):
     """A Secret whose keys the templates may use as `.<name>.<key>`.
 
     It must have the label `external-secrets.io/type: webhook`, so that no other Secret can be sent elsewhere.
+
+    Example: {name: login, secretRef: {name: api-login}}
     """
 
     name: str
+    """Name by which templates call the Secret. Example: login"""
     secret_ref: GeneratorSecretKey
+    """The Secret, which needs the label `external-secrets.io/type: webhook`."""
 
 
 class WebhookGeneratorSpec(Model):
-    """One request, described by templates as in a webhook store."""
+    """One request, described by templates as in a webhook store.
+
+    Example: {url: 'https://secrets.example.com/login', method: POST, result: {jsonPath: $.data}}
+    """
 
     url: str
-    """A template; inserted values are escaped."""
+    """Address, as a template. Example: https://secrets.example.com/login"""
     result: WebhookResult
-    """The path must lead to a JSON object."""
+    """Where the values are: the path must lead to a JSON object, whose members become keys.
+    Example: {jsonPath: $.data}"""
     method: str = ""
-    """Absent: GET."""
+    """Method of the request; absent: GET. Example: POST"""
     headers: dict[str, str] = {}
+    """Headers, whose values are templates; headers of the connection itself are refused.
+    Example: {X-Api-Key: '{{ .login.key }}'}"""
     body: str = ""
+    """Body, as a template in which nothing is escaped: write `toJson` inside JSON.
+    Example: '{"user": "app"}'"""
     auth: WebhookAuth | None = None
+    """A login by NTLM."""
     timeout: Duration | None = None
+    """Longest time for one request; absent: as the setting `callTimeout` says. Example: 10s"""
     secrets: tuple[GeneratorSecret, ...] = ()
+    """Secrets that the templates may use, and so send to the server."""
     ca_bundle: Base64 = ""
+    """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
+    own authorities.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
 
 async def generate(spec: WebhookGeneratorSpec, context: OpenContext) -> Generated:

@@ -14,52 +14,88 @@ _ANYTHING: Final = re.compile(
 
 
 class WebhookNTLM(Model):
-    """User name and password for NTLM."""
+    """User name and password for NTLM.
+
+    Example: {usernameSecret: {name: api-login, key: user}, passwordSecret: {name: api-login, key:
+    password}}
+    """
 
     username_secret: SecretKeySelector
+    r"""The user: `DOMAIN\name`, `name@domain` or `name`. Example: {name: api-login, key: user}"""
     password_secret: SecretKeySelector
+    """The password. Example: {name: api-login, key: password}"""
 
 
 class WebhookAuth(Model):
-    """How requests authenticate by NTLM; other methods are headers of the request."""
+    """How requests authenticate by NTLM; other methods are headers of the request.
+
+    Example: {ntlm: {usernameSecret: {name: api-login, key: user}, passwordSecret: {name: api-login, key:
+    password}}}
+    """
 
     ntlm: WebhookNTLM | None = None
+    """NTLMv2; it serves one request at a time, because it authenticates a connection."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
 
 class WebhookResult(Model):
-    """The place of the value in the response."""
+    """The place of the value in the response.
+
+    Example: {jsonPath: $.data.password}
+    """
 
     json_path: str = ""
-    """A template of a JSONPath; absent: the whole body."""
+    """A template of a JSONPath to the value; absent: the whole body. Example: $.data.password"""
 
 
 class WebhookSecret(Model):
     """A Secret whose keys the templates may use as `.<name>.<key>`.
 
     It must have the label `external-secrets.io/type: webhook`, so that no other Secret can be sent elsewhere.
+
+    Example: {name: login, secretRef: {name: api-login}}
     """
 
     name: str
+    """Name by which templates call the Secret. Example: login"""
     secret_ref: SecretKeySelector
+    """The Secret, all of whose keys are available; it needs the label `external-secrets.io/type: webhook`.
+    Example: {name: api-login}"""
 
 
 class WebhookSpec(Model):
-    """A store behind any HTTP API."""
+    """A store behind any HTTP API.
+
+    Example: {url: 'https://secrets.example.com/{{ .remoteRef.key }}', result: {jsonPath: $.value}}
+    """
 
     url: str
-    """A template; inserted values are escaped."""
+    """Address, as a template; what is inserted from the reference is escaped.
+    Example: https://secrets.example.com/{{ .remoteRef.key }}"""
     method: str = ""
-    """Absent: GET for reading, POST for pushing."""
+    """Method of the request; absent: GET for reading, POST for pushing. Example: POST"""
     headers: dict[str, str] = {}
+    """Headers, whose values are templates; headers of the connection itself are refused.
+    Example: {X-Api-Key: '{{ .login.key }}'}"""
     body: str = ""
+    """Body, as a template in which nothing is escaped: write `toJson` inside JSON. Absent: the value, in a
+    push.
+    Example: '{"key": {{ .remoteRef.key | toJson }}}'"""
     auth: WebhookAuth | None = None
+    """A login by NTLM."""
     timeout: Duration | None = None
+    """Longest time for one request; absent: as the setting `callTimeout` says. Example: 10s"""
     result: WebhookResult | None = None
+    """Where the value is in the response."""
     secrets: tuple[WebhookSecret, ...] = ()
+    """Secrets that the templates may use, and so send to the server."""
     ca_bundle: Base64 = ""
+    """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
+    own authorities.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
 
 def depends_on_property(spec: WebhookSpec) -> bool:

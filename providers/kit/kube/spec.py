@@ -10,34 +10,61 @@ from syncret.providers.kit.spec_rules import ca_namespace, complete, referent, s
 
 
 class KubernetesServer(Model):
-    """The API server, and the CA of its certificate."""
+    """The API server, and the CA of its certificate.
+
+    Example: {url: 'https://cluster.example:6443', caProvider: {type: ConfigMap, name: cluster-ca, key:
+    ca.crt}}
+    """
 
     url: str = "kubernetes.default"
+    """Address of the API server; without a scheme it is https. Example: https://cluster.example:6443"""
     ca_bundle: Base64 | None = None
+    """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
+    own authorities.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
 
 class ClientCertificate(Model):
-    """A client certificate and its key, each in a Secret."""
+    """A client certificate and its key, each in a Secret.
+
+    Example: {clientCert: {name: cluster-login, key: tls.crt}, clientKey: {name: cluster-login, key:
+    tls.key}}
+    """
 
     client_cert: SecretKeySelector
+    """The certificate in PEM. Example: {name: cluster-login, key: tls.crt}"""
     client_key: SecretKeySelector
+    """Its private key in PEM. Example: {name: cluster-login, key: tls.key}"""
 
 
 class BearerToken(Model):
-    """A static token in a Secret."""
+    """A static token in a Secret.
+
+    Example: {bearerToken: {name: cluster-login, key: token}}
+    """
 
     bearer_token: SecretKeySelector
+    """The token; when it expires, the store is denied until the Secret has a new one.
+    Example: {name: cluster-login, key: token}"""
 
 
 class KubernetesAuth(Model):
-    """How the store authenticates to that API server: exactly one of the three."""
+    """How the store authenticates to that API server: exactly one of the three.
+
+    Example: {serviceAccount: {name: reader}}
+    """
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
     cert: ClientCertificate | None = None
+    """A client certificate."""
     service_account: ServiceAccountSelector | None = None
+    """A ServiceAccount, for which a token is issued; the pod must be allowed to create it.
+    Example: {name: reader}"""
     token: BearerToken | None = None
+    """A token that is kept in a Secret."""
 
 
 def check_connection(

@@ -23,6 +23,12 @@ LONGEST = 250
 def _models() -> Iterator[tuple[str, type[Model]]]:
     for kind in KINDS:
         yield kind.kind, kind.model
+    for name in REGISTRY.store_names():
+        if REGISTRY.provider(name).open is not None:
+            yield f"provider-{name}", REGISTRY.store(name).model
+    for name in REGISTRY.generator_kinds():
+        if REGISTRY.generator_type(name).generate is not None:
+            yield f"generator-{name}", REGISTRY.generator(name).model
 
 
 MODELS = dict(_models())
