@@ -1,10 +1,12 @@
-# The sidecar: docs/homes/sidecar.md. The base is any image with Python 3.11 or later, its venv module, libstdc++ and CA
-# certificates.
+# The sidecar: docs/homes/sidecar.md.
 #
-#   buildah bud --build-arg BASE=IMAGE -t syncret .
+#   docker build -t syncret .
+#
+# The base is any image with Python 3.11 or later, its venv module, libstdc++ and CA certificates: --build-arg BASE=IMAGE
+# names another one, such as one of your own where no registry can be reached (`make image` makes one of Debian's packages).
 #
 # There is no HEALTHCHECK: query /healthz and /readyz on port 9847 (probes in docs/homes/sidecar.md).
-ARG BASE
+ARG BASE=python:3.13-slim-bookworm
 
 # hadolint ignore=DL3006
 FROM ${BASE} AS build

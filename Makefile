@@ -14,7 +14,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP_INSTALL) --require-hashes --only-binary :all:
 
 # Arguments that a caller may replace: make run RUN="run -f /my/manifests --output-dir /tmp/out"; make test TEST="-k queue"
-RUN ?= run -f config/samples/quickstart --output-dir run/secrets --state run/state.db --socket run/control.sock --set logFormat=console
+RUN ?= demo run
 TEST ?=
 BENCH ?=
 
@@ -61,10 +61,15 @@ $(DEV_READY): requirements/dev.txt $(RUN_READY)
 lock: $(DEV_READY) ## Resolve requirements/*.txt anew (minutes; needs a package index)
 	@.ci/lock $(BIN)
 
+# Equal sources give equal bytes: SOURCE_DATE_EPOCH is the time of the last commit, unless it is set.
+.PHONY: dist
+dist: $(DEV_READY) ## Build wheel and source distribution into dist/; the image too, if buildah is here (BASE=IMAGE, root)
+	@.ci/dist $(BIN) dist
+	@$(BIN)/python -m tests.support.image dist $(BASE)
+
 # ----------------------------------------------------------------------------------------------------------- run
 .PHONY: run
-run: $(RUN_READY) ## Run the daemon on the quickstart manifests; files appear under run/secrets
-	@mkdir -p run
+run: $(RUN_READY) ## Run the demo in the folder run/: the daemon on the quickstart manifests
 	@exec $(BIN)/syncret $(RUN)
 
 # --------------------------------------------------------------------------------------------------------- tests

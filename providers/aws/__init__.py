@@ -5,7 +5,7 @@ auth/            credentials: static, assumed roles       sdk          the SDK: 
 service          what the three clients share             reading      reads in batches; properties of values
 secrets_manager, parameter_store, certificate_manager     the client and the writer of each service
 errors, codes    errors of the SDK and of AWS as ours     ecr, sts     the generators
-receivers        where the daemon's own identity would go
+receivers        where the daemon's own identity would go   extra   that of the wheel which has the SDK
 """
 
 from collections.abc import AsyncGenerator
@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from syncret.config.catalog import SpecType
 from syncret.providers.aws.certificate_manager import CertificateManagerClient, CertificateManagerWriter
+from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.parameter_store import ParameterStoreClient, ParameterStoreWriter
 from syncret.providers.aws.receivers import receivers
 from syncret.providers.aws.secrets_manager import BATCH, SecretsManagerClient, SecretsManagerWriter
@@ -33,10 +34,8 @@ _SERVICES: Final = {
 @asynccontextmanager
 async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsClient, None]:
     """Open the client of the store's service, after getting credentials."""
-    from syncret.providers.aws import (
-        identity,
-        sdk,  # the SDK takes a quarter of a second to import
-    )
+    with needs_sdk():
+        from syncret.providers.aws import identity, sdk
 
     caller = await identity.credentials_of_store(spec, context)
     login = partial(sdk.check_credentials, caller, spec.region)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
+from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.receivers import of_generator
 from syncret.providers.aws.spec import AwsAuth
 from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
@@ -35,10 +36,8 @@ class EcrAuthorizationTokenSpec(Model):
 
 async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Generated:
     """A login. Raises SyncError."""
-    from syncret.providers.aws import (
-        identity,
-        sdk,  # the SDK takes a quarter of a second to import
-    )
+    with needs_sdk():
+        from syncret.providers.aws import identity, sdk
 
     caller = await identity.credentials_of_generator(
         spec.auth, spec.role, spec.region, receivers(spec), context

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Int32, Model
+from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.receivers import of_generator
 from syncret.providers.aws.spec import AwsAuth
 from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
@@ -48,10 +49,8 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
         raise Malformed(
             "jwt auth cannot be used for STS Session Token generation", hint="give the keys of a user"
         )
-    from syncret.providers.aws import (
-        identity,
-        sdk,  # the SDK takes a quarter of a second to import
-    )
+    with needs_sdk():
+        from syncret.providers.aws import identity, sdk
 
     caller = await identity.credentials_of_generator(
         spec.auth, spec.role, spec.region, receivers(spec), context

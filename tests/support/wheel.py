@@ -1,8 +1,6 @@
-"""The product's wheel, built from a copy of the tree, as from a source distribution."""
+"""The product's distributions, as `make dist` builds them."""
 
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from tests.support.debian import ROOT, run
@@ -10,14 +8,8 @@ from tests.support.debian import ROOT, run
 ROOMS = ("config", "daemon", "providers")
 
 
-def build_wheel(folder: Path) -> Path:
-    """Build into the folder; in the tree itself, setuptools would pick up what an earlier build left."""
-    with tempfile.TemporaryDirectory() as name:
-        tree = Path(name)
-        for room in ROOMS:
-            shutil.copytree(ROOT / room, tree / room, ignore=shutil.ignore_patterns("__pycache__"))
-        for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-            shutil.copy(ROOT / file, tree)
-        run(sys.executable, "-m", "build", "--wheel", "--no-isolation", f"--outdir={folder}", tree)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+def build_dist(folder: Path, **environment: str) -> tuple[Path, Path]:
+    """Build the wheel and the source distribution into the folder."""
+    run(ROOT / ".ci" / "dist", Path(sys.executable).parent, folder, **environment)
+    (wheel,), (source,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return wheel, source

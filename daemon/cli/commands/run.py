@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from functools import partial
 
 from syncret.config.resources.kinds import SHOWN
@@ -21,10 +22,11 @@ from syncret.providers.registry import Registry
 
 def run(options: Namespace) -> int:
     """Run the daemon until a signal stops it."""
-    return run_guarded(lambda: _run(options))
+    return run_guarded(lambda: run_daemon(options, announce))
 
 
-def _run(options: Namespace) -> int:
+def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
+    """Run the daemon with the settings of a command line; `announce` is called after the first pass."""
     keep_memory_private()
     raise_file_limit()
     supervisor = Supervisor(
@@ -32,13 +34,13 @@ def _run(options: Namespace) -> int:
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
         services=(http_service, control_service),
-        announce=_announce,
+        announce=announce,
     )
     asyncio.run(supervisor.run())
     return OK
 
 
-def _announce(view: View) -> None:
+def announce(view: View) -> None:
     """Print the table of all objects after the first pass, if a person reads the output."""
     if view.settings.log_format == "json" or not (
         sys.stdout.isatty() or view.settings.log_format == "console"

@@ -33,6 +33,7 @@ of them make up one Secret. syncret fetches them, writes them as files, and keep
 
 EPILOG: Final = """\
 examples:
+  syncret demo                                  what does it do? try it on samples
   syncret validate -f manifests/                what is wrong with my manifests?
   syncret plan -f manifests/ --output-dir out   what would a sync change?
   syncret sync -f manifests/ --output-dir out   bring everything into sync once
@@ -59,6 +60,7 @@ def parser() -> ArgumentParser:
     commands = top.add_subparsers(
         title="commands", metavar="COMMAND", required=True, dest="command", parser_class=Command
     )
+    _demo(commands)
     _validate(commands)
     _plan(commands)
     _sync(commands)
@@ -71,6 +73,28 @@ def parser() -> ArgumentParser:
     _providers(commands)
     _export(commands)
     return top
+
+
+def _demo(commands: Commands) -> None:
+    command = add(
+        commands,
+        "demo",
+        "run the daemon on sample manifests, to see what it does",
+        "Writes the samples to a folder and runs the daemon on them, as `syncret run` would: an embedded "
+        "store (no secret manager is needed), ExternalSecrets that read it, a generated password, a push "
+        "back to the store. Prints what was written and what to try. Ctrl-C finishes the work in progress "
+        "and exits with 0. Exit code 2 if the folder holds other files, 3 if it cannot be used.",
+        "syncret demo",
+        "syncret demo ~/syncret-demo",
+    )
+    command.add_argument(
+        "folder",
+        nargs="?",
+        type=path,
+        metavar="DIR",
+        help="where manifests, files and state go; a later demo there goes on with them (default: a "
+        "temporary folder, which is removed at the end)",
+    )
 
 
 def _validate(commands: Commands) -> None:

@@ -23,16 +23,16 @@ from typing import Any
 import pytest
 
 from syncret.providers.aws.sdk import ENDPOINTS
-from tests.support.debian import ROOT, missing_tools, root_tar, run, wheels
+from tests.support.debian import ROOT, missing_tools
+from tests.support.image import BASE, IMAGE, TOOLS, Storage
 
-PACKAGES = ("ca-certificates", "libstdc++6", "python3", "python3-venv")
 WRITABLE = ("run/syncret", "secrets", "var/lib/syncret")
 MOST_MEGABYTES_OVER_BASE = 70  # 45 are what every store needs, 18 the clients of AWS and Vault
 DEADLINE = 30.0
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.skipif(bool(why := missing_tools("buildah", "mmdebstrap", "unshare")), reason=why),
+    pytest.mark.skipif(bool(why := missing_tools(*TOOLS, "unshare")), reason=why),
 ]
 
 
@@ -48,26 +48,14 @@ class Image:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    storage = tmp_path_factory.mktemp("storage")
-
-    def buildah(*arguments: str | Path) -> str:
-        places = (f"--root={storage}/root", f"--runroot={storage}/run", "--storage-driver=vfs")
-        return run("buildah", *places, *arguments, BUILDAH_ISOLATION="chroot").strip()
-
-    base = buildah("from", "scratch")
-    buildah("add", "--quiet", base, root_tar(PACKAGES, variant="essential"), "/")
-    buildah("commit", "--quiet", "--rm", base, "localhost/base")
-    libraries = (
-        f"--volume={wheels()}:/wheels:ro",
-        "--build-arg=PIP_NO_INDEX=1",
-        "--build-arg=PIP_FIND_LINKS=/wheels",
-    )
-    buildah("bud", "--quiet", "--build-arg=BASE=localhost/base", *libraries, "--tag=localhost/syncret", ROOT)
-    container = buildah("from", "localhost/syncret")
+    storage = Storage(tmp_path_factory.mktemp("storage"))
+    storage.make_base()
+    storage.build()
+    container = storage.buildah("from", IMAGE)
     base_facts, facts = (
-        json.loads(buildah("inspect", "--type=image", f"localhost/{name}")) for name in ("base", "syncret")
+        json.loads(storage.buildah("inspect", "--type=image", name)) for name in (BASE, IMAGE)
     )
-    root = Path(buildah("mount", container))
+    root = Path(storage.buildah("mount", container))
     try:
         yield Image(
             config=facts["OCIv1"]["config"],
@@ -76,9 +64,8 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
             base_megabytes=_megabytes(base_facts),
         )
     finally:
-        buildah("umount", container)
-        buildah("rm", "--all")
-        buildah("rmi", "--all", "--force")
+        storage.buildah("umount", container)
+        storage.remove()
 
 
 def _megabytes(facts: dict[str, Any]) -> float:

@@ -1,17 +1,44 @@
-"""The wheel holds what the tree holds, under `syncret.` and nowhere else."""
+"""The wheel holds what the tree holds, under `syncret.` and nowhere else; equal sources give equal bytes."""
 
+import os
+import re
+import tarfile
 from configparser import ConfigParser
+from email import message_from_bytes
+from hashlib import sha256
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from tests.support.debian import ROOT
-from tests.support.wheel import ROOMS, build_wheel
+from tests.support.wheel import ROOMS, build_dist
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
-    return ZipFile(build_wheel(tmp_path_factory.mktemp("dist")))
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return build_dist(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def wheel(built: tuple[Path, Path]) -> ZipFile:
+    return ZipFile(built[0])
+
+
+@pytest.fixture(scope="module")
+def source(built: tuple[Path, Path]) -> set[str]:
+    """The files of the source distribution, below its folder."""
+    with tarfile.open(built[1]) as archive:
+        return {member.name.partition("/")[2] for member in archive if member.isfile()}
+
+
+@pytest.fixture(scope="module")
+def description(wheel: ZipFile) -> str:
+    """What an index page shows."""
+    (path,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    metadata = message_from_bytes(wheel.read(path))
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    return str(metadata.get_payload())
 
 
 def tree_files(suffix: str) -> set[str]:
@@ -47,3 +74,36 @@ def test_the_command_is_installed(wheel: ZipFile) -> None:
     scripts = ConfigParser()
     scripts.read_string(wheel.read(path).decode())
     assert dict(scripts["console_scripts"]) == {"syncret": "syncret.daemon.cli.main:main"}
+
+
+def test_the_source_distribution_has_what_it_takes_to_build_install_and_read(source: set[str]) -> None:
+    code = {name.removeprefix("syncret/") for name in (tree_files(".py") | tree_files(".yaml"))}
+    assert code <= source
+    assert {"Dockerfile", "requirements/runtime.txt", "systemd/syncret.service", "docs/index.md"} <= source
+    assert not {name for name in source if name.startswith(("tests/", "src/", "."))}
+
+
+def test_a_page_without_the_tree_has_no_link_into_it(description: str) -> None:
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", description) if ":" not in link] == []
+
+
+def test_files_that_the_description_names_are_in_the_source_distribution(
+    description: str, source: set[str]
+) -> None:
+    named = set(re.findall(r"\(`([^`]+)`\)", description))
+    assert {"docs/getting-started.md", "docs/providers/vault.md", "CHANGELOG.md"} <= named
+    folders = {os.path.dirname(name) for name in source}  # noqa: PTH120  # names in an archive
+    assert named - source - folders == set()
+
+
+@pytest.mark.slow
+def test_equal_sources_give_equal_bytes(built: tuple[Path, Path], tmp_path: Path) -> None:
+    """Whatever the umask, the time, the zone and the order in which the file system lists names."""
+    mask = os.umask(0o077)
+    try:
+        again = build_dist(tmp_path, TZ="Asia/Tokyo", PYTHONHASHSEED="7", LC_ALL="C")
+    finally:
+        os.umask(mask)
+    assert [sha256(path.read_bytes()).hexdigest() for path in again] == [
+        sha256(path.read_bytes()).hexdigest() for path in built
+    ]
