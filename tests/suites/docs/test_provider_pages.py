@@ -9,6 +9,7 @@ import pytest
 from tests.suites.docs.pages import ROOT
 
 ORDER: Final = (
+    "Install",
     "Read",
     "Find",
     "Push",
