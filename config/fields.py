@@ -46,6 +46,8 @@ class Model(
     document where the field is absent, unless the type is `Assumed[...]`. One that is false (None, "", 0,
     False, (), {}) only spares readers a test and is not filled in, unless the type is `Defaulted[...]`. An
     object is filled in where the field has `default_factory=<its model>`; an instance is for readers alone.
+
+    The docstring below a field is its documentation (`syncret.config.schema.docstrings`).
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = ()

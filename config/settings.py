@@ -43,14 +43,24 @@ class Egress(Group, frozen=True):
 
 
 class OwnReceiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A server that may have an identity of the daemon itself; `stores` says for which stores."""
+    """A server that may have an identity of the daemon itself, and for which stores.
+
+    Example: {url: 'https://vault.example.com:8200', stores: cluster}
+    """
 
     url: str
+    """Scheme, host and port, without a path; a `*` stands for one label of the name.
+    Example: https://vault.example.com:8200"""
     stores: Literal["all", "cluster"] | None = None
+    """Which stores and generators may send it there: cluster-scoped ones alone, or all; absent: cluster, and
+    with one author all.
+    Example: all"""
     audience: str = ""
-    """Of the token that is issued for it; empty: the API server's own."""
+    """Audience of the ServiceAccount's token that is issued for this server; empty: the API server's own.
+    Example: vault"""
     server_id: str = ""
-    """What Vault's login `iam` signs as the server that it is for."""
+    """What Vault's login `iam` signs as its receiver; empty: none, and with one author as the store says.
+    Example: vault.example.com"""
 
 
 class OwnIdentity(Group, frozen=True):
@@ -73,13 +83,19 @@ class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     A namespace is a name in which `*` stands for any characters. Without kinds, all namespaced ones are
     meant; otherwise just these, of which some may be cluster-scoped.
+
+    Example: {path: /srv/tenants/a, namespaces: [team-a]}
     """
 
     path: Annotated[str, Meta(min_length=1)]
+    """The file or folder; links lead neither out of it nor into it. Example: /srv/tenants/a"""
     namespaces: Annotated[
         tuple[Annotated[str, Meta(pattern=r"^[a-z0-9*]([-a-z0-9*]*[a-z0-9*])?$")], ...], Meta(min_length=1)
     ]
+    """Namespaces of its objects; `*` stands for any characters. Example: [team-a, team-a-*]"""
     kinds: tuple[str, ...] = ()
+    """Kinds of its objects, cluster-scoped ones only if named; none: all namespaced ones.
+    Example: [ExternalSecret, SecretStore]"""
 
 
 class Settings(Group, frozen=True):

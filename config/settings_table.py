@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "SYNCRET_"
 _PLAIN: Final = re.compile(r"[\w./-]+")
 
+StructType: TypeAlias = type[msgspec.Struct]
 TypeForm: TypeAlias = Any
 """An annotated type, as msgspec accepts it."""
 
@@ -58,6 +59,11 @@ class Setting(NamedTuple):
         if given is not msgspec.UNSET:
             return to_flow(given)
         return next((each for each in _choices(plain(self.type)) if each != self.default), "")
+
+    @property
+    def objects(self) -> tuple[StructType, ...]:
+        """The classes of the objects that may stand in it, in a list or a map."""
+        return tuple(_structs(self.type))
 
     def _description(self) -> "Description":
         from syncret.config.schema.docstrings import Description, described  # only for documentation
@@ -107,6 +113,13 @@ def plain(hint: TypeForm) -> TypeForm:
 
 def _origin(hint: TypeForm) -> TypeForm:
     return get_origin(plain(hint))
+
+
+def _structs(hint: TypeForm) -> Iterator[StructType]:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        yield hint
+    for part in get_args(hint):
+        yield from _structs(part)
 
 
 def _choices(bare: TypeForm) -> tuple[str, ...]:

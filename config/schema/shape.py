@@ -57,7 +57,7 @@ class UnsupportedType(TypeError):
     """A model uses a type that no structural schema can express: a bug in the model."""
 
 
-def shape_of(model: type[Model]) -> Shape:
+def shape_of(model: type[msgspec.Struct]) -> Shape:
     """The shape of a model and of everything below it."""
     return _shape(inspect.type_info(model))
 

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from syncret.config.schema.field_docs import fields_of, form_of
+from syncret.config.schema.shape import shape_of
 from syncret.config.settings_table import describe
+from syncret.config.text.yaml import to_flow
 from syncret.daemon.cli.commands.providers import CAPABILITIES, generator_rows, note, provider_rows
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.ops.metric_families import FAMILIES
@@ -90,11 +93,19 @@ def _commands(top: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _settings() -> Iterator[str]:
+    registry = Registry()
     for setting in describe():
+        meaning = _cell(f"{setting.meaning} For example `{setting.example}`.")
         default = f"`{setting.default}`" if setting.default else ""
-        meaning = setting.meaning.replace("<", "&lt;").replace("|", "\\|")
-        meaning += f" For example `{setting.example}`."
         yield f"| `{setting.name}` | `{setting.variable}` | {setting.syntax} | {default} | {meaning} |\n"
+        inside = f"{setting.name}{'.<key>' if setting.is_map else ''}[]"
+        for each in (field for model in setting.objects for field in fields_of(shape_of(model), registry)):
+            meaning = _cell(f"{each.text} For example `{to_flow(each.example)}`.")
+            yield f"| `{inside}.{each.name}` |  | {form_of(each.shape)} |  | {meaning} |\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("<", "&lt;").replace("|", "\\|")
 
 
 def _metrics() -> Iterator[str]:

@@ -12,6 +12,8 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.admission import admit
+from syncret.config.schema.field_docs import fields_of
+from syncret.config.schema.shape import shape_of
 from syncret.config.schema.structural import Schema
 from syncret.daemon.cli.commands.export import crd
 from syncret.providers.registry import Registry
@@ -134,3 +136,26 @@ def _said(metadata: Mapping[str, Any]) -> dict[str, Json]:
     return {
         name: value for name, value in metadata.items() if name not in {*WRITTEN, "generateName"} and value
     }
+
+
+def _published(server: Server, kind: Kind) -> dict[str, Any]:
+    """The schema of a kind as `kubectl explain` asks for it; it is published some time after the CRD."""
+    end = time.monotonic() + SERVED_WITHIN
+    while time.monotonic() < end:
+        answer = server.api.request("GET", f"/openapi/v3/apis/{kind.api_version}")
+        schemas = answer.body.get("components", {}).get("schemas", {})
+        found = next((schema for name, schema in schemas.items() if name.endswith(f".{kind.kind}")), None)
+        if found is not None:
+            return dict(found)
+        time.sleep(0.1)
+    raise AssertionError(f"{kind.kind} is not published")
+
+
+@pytest.mark.parametrize("name", ["ExternalSecret", "ClusterSecretStore", "Password"])
+def test_kubectl_explain_reads_the_descriptions_of_the_models(server: Server, name: str) -> None:
+    kind = server.kinds[name]
+    spec = _published(server, kind)["properties"]["spec"]
+    found = next(field for field in fields_of(shape_of(kind.model), REGISTRY) if field.name == "spec")
+    assert spec["description"] == found.text
+    described = {each.name: each.text for each in fields_of(found.shape, REGISTRY)}
+    assert {field: schema["description"] for field, schema in spec["properties"].items()} == described

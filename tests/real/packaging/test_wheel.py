@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 import tarfile
 from configparser import ConfigParser
 from email import message_from_bytes
@@ -107,3 +109,23 @@ def test_equal_sources_give_equal_bytes(built: tuple[Path, Path], tmp_path: Path
     assert [sha256(path.read_bytes()).hexdigest() for path in again] == [
         sha256(path.read_bytes()).hexdigest() for path in built
     ]
+
+
+EXPLAIN = """
+from syncret.config.resources import external_secret
+from syncret.daemon.cli.main import main
+assert {place!r} in external_secret.__file__, external_secret.__file__
+main(["explain", "--field", "externalsecret.spec.refreshInterval"])
+"""
+
+
+def test_descriptions_of_fields_come_from_the_sources_in_the_wheel(wheel: ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path)  # noqa: S202  # a wheel of our own
+    ran = subprocess.run(
+        [sys.executable, "-c", EXPLAIN.format(place=str(tmp_path))],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "How often the values are read again" in ran.stdout

@@ -1,18 +1,20 @@
 """Every field has a description, an example that its schema accepts, and the default that it fills in.
 
-Specs of providers and generators are held to it once they work; until then their authors owe nothing.
+Settings are tested where they are defined; here are the fields of objects that stand in one. Specs of
+providers and generators are held to it once they work; until then their authors owe nothing.
 """
 
 from collections.abc import Iterator
 
 import pytest
+from msgspec import Struct
 
-from syncret.config.fields import Model
 from syncret.config.resources.kinds import KINDS
 from syncret.config.schema.docstrings import ABSENT
 from syncret.config.schema.field_docs import FieldDoc, fields_of, innermost, model_text
 from syncret.config.schema.shape import Shape, shape_of
 from syncret.config.schema.structural import Schema
+from syncret.config.settings_table import describe
 from syncret.providers.registry import Registry
 
 REGISTRY = Registry()
@@ -20,7 +22,10 @@ LONGEST = 250
 """Characters of a description: two sentences."""
 
 
-def _models() -> Iterator[tuple[str, type[Model]]]:
+def _models() -> Iterator[tuple[str, type[Struct]]]:
+    for setting in describe():
+        for model in setting.objects:
+            yield f"setting-{setting.name}", model
     for kind in KINDS:
         yield kind.kind, kind.model
     for name in REGISTRY.store_names():
@@ -58,7 +63,7 @@ def _faults(field: FieldDoc) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_every_field_is_described(model: type[Model]) -> None:
+def test_every_field_is_described(model: type[Struct]) -> None:
     faults = [
         f"{shape.model.__name__ if shape.model else ''}.{field.name}: {fault}"
         for shape in _objects(shape_of(model), set())
@@ -69,7 +74,7 @@ def test_every_field_is_described(model: type[Model]) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_documented_default_is_what_the_schema_fills_in(model: type[Model]) -> None:
+def test_a_documented_default_is_what_the_schema_fills_in(model: type[Struct]) -> None:
     for shape in _objects(shape_of(model), set()):
         filled = Schema.of_shape(shape, REGISTRY).admit({}).document
         documented = {field.name: field.default for field in fields_of(shape, REGISTRY)}
@@ -77,5 +82,5 @@ def test_a_documented_default_is_what_the_schema_fills_in(model: type[Model]) ->
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_kind_says_what_it_is_for(model: type[Model]) -> None:
+def test_a_kind_says_what_it_is_for(model: type[Struct]) -> None:
     assert model_text(shape_of(model)).endswith(".")

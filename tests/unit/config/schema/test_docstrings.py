@@ -1,5 +1,10 @@
 """Docstrings below fields: how they are read, and what there is without a source."""
 
+import sys
+from importlib import import_module
+from pathlib import Path
+from zipfile import ZipFile
+
 import pytest
 
 from syncret.config.fields import Model
@@ -65,6 +70,26 @@ def test_fields_are_inherited_and_named_as_in_a_document() -> None:
 def test_an_example_that_is_no_yaml_is_a_bug_in_the_model() -> None:
     with pytest.raises(BadExample, match=r"\[a"):
         described(Broken)
+
+
+SOURCE = b"""
+from syncret.config.fields import Model
+
+class Packed(Model):
+    '''In a wheel that is not unpacked.'''
+
+    name: str
+    '''Its name. Example: a'''
+"""
+
+
+def test_a_source_in_a_zip_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ZipFile(tmp_path / "packed.zip", "w") as archive:
+        archive.writestr("packed_models.py", SOURCE)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "packed.zip"), *sys.path])
+    packed = described(import_module("packed_models").Packed)
+    assert packed.model.text == "In a wheel that is not unpacked."
+    assert packed.fields == {"name": Description("Its name.", "a")}
 
 
 def test_without_a_source_there_are_no_descriptions() -> None:
