@@ -53,6 +53,7 @@ def main(folder: str, base: str = "") -> None:
         sys.stdout.write(f"the image is not built: {missing}\n")
         return
     archive = Path(folder, "syncret-image.tar")
+    archive.parent.mkdir(parents=True, exist_ok=True)
     archive.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as name:
         storage = Storage(Path(name))

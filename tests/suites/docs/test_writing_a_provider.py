@@ -1,7 +1,14 @@
-"""The provider on its page is complete: it passes the suite, is registered, judged and synced from."""
+"""The provider on its page is complete: it passes the suite, is registered, judged and synced from.
 
+And it needs none but the names that the page calls public.
+"""
+
+import ast
 import os
+import re
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -11,12 +18,11 @@ from syncret.config.schema.admission import admit
 from syncret.config.settings import Settings
 from syncret.daemon.cli.commands.providers import provider_rows
 from syncret.daemon.one_pass import one_pass
-from syncret.providers import builtin
 from syncret.providers.registry import Offer, Registry
 from tests.suites.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "guides" / "writing-a-provider.md"
-LISTINGS = {block.title: block for block in blocks(PAGE, "python")}
+LISTINGS = {block.title: block for block in blocks(PAGE, "python") if block.title}
 
 
 def _module(title: str) -> ModuleType:
@@ -30,14 +36,14 @@ def _module(title: str) -> ModuleType:
 
 
 provider = _module("acme_directory.py")
+_module("acme_words.py")
 TestDirectory = _module("test_directory.py").TestDirectory
 
-REGISTRY = Registry(
-    builtin.STORES,
-    entry_points=lambda group: (
-        [Offer("directory", "acme_directory:PROVIDER", "acme")] if group == "syncret.providers" else []
-    ),
-)
+ENTRY_POINTS = {
+    "syncret.providers": Offer("directory", "acme_directory:PROVIDER", "acme"),
+    "syncret.generators": Offer("Words", "acme_words:GENERATOR", "acme"),
+}
+REGISTRY = Registry(entry_points=lambda group: [ENTRY_POINTS[group]])
 
 
 def _store(**spec: str) -> dict[str, object]:
@@ -96,6 +102,17 @@ metadata: {{name: db}}
 spec:
   secretStoreRef: {{name: files}}
   data: [{{secretKey: password, remoteRef: {{key: db, property: password}}}}]
+---
+apiVersion: generators.external-secrets.io/v1alpha1
+kind: Words
+metadata: {{name: two}}
+spec: {{count: 2}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: words}}
+spec:
+  dataFrom: [{{sourceRef: {{generatorRef: {{kind: Words, name: two}}}}}}]
 """
     )
     output = tmp_path / "out"
@@ -104,3 +121,74 @@ spec:
 
     assert (result.problems, result.failures) == ([], {})
     assert (output / "default" / "db" / "password").read_text() == "correct horse"
+    assert len((output / "default" / "words" / "words").read_text().split()) == 2
+
+
+def test_entry_points_are_as_the_page_registers_them() -> None:
+    shown = {block.text for block in blocks(PAGE, "toml")}
+    assert shown == {
+        f'[project.entry-points."{group}"]\n{offer.name} = "{offer.address}"\n'
+        for group, offer in ENTRY_POINTS.items()
+    }
+
+
+def _public() -> dict[str, set[str]]:
+    """The names of each public module, as the page has them."""
+    rows = re.findall(r"^\| `(syncret\.[\w.]+)` \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
+    public: dict[str, set[str]] = {}
+    for name, told in rows:
+        module = import_module(name)
+        if told == "all":
+            public[name] = {each for each in vars(module) if not each.startswith("_")}
+        elif "`__all__`" in told:
+            public[name] = set(module.__all__)
+        else:
+            public[name] = set(re.findall(r"`(\w+)`", told))
+    return public
+
+
+PUBLIC = _public()
+
+
+def _imported(code: str) -> Iterator[tuple[str, str]]:
+    """Module and name of each import of ours."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("syncret"):
+            yield from (((node.module or ""), alias.name) for alias in node.names)
+
+
+def test_public_names_exist() -> None:
+    missing = [
+        (module, name)
+        for module, names in PUBLIC.items()
+        for name in names
+        if not hasattr(import_module(module), name)
+    ]
+    assert len(PUBLIC) > 10
+    assert missing == []
+
+
+@pytest.mark.parametrize("title", LISTINGS)
+def test_a_listing_needs_public_names_alone(title: str) -> None:
+    private = [
+        (module, name)
+        for module, name in _imported(LISTINGS[title].text)
+        if name not in PUBLIC.get(module, ()) and f"{module}.{name}" not in PUBLIC
+    ]
+    assert private == []
+
+
+def test_what_the_page_recommends_is_public() -> None:
+    """Each `kit...` of the text is a public module, or a name in one."""
+    mentioned = set(re.findall(r"`kit\.([\w.]+)`", PAGE.read_text()))
+    assert len(mentioned) > 8
+    for each in mentioned:
+        whole = f"syncret.providers.kit.{each}"
+        module, _, name = whole.rpartition(".")
+        assert whole in PUBLIC or name in PUBLIC.get(module, ()), each
+
+
+def test_the_version_policy_says_the_same() -> None:
+    [row] = re.findall(r"^\| the Python names that .*$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    covered = {f"syncret.providers.{name}" for name in re.findall(r"`(?:syncret\.providers)?\.(\w+)`", row)}
+    assert covered == {".".join(module.split(".")[:3]) for module in PUBLIC}

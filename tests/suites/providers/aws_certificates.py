@@ -33,8 +33,8 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.testing import Ability, Entry
 from syncret.providers.work import Work
-from tests.suites.providers.harness import Ability, Entry
 from tests.support.servers.aws import REGION, Call, Fault, Gateway, always
 
 END: Final = "-----END CERTIFICATE-----\n"

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
+from syncret.providers.testing import ProviderSuite
 from tests.suites.providers import matrix
-from tests.suites.providers.suite import ProviderSuite
 
 FILE: Final = "SYNCRET_PROVIDER_TABLE"
 

@@ -1,25 +1,26 @@
 """The three services of AWS pass the suite, on moto behind a gateway that verifies every signature."""
 
 from base64 import b64decode
-from collections.abc import Generator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any, ClassVar
 
 import pytest
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.aws import PROVIDER
+from syncret.providers.aws.sdk import ServiceApi
 from syncret.providers.aws.spec import AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Client
-from tests.suites.providers import aws_certificates, harness
+from syncret.providers.testing import Ability, Entry, Harness, HoldsText, ProviderSuite, harness
+from syncret.providers.testing.finding import Senders
+from tests.suites.providers import aws_certificates
 from tests.suites.providers.aws_certificates import Certificates
-from tests.suites.providers.harness import Ability, Entry, Harness, HoldsText
-from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import Given, context
 from tests.support.servers import aws
-from tests.support.servers.aws import Gateway, gate, moto
+from tests.support.servers.aws import Gateway, gated, moto
 
-__all__ = ["gate", "moto"]  # fixtures
+__all__ = ["moto"]  # a fixture
 
 pytestmark = pytest.mark.slow
 
@@ -163,19 +164,31 @@ class CertificateManagerHarness(AwsHarness):
             yield
 
 
-class TestSecretsManager(ProviderSuite):
+@asynccontextmanager
+async def _opened(
+    made: Callable[[Gateway], Harness], moto: str, patch: pytest.MonkeyPatch
+) -> AsyncIterator[Harness]:
+    async with gated(moto, patch) as gate:
+        yield made(gate)
+
+
+class _OnAws(ProviderSuite):
+    senders: ClassVar[Senders] = ((ServiceApi, "call"),)
+
+
+class TestSecretsManager(_OnAws):
     @pytest.fixture
-    async def harness(self, gate: Gateway) -> Harness:
-        return SecretsManagerHarness(gate)
+    def harness(self, moto: str, monkeypatch: pytest.MonkeyPatch) -> AbstractAsyncContextManager[Harness]:
+        return _opened(SecretsManagerHarness, moto, monkeypatch)
 
 
-class TestParameterStore(ProviderSuite):
+class TestParameterStore(_OnAws):
     @pytest.fixture
-    async def harness(self, gate: Gateway) -> Harness:
-        return ParameterStoreHarness(gate)
+    def harness(self, moto: str, monkeypatch: pytest.MonkeyPatch) -> AbstractAsyncContextManager[Harness]:
+        return _opened(ParameterStoreHarness, moto, monkeypatch)
 
 
-class TestCertificateManager(ProviderSuite):
+class TestCertificateManager(_OnAws):
     @pytest.fixture
-    async def harness(self, gate: Gateway) -> Harness:
-        return CertificateManagerHarness(gate)
+    def harness(self, moto: str, monkeypatch: pytest.MonkeyPatch) -> AbstractAsyncContextManager[Harness]:
+        return _opened(CertificateManagerHarness, moto, monkeypatch)

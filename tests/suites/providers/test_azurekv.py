@@ -1,7 +1,12 @@
 """Key Vault passes the suite, on a server that Azure's own clients prove."""
 
 from collections.abc import AsyncIterator, Generator, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 
 import pytest
 from aiohttp import web
@@ -10,8 +15,7 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.azurekv import PROVIDER
 from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
 from syncret.providers.contract import Client
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
-from tests.suites.providers.suite import ProviderSuite
+from syncret.providers.testing import Ability, Entry, Fault, Harness, HoldsText, ProviderSuite
 from tests.support.opened import NOW, Given, context
 from tests.support.servers.azure.directory import TENANT
 from tests.support.servers.azure.errors import VaultError, forbidden
@@ -98,6 +102,7 @@ def _answer(fault: Fault, request: web.Request) -> web.StreamResponse:
 
 class TestSecrets(ProviderSuite):
     @pytest.fixture
+    @asynccontextmanager
     async def harness(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Harness]:
         async with azure(lambda: NOW) as cloud:
             for name, value in variables(cloud).items():

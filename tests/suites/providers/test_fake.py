@@ -10,8 +10,7 @@ from syncret.providers.contract import Client
 from syncret.providers.fake import PROVIDER
 from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
-from tests.suites.providers.suite import ProviderSuite
+from syncret.providers.testing import Ability, Entry, Fault, Harness, HoldsText, ProviderSuite
 from tests.support.opened import context
 
 IN_MEMORY = "it lives in memory: nothing stands between it and the daemon that could fail"

@@ -1,7 +1,12 @@
 """Secret Manager passes the suite with global and regional secrets, on a server that Google's SDK proves."""
 
 from collections.abc import AsyncIterator, Generator, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 
 import pytest
 from aiohttp import web
@@ -10,8 +15,7 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client
 from syncret.providers.gcpsm import PROVIDER
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpSmSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
-from tests.suites.providers.suite import ProviderSuite
+from syncret.providers.testing import Ability, Entry, Fault, Harness, HoldsText, ProviderSuite
 from tests.support.opened import NOW, Given, context
 from tests.support.servers.google.errors import GoogleError
 from tests.support.servers.google.secrets import Secret
@@ -104,6 +108,7 @@ class _OnGoogle(ProviderSuite):
     place = ""
 
     @pytest.fixture
+    @asynccontextmanager
     async def harness(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Harness]:
         async with google(lambda: NOW) as cloud:
             for name, value in variables(cloud, self.place).items():

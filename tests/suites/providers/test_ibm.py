@@ -2,7 +2,12 @@
 
 import json
 from collections.abc import AsyncIterator, Generator, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from uuid import NAMESPACE_DNS, uuid5
 
 import pytest
@@ -12,8 +17,7 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client
 from syncret.providers.ibm import PROVIDER
 from syncret.providers.ibm.spec import IbmAuth, IbmSecretRef, IbmSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness
-from tests.suites.providers.suite import ProviderSuite
+from syncret.providers.testing import Ability, Entry, Fault, Harness, ProviderSuite
 from tests.support.opened import NOW, Given, context
 from tests.support.servers.ibm.errors import IbmError
 from tests.support.servers.ibm.secrets import Secret
@@ -127,6 +131,7 @@ class _OnIbm(ProviderSuite):
     by_id = False
 
     @pytest.fixture
+    @asynccontextmanager
     async def harness(self) -> AsyncIterator[Harness]:
         async with ibm(lambda: NOW) as cloud:
             yield IbmHarness(cloud, by_id=self.by_id)

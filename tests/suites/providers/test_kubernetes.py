@@ -19,8 +19,7 @@ from syncret.providers.contract import Client
 from syncret.providers.kit.kube.spec import BearerToken, KubernetesAuth, KubernetesServer
 from syncret.providers.kubernetes import PROVIDER
 from syncret.providers.kubernetes.spec import KubernetesSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness
-from tests.suites.providers.suite import ProviderSuite
+from syncret.providers.testing import Ability, Entry, Fault, Harness, ProviderSuite
 from tests.support.opened import Given, context
 from tests.support.servers.gate import Gate, gate
 from tests.support.servers.kube.running import KubeApi, kube_api
@@ -123,6 +122,7 @@ def _text(member: object) -> str:
 
 class TestKubernetes(ProviderSuite):
     @pytest.fixture
+    @asynccontextmanager
     async def harness(self) -> AsyncIterator[Harness]:
         api = await asyncio.to_thread(kube_api)
         async with gate(api.url, api.trust) as way:

@@ -6,7 +6,12 @@ of lists, namespaces of its own) its provider uses the namespaces alone, whose h
 
 import json
 from collections.abc import AsyncIterator, Generator, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import Any, Literal, TypeAlias
 
 import pytest
@@ -17,13 +22,12 @@ from syncret.providers.contract import Client, RemoteRef
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.openbao import PROVIDER as OPENBAO
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec
+from syncret.providers.testing import Ability, Entry, Fault, Harness, ProviderSuite
+from syncret.providers.testing.calls import item, read, writer
 from syncret.providers.vault import PROVIDER
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.spec import VaultSpec
 from syncret.providers.work import Work
-from tests.suites.providers.client_calls import item, read, writer
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness
-from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import Given, context
 from tests.support.servers.gate import Gate, broken, gate
 from tests.support.servers.vault.running import Vault, vault
@@ -141,6 +145,7 @@ class _OnVault(ProviderSuite):
     version: Version
 
     @pytest.fixture
+    @asynccontextmanager
     async def harness(self) -> AsyncIterator[Harness]:
         async with gate(vault().url) as between:
             yield VaultHarness(vault(), between, self.version)
@@ -188,6 +193,7 @@ class _OnOpenBao(ProviderSuite):
     version: Version
 
     @pytest.fixture
+    @asynccontextmanager
     async def harness(self) -> AsyncIterator[Harness]:
         async with gate(vault().url) as between:
             yield OpenBaoHarness(vault(), between, self.version)

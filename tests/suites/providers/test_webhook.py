@@ -7,10 +7,9 @@ import pytest
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client
+from syncret.providers.testing import Ability, Entry, Fault, Harness, HoldsText, ProviderSuite
 from syncret.providers.webhook import PROVIDER
 from syncret.providers.webhook.spec import WebhookResult, WebhookSecret, WebhookSpec
-from tests.suites.providers.harness import Ability, Entry, Fault, Harness, HoldsText
-from tests.suites.providers.suite import ProviderSuite
 from tests.support.opened import Given, context
 from tests.support.served import served
 from tests.support.servers.webhook import SecretsApi
@@ -85,6 +84,7 @@ class WebhookHarness(HoldsText):
 
 class TestWebhook(ProviderSuite):
     @pytest.fixture
+    @asynccontextmanager
     async def harness(self) -> AsyncIterator[Harness]:
         api = SecretsApi("canary-api-key-5c1d")
         async with served(api.app()) as url:

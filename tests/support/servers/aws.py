@@ -245,12 +245,19 @@ async def gateway(moto: str) -> AsyncGenerator[tuple[Gateway, str], None]:
             yield gate, address
 
 
+@asynccontextmanager
+async def gated(moto: str, patch: pytest.MonkeyPatch) -> AsyncGenerator[Gateway, None]:
+    """A gateway that all services of AWS are reached by."""
+    patch.setattr(sdk, "READ_TIMEOUT", 2.0)
+    async with gateway(moto) as (gate, address):
+        isolate(patch, address)
+        yield gate
+
+
 @pytest.fixture
 async def gate(moto: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Gateway, None]:
-    """A gateway that all services of AWS are reached by."""
-    monkeypatch.setattr(sdk, "READ_TIMEOUT", 2.0)
-    async with gateway(moto) as (gate, address):
-        isolate(monkeypatch, address)
+    """As a fixture."""
+    async with gated(moto, monkeypatch) as gate:
         yield gate
 
 

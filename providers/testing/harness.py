@@ -1,4 +1,4 @@
-"""What the suite needs to know about a provider, and how it accesses the manager without the provider."""
+"""What the suite needs to know about a provider, and how it reaches the manager without the provider."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
