@@ -1,7 +1,7 @@
 """The three services of AWS pass the suite, on moto behind a gateway that verifies every signature."""
 
 from base64 import b64decode
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, ClassVar
 
@@ -167,7 +167,7 @@ class CertificateManagerHarness(AwsHarness):
 @asynccontextmanager
 async def _opened(
     made: Callable[[Gateway], Harness], moto: str, patch: pytest.MonkeyPatch
-) -> AsyncIterator[Harness]:
+) -> AsyncGenerator[Harness]:
     async with gated(moto, patch) as gate:
         yield made(gate)
 

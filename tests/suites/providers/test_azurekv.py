@@ -1,6 +1,6 @@
 """Key Vault passes the suite, on a server that Azure's own clients prove."""
 
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -103,7 +103,7 @@ def _answer(fault: Fault, request: web.Request) -> web.StreamResponse:
 class TestSecrets(ProviderSuite):
     @pytest.fixture
     @asynccontextmanager
-    async def harness(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Harness]:
+    async def harness(self, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Harness]:
         async with azure(lambda: NOW) as cloud:
             for name, value in variables(cloud).items():
                 monkeypatch.setenv(name, value)

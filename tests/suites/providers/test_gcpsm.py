@@ -1,6 +1,6 @@
 """Secret Manager passes the suite with global and regional secrets, on a server that Google's SDK proves."""
 
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -109,7 +109,7 @@ class _OnGoogle(ProviderSuite):
 
     @pytest.fixture
     @asynccontextmanager
-    async def harness(self, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Harness]:
+    async def harness(self, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Harness]:
         async with google(lambda: NOW) as cloud:
             for name, value in variables(cloud, self.place).items():
                 monkeypatch.setenv(name, value)

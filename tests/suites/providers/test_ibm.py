@@ -1,7 +1,7 @@
 """Secrets Manager passes the suite by name and by id, on a server that IBM's SDK proves."""
 
 import json
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -132,7 +132,7 @@ class _OnIbm(ProviderSuite):
 
     @pytest.fixture
     @asynccontextmanager
-    async def harness(self) -> AsyncIterator[Harness]:
+    async def harness(self) -> AsyncGenerator[Harness]:
         async with ibm(lambda: NOW) as cloud:
             yield IbmHarness(cloud, by_id=self.by_id)
 

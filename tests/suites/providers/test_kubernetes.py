@@ -3,7 +3,7 @@
 import asyncio
 import json
 from base64 import b64decode, b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -123,7 +123,7 @@ def _text(member: object) -> str:
 class TestKubernetes(ProviderSuite):
     @pytest.fixture
     @asynccontextmanager
-    async def harness(self) -> AsyncIterator[Harness]:
+    async def harness(self) -> AsyncGenerator[Harness]:
         api = await asyncio.to_thread(kube_api)
         async with gate(api.url, api.trust) as way:
             yield KubernetesHarness(api, way)

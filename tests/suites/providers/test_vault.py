@@ -5,7 +5,7 @@ of lists, namespaces of its own) its provider uses the namespaces alone, whose h
 """
 
 import json
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -146,7 +146,7 @@ class _OnVault(ProviderSuite):
 
     @pytest.fixture
     @asynccontextmanager
-    async def harness(self) -> AsyncIterator[Harness]:
+    async def harness(self) -> AsyncGenerator[Harness]:
         async with gate(vault().url) as between:
             yield VaultHarness(vault(), between, self.version)
 
@@ -194,7 +194,7 @@ class _OnOpenBao(ProviderSuite):
 
     @pytest.fixture
     @asynccontextmanager
-    async def harness(self) -> AsyncIterator[Harness]:
+    async def harness(self) -> AsyncGenerator[Harness]:
         async with gate(vault().url) as between:
             yield OpenBaoHarness(vault(), between, self.version)
 

@@ -1,6 +1,6 @@
 """An API behind templates passes the suite."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 
 import pytest
@@ -85,7 +85,7 @@ class WebhookHarness(HoldsText):
 class TestWebhook(ProviderSuite):
     @pytest.fixture
     @asynccontextmanager
-    async def harness(self) -> AsyncIterator[Harness]:
+    async def harness(self) -> AsyncGenerator[Harness]:
         api = SecretsApi("canary-api-key-5c1d")
         async with served(api.app()) as url:
             yield WebhookHarness(url, api)
