@@ -56,7 +56,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def words(packages: Path) -> None:
-    install(packages, "acme-words", {"acme_words": WORDS}, generators={"Words": "acme_words:GENERATOR"})
+    install(packages, "acme-words", {"words_of_acme": WORDS}, generators={"Words": "words_of_acme:GENERATOR"})
 
 
 @pytest.mark.usefixtures("words")
