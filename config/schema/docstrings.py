@@ -42,13 +42,9 @@ class Described(NamedTuple):
     fields: Mapping[str, Description]
 
 
-class BadExample(ValueError):
-    """An example is not valid YAML: a bug in a docstring."""
-
-
 @cache
 def described(model: type[msgspec.Struct]) -> Described:
-    """The descriptions of a model, and of its fields, inherited ones too. Raises BadExample."""
+    """The descriptions of a model, and of its fields, inherited ones too."""
     plain: type[msgspec.Struct] = get_origin(model) or model
     found: dict[str, Description] = {}
     for each in reversed(plain.__mro__):
@@ -93,7 +89,7 @@ def _description(docstring: str) -> Description:
 
 
 def _parsed(example: str) -> Json:
+    """The value; what is not one YAML document is no example."""
     documents = list(parse_text(inspect.cleandoc(example).encode()))
-    if len(documents) != 1 or documents[0].problems:
-        raise BadExample(f"not one YAML document: {example.strip()}")
-    return documents[0].value
+    is_one = len(documents) == 1 and not documents[0].problems
+    return documents[0].value if is_one else ABSENT

@@ -4,9 +4,9 @@ The reference, `syncret explain --field`, the JSON schemas and the CRDs read the
 """
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from syncret.config.catalog import Catalog, generator_key
+from syncret.config.catalog import Catalog, SpecType, generator_key
 from syncret.config.fields import Json, LabelSelector
 from syncret.config.schema.docstrings import ABSENT, Description, described
 from syncret.config.schema.shape import Field, Shape, shape_of
@@ -14,7 +14,6 @@ from syncret.config.schema.shape import Field, Shape, shape_of
 _WIDEST: Final = 6
 """The longest list of choices that is shown; longer ones are cut."""
 
-_CHOICES: Final = {"stores", "generators"}
 _CATALOGS: Final = {"stores": "one provider", "generators": "one generator", "kinds": "kind of a generator"}
 _SELECTOR: Final = shape_of(LabelSelector)
 _FORMS: Final = {"any": "anything", "int-or-string": "number or duration"}
@@ -34,19 +33,40 @@ class FieldDoc(NamedTuple):
 
 def fields_of(shape: Shape, catalog: Catalog) -> Iterator[FieldDoc]:
     """The fields below a value, whatever lists and maps lie between; imports every spec of a catalog."""
+    for name in names_below(shape, catalog):
+        yield field_named(shape, name, catalog)
+
+
+def names_below(shape: Shape, catalog: Catalog) -> list[str]:
+    """The names of these fields; imports no spec."""
     inner = innermost(shape)
-    if inner.catalog in _CHOICES:
-        for name in sorted(choices(inner.catalog, catalog)):
-            chosen = choice(inner.catalog, name, catalog)
-            text = model_text(chosen)
-            yield FieldDoc(
-                name, chosen, required=False, default=ABSENT, text=text, example=example_of(chosen)
-            )
-    for field in inner.fields:
-        yield field_doc(inner, field)
+    if inner.catalog == "stores":
+        return sorted(catalog.store_names())
+    if inner.catalog == "generators":
+        return sorted(map(generator_key, catalog.generator_kinds()))
+    return [field.name for field in inner.fields]
 
 
-def field_doc(owner: Shape, field: Field) -> FieldDoc:
+def field_named(shape: Shape, name: str, catalog: Catalog) -> FieldDoc:
+    """One of these fields. Of a catalog, only this spec is imported."""
+    inner = innermost(shape)
+    if inner.catalog:
+        return whole(name, shape_of(_spec(inner.catalog, name, catalog).model))
+    return _field_doc(inner, next(field for field in inner.fields if field.name == name))
+
+
+def whole(name: str, shape: Shape) -> FieldDoc:
+    """An object that is described by its class alone."""
+    return FieldDoc(name, shape, False, ABSENT, model_text(shape), example_of(shape))  # noqa: FBT003
+
+
+def _spec(table: str, name: str, catalog: Catalog) -> SpecType[Any]:
+    if table == "stores":
+        return catalog.store(name)
+    return catalog.generator(next(kind for kind in catalog.generator_kinds() if generator_key(kind) == name))
+
+
+def _field_doc(owner: Shape, field: Field) -> FieldDoc:
     """One field. Where no docstring stands below it, the class of its value describes it."""
     own = described(owner.model).fields.get(field.name, Description()) if owner.model else Description()
     default = ABSENT if field.default is None else field.default()
@@ -85,7 +105,7 @@ def _object_example(shape: Shape) -> Json:
     if of_class is not ABSENT:
         return of_class
     chosen = [field for field in shape.fields if field.required] or shape.fields[:1]
-    members = {field.name: field_doc(shape, field).example for field in chosen}
+    members = {field.name: _field_doc(shape, field).example for field in chosen}
     return ABSENT if ABSENT in members.values() else members
 
 
@@ -99,21 +119,6 @@ def innermost(shape: Shape) -> Shape:
 def allowed(shape: Shape, catalog: Catalog) -> list[Json]:
     """The values that a string may have; empty if it is not restricted to a list."""
     return [*(catalog.generator_kinds() if shape.catalog == "kinds" else ()), *shape.enum]
-
-
-def choices(table: str, catalog: Catalog) -> list[str]:
-    """The names that a catalog knows, as fields: providers, or generators as `passwordSpec`."""
-    if table == "stores":
-        return list(catalog.store_names())
-    return [generator_key(kind) for kind in catalog.generator_kinds()]
-
-
-def choice(table: str, name: str, catalog: Catalog) -> Shape:
-    """The spec of one of them."""
-    if table == "stores":
-        return shape_of(catalog.store(name).model)
-    kinds = {generator_key(kind): kind for kind in catalog.generator_kinds()}
-    return shape_of(catalog.generator(kinds[name]).model)
 
 
 def form_of(shape: Shape) -> str:

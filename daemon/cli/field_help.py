@@ -14,10 +14,11 @@ from syncret.config.schema.docstrings import ABSENT
 from syncret.config.schema.field_docs import (
     FieldDoc,
     allowed,
-    example_of,
+    field_named,
     fields_of,
     form_of,
-    model_text,
+    names_below,
+    whole,
 )
 from syncret.config.schema.shape import shape_of
 from syncret.config.spelling import did_you_mean
@@ -68,16 +69,16 @@ def find(name: str, catalog: Catalog) -> Found:
     first, *steps = (step.partition("[")[0] for step in name.split("."))
     kind = _kind(first, catalog)
     shape = shape_of(kind.model)
-    field = FieldDoc("", shape, False, ABSENT, model_text(shape), example_of(shape))  # noqa: FBT003
+    field = whole("", shape)
     path = first.lower()
     for step in steps:
         if step in {"", "<key>"}:
             continue
-        below = {each.name: each for each in fields_of(field.shape, catalog)}
+        below = names_below(field.shape, catalog)
         if step not in below:
-            hint = did_you_mean(step, list(below)) if below else "there are no fields below it"
+            hint = did_you_mean(step, below) if below else "there are no fields below it"
             raise CommandError(f"{path} has no field {step}", hint=hint, code=INVALID)
-        field, path = below[step], f"{path}.{step}"
+        field, path = field_named(field.shape, step, catalog), f"{path}.{step}"
     return Found(kind, path, field)
 
 

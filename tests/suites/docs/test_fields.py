@@ -56,7 +56,7 @@ def _faults(field: FieldDoc) -> Iterator[str]:
     elif not field.text.endswith(".") or len(field.text) > LONGEST:
         yield f"one or two sentences, please: {field.text}"
     if field.example is ABSENT:
-        yield "it has no example"
+        yield "it has no example that is YAML"
     else:
         problems = Schema.of_shape(field.shape, REGISTRY).admit(field.example).problems
         yield from (f"its example is wrong: {problem}" for problem in problems)

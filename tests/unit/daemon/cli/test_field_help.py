@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from syncret.config.catalog import BrokenEntry
+from syncret.daemon.cli.field_help import find
 from syncret.daemon.cli.main import main
+from syncret.providers.registry import Offer, Registry
 
 
 def explain(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -44,6 +47,16 @@ def test_specs_of_providers_and_generators_are_found(capsys: pytest.CaptureFixtu
     assert document(capsys, "clustersecretstore.spec.provider.vault.version")["choices"] == ["v1", "v2"]
     assert document(capsys, "password.spec.length")["default"] == 24
     assert document(capsys, "clustergenerator.spec.generator.passwordSpec.length")["default"] == 24
+
+
+def test_a_broken_provider_of_another_package_is_no_obstacle_to_the_others() -> None:
+    def installed(group: str) -> list[Offer]:
+        return [Offer("acme", "acme_nowhere:PROVIDER")] if group == "syncret.providers" else []
+
+    registry = Registry(entry_points=installed)
+    assert find("secretstore.spec.provider.vault.server", registry).field.required
+    with pytest.raises(BrokenEntry, match="acme"):
+        find("secretstore.spec.provider.acme", registry)
 
 
 def test_maps_are_passed_through(capsys: pytest.CaptureFixture[str]) -> None:
