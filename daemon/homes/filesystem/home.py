@@ -169,6 +169,7 @@ class HostHome:
             group.create_task(self._follow(), name="home: follow the manifests")
             group.create_task(self._delete_when_due(), name="home: delete what waited")
             group.create_task(self._inspect(), name="home: inspect the written files")
+            group.create_task(self._writer.remove_replaced_sets(), name="home: remove replaced sets")
 
     async def _follow(self) -> None:
         settings = self._settings

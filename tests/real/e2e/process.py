@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from syncret.daemon.homes.filesystem.output.names import TEMPORARY
+
 TIMEOUT: Final = 20.0
 SYNCRET: Final = Path(sys.executable).with_name("syncret")
 PLAIN: Final = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all")
@@ -67,11 +69,11 @@ def syncret(
 
 
 def files(folder: Path) -> dict[str, str]:
-    """Every file below a folder with what it holds."""
+    """Every file below a folder with what it holds, but for sets that were replaced a moment ago."""
     return {
         str(path.relative_to(folder)): path.read_text(errors="replace")
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.is_symlink()
+        if path.is_file() and not path.is_symlink() and TEMPORARY not in str(path)
     }
 
 

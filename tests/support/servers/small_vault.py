@@ -64,7 +64,8 @@ class SmallVault:
         if method == "GET" and path.startswith("kv/data/"):
             self.reads.append(path.removeprefix("kv/data/"))
             value = str(next(self.generation))
-            return 200, {"data": {"data": {"user": value, "password": value}, "metadata": {"version": 1}}}
+            data = dict.fromkeys(("user", "password", "host", "port", "name"), value)
+            return 200, {"data": {"data": data, "metadata": {"version": 1}}}
         return 404, {"errors": []}
 
 
@@ -137,7 +138,7 @@ spec:
 
 
 def vault_sets(store: str, number: int, interval: str = "2s") -> str:
-    """ExternalSecrets of two keys each that one answer has."""
+    """ExternalSecrets of five keys each, whose values are those of one answer, and other ones each time."""
     return "".join(
         f"""---
 apiVersion: external-secrets.io/v1

@@ -154,6 +154,16 @@ class OutputContent:
         self._tree.remove_leftovers()
         return self._drift.found()
 
+    @property
+    def keeps_sets(self) -> bool:
+        """Whether there are replaced sets of files to remove."""
+        return self._tree is not None and self._tree.keeps_sets
+
+    def remove_sets(self) -> None:
+        """Remove replaced sets of files that were kept for long enough. Blocking."""
+        if self._tree is not None:
+            self._tree.remove_sets()
+
     def leftovers(self) -> Sequence[HomeProblem]:
         """What earlier runs left in the output folder and cannot be removed."""
         return () if self._tree is None else self._tree.leftovers()

@@ -1,27 +1,41 @@
-"""What a crash left behind in the output folder: removed at a start, or as soon as it can be."""
+"""Hidden parts of the output folder: what a crash left behind, and sets that were replaced a moment ago."""
 
 import os
+import time
+from collections import deque
 from collections.abc import Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TypeAlias
+from math import inf
+from typing import Final, TypeAlias
 
 from syncret.config.errors import Problem, Severity
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.output.files import OPEN_FOLDER, listed
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
+KEPT_FOR: Final = 1.0
+"""Seconds for which a set that was replaced stays whole, for readers that have opened its folder."""
+
+MOST_KEPT: Final = 1024
+"""Sets that are kept so; if more are replaced within a second, the oldest of them go."""
+
 _Path: TypeAlias = tuple[str, ...]
 """Names from the output folder down to a leftover."""
 
 
 class Leftovers:
-    """Temporary files and folders of earlier runs. One that cannot be removed hinders nobody."""
+    """Temporary files and folders of earlier runs, and replaced sets. One that stays hinders nobody.
+
+    Sets are replaced in several threads.
+    """
 
     def __init__(self, trusted: Collection[int | None]) -> None:
         """`trusted` are the owners of folders in which something may be removed."""
         self._trusted = trusted
         self._left: dict[_Path, str] = {}
         """What is still there, and why."""
+        self._kept: deque[tuple[float, _Path]] = deque()
+        """Sets that were replaced, and when each may go."""
 
     def sweep(self, root: int, *, inner: bool) -> None:
         """Remove all that there is; `inner`: also below the folders of Secrets. Raises OSError.
@@ -40,14 +54,36 @@ class Leftovers:
     def remove(self, root: int) -> None:
         """Try to remove what is left."""
         for path in list(self._left):
-            try:
-                self._remove(root, path)
-            except FileNotFoundError:
-                del self._left[path]
-            except OSError as error:
-                self._left[path] = error.strerror or type(error).__name__
-            else:
-                del self._left[path]
+            self._try_to_remove(root, path)
+
+    @property
+    def keeps_sets(self) -> bool:
+        """Whether there are sets that were replaced."""
+        return bool(self._kept)
+
+    def keep_set(self, root: int, namespace: str, name: str) -> None:
+        """Keep a set that was replaced for a while; its hidden name is in the folder of this namespace."""
+        self._kept.append((time.monotonic() + KEPT_FOR, (namespace, name)))
+        while len(self._kept) > MOST_KEPT:
+            self._remove_first_kept(root, inf)
+
+    def remove_sets(self, root: int, *, now: bool = False) -> None:
+        """Remove the sets that were kept for long enough; `now`: all."""
+        moment = inf if now else time.monotonic()
+        while self._remove_first_kept(root, moment):
+            pass
+
+    def _remove_first_kept(self, root: int, moment: float) -> bool:
+        try:
+            due, path = self._kept.popleft()
+        except IndexError:
+            return False
+        if due > moment:
+            self._kept.appendleft((due, path))
+            return False
+        self._left[path] = ""
+        self._try_to_remove(root, path)
+        return True
 
     def problems(self, folder: str) -> Sequence[HomeProblem]:
         """What is left in the output folder of this path."""
@@ -61,8 +97,19 @@ class Leftovers:
                     severity=Severity.WARNING,
                 ),
             )
-            for path, why in self._left.items()
+            for path, why in list(self._left.items())
+            if why
         ]
+
+    def _try_to_remove(self, root: int, path: _Path) -> None:
+        try:
+            self._remove(root, path)
+        except FileNotFoundError:
+            self._left.pop(path, None)
+        except OSError as error:
+            self._left[path] = error.strerror or type(error).__name__
+        else:
+            self._left.pop(path, None)
 
     def _in_namespace(self, root: int, namespace: str, *, inner: bool) -> Sequence[_Path]:
         found: list[_Path] = []

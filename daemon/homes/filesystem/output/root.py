@@ -78,6 +78,7 @@ class OutputRoot:
 
     def close(self) -> None:
         """Let go of the folder and its lock."""
+        self._leftovers.remove_sets(self._root, now=True)
         os.close(self._root)
 
     def reopen_if_replaced(self) -> None:
@@ -104,6 +105,19 @@ class OutputRoot:
     def leftovers(self) -> Sequence[HomeProblem]:
         """What of that is still there."""
         return self._leftovers.problems(self.path)
+
+    @property
+    def keeps_sets(self) -> bool:
+        """Whether there are replaced sets to remove."""
+        return self._leftovers.keeps_sets
+
+    def keep_set(self, namespace: str, name: str) -> None:
+        """Keep a set that was replaced, under its hidden name, for those who read it just now."""
+        self._leftovers.keep_set(self._root, namespace, name)
+
+    def remove_sets(self, *, now: bool = False) -> None:
+        """Remove replaced sets that were kept for long enough; `now`: all."""
+        self._leftovers.remove_sets(self._root, now=now)
 
     def temporary(self) -> str:
         """A hidden name that nothing else has."""

@@ -2,14 +2,16 @@
 
 A new set is built in a hidden folder beside the old one. Owner, group and mode are right before a name
 appears; files whose content did not change are the same files (hard links: same inode, same mtime); then the
-two folders swap names in one system call and the old one is removed. A reader finds the whole old set or the
-whole new one, and a crash leaves one of them, plus a hidden folder that the next start sweeps away.
+two folders swap names in one system call, and the old one is removed a second later: who has opened it reads
+it to the end. Who opens the folder finds the whole old set or the whole new one, and a crash leaves one of
+them, plus a hidden folder that the next start sweeps away.
 
 On a file system that cannot swap folders (`swaps` is False) each file is replaced at once, the set is not.
 
 A write is a row of steps (see `batch`): built; on the disk; under its name; the name on the disk.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
@@ -36,6 +38,8 @@ from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
 _TRIES = 100
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+
 
 class SecretFolder:
     """Writes, reads and removes the folders of Secrets. One writer at a time for each Secret."""
@@ -57,18 +61,27 @@ class SecretFolder:
         set then stands as it was.
         """
         check_keys(ref, data.keys())
-        name = secret_name(ref)
         try:
-            place = _Place(batch, folder_of(ref), name)
-            old = _opened(name, place.folder)
-            if old is None:
-                return Written(changed=True, faces=(yield from self._create(place, data)))
             try:
-                return (yield from self._replace(place, old, data, self.tree.path_of(ref)))
-            finally:
-                os.close(old)
+                return (yield from self._write(ref, data, batch))
+            except OSError as error:
+                if error.errno not in _NO_ROOM or not self.tree.keeps_sets:
+                    raise
+            self.tree.remove_sets(now=True)
+            return (yield from self._write(ref, data, batch))
         except OSError as error:
             raise unavailable(error, self.tree.path_of(ref)) from error
+
+    def _write(self, ref: ObjectRef, data: Mapping[str, bytes], batch: Batch) -> WriteSteps[Written]:
+        name = secret_name(ref)
+        place = _Place(batch, folder_of(ref), name)
+        old = _opened(name, place.folder)
+        if old is None:
+            return Written(changed=True, faces=(yield from self._create(place, data)))
+        try:
+            return (yield from self._replace(place, old, data, self.tree.path_of(ref)))
+        finally:
+            os.close(old)
 
     def exists(self, ref: ObjectRef) -> bool:
         """Whether there is a folder of ours under that name."""
@@ -170,7 +183,7 @@ class SecretFolder:
         self, place: "_Place", old: int, data: Mapping[str, bytes], kept: Mapping[str, StatFingerprint]
     ) -> WriteSteps[dict[str, StatFingerprint] | None]:
         """Put a new folder in the place of the old one; None where this file system cannot."""
-        hidden = self.tree.temporary()
+        hidden, swapped = self.tree.temporary(), False
         os.mkdir(hidden, 0o700, dir_fd=place.folder)
         try:
             faces = yield from self._fill(place, hidden, data, old, kept)
@@ -178,7 +191,10 @@ class SecretFolder:
             if swapped:
                 yield from self._named(place)
         finally:
-            discard(place.folder, hidden)  # the old set, or the new one where it came to nothing
+            if swapped:
+                self.tree.keep_set(place.namespace, hidden)
+            else:
+                discard(place.folder, hidden)
         return faces if swapped else None
 
     def _fill(

@@ -16,6 +16,7 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import HomeError, Invalid, NotDurable, StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Job
+from syncret.daemon.homes.filesystem.output.leftovers import KEPT_FOR
 from syncret.daemon.homes.filesystem.state.rows import without_content
 from syncret.daemon.homes.filesystem.state.writer import StateJournal
 from syncret.daemon.homes.memory.cluster import MemoryCluster
@@ -40,6 +41,7 @@ class OutputWriter:
         self._journal = journal
         self._hands = hands
         self._locks: WeakValueDictionary[ObjectRef, asyncio.Lock] = WeakValueDictionary()
+        self._replaced = asyncio.Event()
 
     async def write(self, prepare: Callable[[], WriteRequest]) -> StoredObject:
         """Make one write of a controller: judged by `prepare`, its content put into files."""
@@ -103,6 +105,14 @@ class OutputWriter:
                 await self._do(self._outputs.repairing_modes(ref))
             self._cluster.touched(ref)
 
+    async def remove_replaced_sets(self) -> None:
+        """Remove sets of files that were replaced, once nobody reads them any more. Runs until cancelled."""
+        while True:
+            await self._replaced.wait()
+            self._replaced.clear()
+            await asyncio.sleep(KEPT_FOR)
+            await asyncio.to_thread(self._outputs.remove_sets)
+
     def lock(self, ref: ObjectRef) -> asyncio.Lock:
         """What one write at a time holds."""
         lock = self._locks.get(ref)
@@ -125,12 +135,16 @@ class OutputWriter:
             self._journal.record(standing, output=False)
 
     async def _do(self, job: Job) -> None:
-        if self._hands is not None:
-            await self._hands.submit(job)
-            return
-        (failure,) = self._outputs.work([job])
-        if failure is not None:
-            raise failure
+        try:
+            if self._hands is not None:
+                await self._hands.submit(job)
+                return
+            (failure,) = self._outputs.work([job])
+            if failure is not None:
+                raise failure
+        finally:
+            if self._outputs.keeps_sets:
+                self._replaced.set()
 
 
 def _intended(draft: WriteRequest, version: int) -> StoredObject:

@@ -11,6 +11,7 @@ import pytest
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.homes.contract import HomeProblem, StoredObject, WatchEventType
 from syncret.daemon.homes.filesystem.home import HostHome
+from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
 VALUE = "hunter2-hunter2"
 ES = ObjectRef("external-secrets.io", "ExternalSecret", "default", "app")
@@ -100,7 +101,9 @@ def tree(folder: Path) -> list[Path]:
 
 
 def files(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    """Every file but those of sets that were replaced a moment ago."""
+    found = [path for path in folder.rglob("*") if path.is_file() and TEMPORARY not in str(path)]
+    return {str(path.relative_to(folder)): path.read_text() for path in found}
 
 
 def is_anywhere(folder: Path, value: str) -> list[str]:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.homes.contract import StorageUnavailable
-from syncret.daemon.homes.filesystem.output.root import OutputSettings
+from syncret.daemon.homes.filesystem.output import leftovers
+from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.secret_folder import SecretFolder
 from tests.unit.daemon.homes.filesystem.output.folders import DB, NEW, OLD, Opener, hidden, names
 from tests.unit.daemon.homes.filesystem.output.writes import write
@@ -54,6 +55,65 @@ def test_a_full_disk_leaves_the_old_set(open_tree: Opener, small_disk: Path, swa
     assert hidden(output) == []
     assert write(folder, DB, NEW).changed
     assert folder.load(DB) == NEW
+
+
+def read_opened(folder: int) -> dict[str, bytes]:
+    """The set in an open folder, as the documentation says to read it."""
+    found: dict[str, bytes] = {}
+    for name in os.listdir(folder):
+        file = os.open(name, os.O_RDONLY, dir_fd=folder)
+        found[name] = os.read(file, 100)
+        os.close(file)
+    return found
+
+
+def test_who_has_opened_a_set_reads_it_to_the_end(open_tree: Opener, output: Path) -> None:
+    tree = open_tree(OutputSettings(fsync=False))
+    folder = SecretFolder(tree)
+    write(folder, DB, OLD)
+    opened = os.open(output / "default/db", os.O_RDONLY)
+    try:
+        write(folder, DB, NEW)
+        write(folder, DB, {"host": b"db.example"})
+        assert read_opened(opened) == OLD
+        tree.remove_sets()
+        assert read_opened(opened) == OLD, "not before a second is over"
+        tree.remove_sets(now=True)
+        assert read_opened(opened) == {}
+        assert hidden(output) == []
+    finally:
+        os.close(opened)
+
+
+def test_sets_that_are_kept_for_readers_are_so_many(
+    open_tree: Opener, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftovers, "MOST_KEPT", 2)
+    folder = SecretFolder(open_tree(OutputSettings(fsync=False)))
+    for number in range(5):
+        write(folder, DB, {"password": b"%d" % number})
+    kept = sorted((Path(each) / "password").read_bytes() for each in hidden(output))
+    assert kept == [b"2", b"3"]
+
+
+def test_sets_that_are_kept_for_readers_make_room_for_new_ones(open_tree: Opener, small_disk: Path) -> None:
+    """A disk that holds two sets is large enough, as before."""
+    output = small_disk / "out"
+    folder = SecretFolder(open_tree(OutputSettings(fsync=False), path=output))
+    size = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize * 2 // 5
+    for letter in (b"a", b"b", b"c"):
+        assert write(folder, DB, {"password": letter * size}).changed
+        assert folder.load(DB) == {"password": letter * size}
+
+
+def test_what_closes_leaves_no_replaced_set(output: Path) -> None:
+    tree = OutputRoot(str(output), OutputSettings(fsync=False))
+    folder = SecretFolder(tree)
+    write(folder, DB, OLD)
+    write(folder, DB, NEW)
+    assert hidden(output)
+    tree.close()
+    assert hidden(output) == []
 
 
 def test_a_read_only_disk_is_told(open_tree: Opener, small_disk: Path) -> None:

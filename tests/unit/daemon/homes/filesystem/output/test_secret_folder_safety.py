@@ -44,6 +44,7 @@ def test_new_settings_reach_old_folders_at_the_next_write(open_tree: Opener, out
     tree.close()
     tree = open_tree(FOR_A_GROUP)
     assert write(SecretFolder(tree), DB, OLD).changed
+    tree.remove_sets(now=True)
     assert modes(output) == MODES
 
 

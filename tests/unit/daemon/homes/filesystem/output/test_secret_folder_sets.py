@@ -32,6 +32,7 @@ def test_a_change_leaves_unchanged_files_untouched(folder: SecretFolder, output:
     assert folder.load(DB) == NEW
     assert write(folder, DB, {"host": b"db.example"}).changed
     assert names(output / "default/db") == ["host"]
+    folder.tree.remove_sets(now=True)
     assert hidden(output) == []
 
 
