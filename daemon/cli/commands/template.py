@@ -49,7 +49,7 @@ def run(options: Namespace) -> int:
             sys.stdout.buffer.write(template.render(data, context, missing_key=options.missing_key))
             sys.stdout.buffer.flush()
     except (TemplateError, OverBudget) as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"error: {error}" + (f" ({error.hint})" if error.hint else "") + "\n")
         return FAILED
     return OK
 

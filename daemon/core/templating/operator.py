@@ -97,14 +97,14 @@ def render(name: str, text: str, data: Mapping[str, bytes], context: Context, wo
     try:
         parsed = parse(name, text, work)
     except TemplateError as error:
-        raise Malformed(f"unable to parse template at key {name}: {error}") from None
+        raise Malformed(f"unable to parse template at key {name}: {error}", hint=error.hint) from None
     except OverBudget as error:
         raise error.within(problem) from None
     try:
         with context.budget.out_of(work):
             return parsed.render(string_data(data), context, missing_key="error")
     except TemplateError as error:
-        raise Malformed(f"{problem}: {error}") from None
+        raise Malformed(f"{problem}: {error}", hint=error.hint) from None
     except OverBudget as error:
         raise error.within(problem) from None
 
@@ -118,7 +118,7 @@ def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context, 
         with context.budget.out_of(work):
             return parsed.render(dot, context).decode("utf-8", "surrogateescape")
     except TemplateError as error:
-        raise Malformed(f"{problem}: {error}") from None
+        raise Malformed(f"{problem}: {error}", hint=error.hint) from None
     except OverBudget as error:
         raise error.within(problem) from None
 
@@ -128,14 +128,14 @@ def transform(text: str, context: Context, work: Work) -> Callable[[str], str]:
     try:
         parsed = parse("transform", text, work)
     except TemplateError as error:
-        raise Malformed(f"failed to parse template: {error}") from None
+        raise Malformed(f"failed to parse template: {error}", hint=error.hint) from None
 
     def rename(key: str) -> str:
         try:
             with context.budget.out_of(work):
                 return parsed.render(string_data({"value": key.encode()}), context).decode()
         except TemplateError as error:
-            raise Malformed(f"failed to execute template: {error}") from None
+            raise Malformed(f"failed to execute template: {error}", hint=error.hint) from None
         except OverBudget as error:
             raise error.within("failed to execute template") from None
         except UnicodeDecodeError:

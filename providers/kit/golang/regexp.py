@@ -27,18 +27,6 @@ _REFERENCE: Final = r"\$(?:(\$)|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})"
 _ESCAPE: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 """Quoted text, or one escape."""
 
-_CODES: Final = {
-    "missing ]": "missing closing ]",
-    "missing )": "missing closing )",
-    "trailing \\": "trailing backslash at end of expression",
-    "no argument for repetition operator": "missing argument to repetition operator",
-    "invalid repetition size": "invalid repeat count",
-    "bad repetition operator": "invalid nested repetition operator",
-    "invalid perl operator": "invalid or unsupported Perl syntax",
-    "invalid named capture group": "invalid named capture",
-}
-"""RE2's names of errors, and Go's."""
-
 _STRAY: Final = re.compile("[\ud800-\udfff]")
 _FIRST_BITS: Final = 0b1100_0000
 _CONTINUES: Final = 0b1000_0000
@@ -73,8 +61,10 @@ class PatternError(Malformed):
     """The text is no regular expression. `reason` is Go's message, which may quote a part of the pattern."""
 
     def __init__(self, reason: str) -> None:
+        from syncret.providers.kit.golang.regexp_errors import remedy  # only for a mistake
+
         self.reason = reason
-        super().__init__(f"failed to compile the regular expression: {reason}")
+        super().__init__(f"failed to compile the regular expression: {reason}", hint=remedy(reason))
 
 
 class Pattern:
@@ -93,7 +83,9 @@ class Pattern:
         try:
             self._regexp = re2.compile(source.encode(), options)
         except (re2.error, UnicodeEncodeError) as error:
-            raise PatternError(_reason(error)) from None
+            from syncret.providers.kit.golang.regexp_errors import reason  # as above
+
+            raise PatternError(reason(error)) from None
         self._groups = self._regexp.groups
         self._names = {name.decode(): index for name, index in self._regexp.groupindex.items()}
         self._instructions = self._regexp.programsize
@@ -263,12 +255,3 @@ def _searchable(text: str) -> bytes:
     As long as `_bytes` of the text: a surrogate for a stray byte and U+FFFD both take three bytes.
     """
     return (text if text.isascii() else _STRAY.sub("\ufffd", text)).encode()
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, UnicodeEncodeError):
-        return "error parsing regexp: invalid UTF-8"
-    reason = error.args[0] if error.args else ""
-    message = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-    code, _, part = message.partition(": ")
-    return f"error parsing regexp: {_CODES.get(code, code)}: `{part}`"

@@ -166,10 +166,19 @@ def member(receiver: Value, name: str, missing_key: MissingKey) -> Value:
 
 def _missing_key(name: str, items: dict[Value, Value], missing_key: MissingKey) -> Value:
     if missing_key == "error":
-        raise FunctionError(f'map has no entry for key "{name}"')
+        raise FunctionError(f'map has no entry for key "{name}"', hint=_known_keys(name, items))
     if missing_key == "zero":
         return zero_of(cast("Type", type_of(items).element))
     return NO_VALUE
+
+
+def _known_keys(name: str, items: dict[Value, Value]) -> str:
+    """A hint with keys that are there; none of a map that was read from a value: its keys may be secret."""
+    if type_of(items) is not types.STRING_MAP:
+        return ""
+    from syncret.daemon.core.templating.remedies import for_key  # only for a mistake
+
+    return for_key(name, map(str, items))
 
 
 def check_arguments(found: Value, receiver: Value, name: str, *, has_arguments: bool) -> Value:
@@ -191,6 +200,6 @@ def _with_place(run: Call, place: Place, function: str) -> Call:
         try:
             return run(state, dot, final)
         except FunctionError as error:
-            raise place.error(error.message, function) from None
+            raise place.error(error.message, function, error.hint) from None
 
     return run_placed

@@ -1,12 +1,13 @@
 """Parses the tokens of a template to nodes, and reports every error that is found before it runs."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 from typing import Final, NoReturn
 
 from syncret.daemon.core.templating.golang import literals, nodes
 from syncret.daemon.core.templating.golang.errors import Place
 from syncret.daemon.core.templating.golang.lexer import Kind, Token, described, tokenize
 from syncret.daemon.core.templating.golang.literals import unquote
+from syncret.daemon.core.templating.remedies import for_function, for_syntax, for_variable
 
 DEEPEST: Final = 120
 """The limit of nested parentheses and blocks; `else if` counts as a third. Go has no such limit."""
@@ -27,14 +28,14 @@ _Ends = tuple[list[nodes.Node], Token]
 
 
 def parse(
-    name: str, text: str, functions: Container[str], left: str = "{{", right: str = "}}"
+    name: str, text: str, functions: Collection[str], left: str = "{{", right: str = "}}"
 ) -> dict[str, list[nodes.Node]]:
     """Parse a template: the nodes of it and of the templates that it defines. Raises TemplateError."""
     return _Parser(name, text, functions, left, right).parse()
 
 
 class _Parser:
-    def __init__(self, name: str, text: str, functions: Container[str], left: str, right: str) -> None:
+    def __init__(self, name: str, text: str, functions: Collection[str], left: str, right: str) -> None:
         self.name = name
         self.text = text
         self.functions = functions
@@ -76,8 +77,8 @@ class _Parser:
             self.fail(token, token.text)
         self.fail(token, f"unexpected {described(token)} in {context}")
 
-    def fail(self, token: Token, message: str) -> NoReturn:
-        raise Place(self.name, self.text, token.position).error(message)
+    def fail(self, token: Token, message: str, hint: str = "") -> NoReturn:
+        raise Place(self.name, self.text, token.position).error(message, hint=hint or for_syntax(message))
 
     # -------------------------------------------------------------------------------------------- blocks
     def parse(self) -> dict[str, list[nodes.Node]]:
@@ -291,12 +292,14 @@ class _Parser:
 
     def function(self, token: Token) -> nodes.Operand:
         if token.text not in self.functions:
-            self.fail(token, f'function "{token.text}" not defined')
+            message = f'function "{token.text}" not defined'
+            self.fail(token, message, for_function(token.text, self.functions))
         return nodes.Identifier(token.position, token.text)
 
     def variable(self, token: Token) -> nodes.Operand:
         if token.text not in self.variables:
-            self.fail(token, f'undefined variable "{token.text}"')
+            message = f'undefined variable "{token.text}"'
+            self.fail(token, message, for_variable(token.text, self.variables))
         return nodes.Variable(token.position, token.text, [])
 
     def number(self, token: Token) -> nodes.Operand:

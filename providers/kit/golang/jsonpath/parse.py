@@ -78,6 +78,12 @@ def _unquoted(text: str) -> str:
     return value
 
 
+def _column(path: str, number: int) -> int:
+    """The column, from 1, of a token; one after the last one if there are not so many."""
+    starts = [found.start(found.lastgroup or 0) for found in _TOKEN.finditer(path)]
+    return (starts[number] if number < len(starts) else len(path)) + 1
+
+
 class Path:
     """A parsed path."""
 
@@ -106,7 +112,7 @@ def parse(path: str, work: Work) -> Path:
 
 
 def _parsed(path: str) -> Path:
-    parser = _Parser(list(tokens(path)))
+    parser = _Parser(path)
     expression = parser.expression()
     if parser.peek() is not END:
         raise parser.wrong()
@@ -119,8 +125,9 @@ _kept = lru_cache(maxsize=_PARSED)(_parsed)
 class _Parser:
     """A recursive-descent parser."""
 
-    def __init__(self, found: list[Token]) -> None:
-        self._tokens = found
+    def __init__(self, path: str) -> None:
+        self._source = path
+        self._tokens = list(tokens(path))
         self._position = 0
         self._depth = 0
 
@@ -142,7 +149,7 @@ class _Parser:
 
     def wrong(self) -> Malformed:
         return Malformed(
-            f"the JSONPath cannot be read from its part {min(self._position, len(self._tokens)) + 1} on",
+            f"the JSONPath cannot be read from column {_column(self._source, self._position)} on",
             hint='a path looks like $.data.password, $["a b"], $.list[0] or $.list[?(@.name == "x")].value',
         )
 
