@@ -8,10 +8,11 @@ import msgspec
 
 
 class Severity(StrEnum):
-    """An error refuses the document; a warning lets it pass."""
+    """An error refuses the document; a warning lets it pass; a note asks for nothing."""
 
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -26,6 +27,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hint: str = ""
     severity: Severity = Severity.ERROR
     line: int = 0
+    text_line: int = 0
+    """The line within the text of the field, a template for example; 0: the field itself."""
+    runtime: bool = False
+    """A warning of what is admitted, and fails when it is used."""
+    upstream: bool = False
+    """A warning that a cluster would give, and that asks for no change: only reports for programs have it."""
 
     @property
     def fatal(self) -> bool:
@@ -39,6 +46,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             "line": self.line,
             "message": self.message,
             "hint": self.hint,
+            **({"runtime": True} if self.runtime else {}),
         }
 
     def __str__(self) -> str:

@@ -6,13 +6,14 @@ is on disk, and nothing that is not due is read again. Invalid settings leave th
 
 import asyncio
 import gc
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
 import structlog
 
-from syncret.config.errors import ConfigError
+from syncret.config.errors import ConfigError, Severity
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
@@ -158,6 +159,13 @@ def sources_of(running: RunningEngine) -> Sources:
     )
 
 
+_LEVELS: Final = {
+    Severity.ERROR: logging.ERROR,
+    Severity.WARNING: logging.WARNING,
+    Severity.NOTE: logging.INFO,
+}
+
+
 class _Problems:
     """Logs each new problem of a manifest, and keeps the current ones for `/status`."""
 
@@ -173,8 +181,14 @@ class _Problems:
             problem = each.problem
             times = self._repeats.occurred(each.source, f"{problem.path}: {problem.message}")
             if times:  # one that comes and goes is not logged each time
-                report = log.error if problem.fatal else log.warning
-                report(problem.message, at=each.place, path=problem.path, hint=problem.hint, **counted(times))
+                log.log(
+                    _LEVELS[problem.severity],
+                    problem.message,
+                    at=each.place,
+                    path=problem.path,
+                    hint=problem.hint,
+                    **counted(times),
+                )
         self.current = tuple(problems)
         if self.view is not None:
             self.view.problems = self.current

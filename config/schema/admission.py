@@ -14,10 +14,8 @@ from syncret.config.resources.base import Resource
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, OUR_GROUPS, Kind, Kinds
 from syncret.config.schema.metadata_rules import check_metadata, check_server_fields, drop_server_fields
 from syncret.config.schema.structural import Schema
-from syncret.config.spelling import did_you_mean
 
 DEFAULT_NAMESPACE: Final = "default"
-_SCENARIO: Final = "Scenario"
 
 
 class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,8 +23,8 @@ class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
 
     `document` is what would be stored: pruned, defaulted, in the stored version, without status; None if it
     is not an object. `resource` is the same as a model; None while the document breaks the schema.
-    `unknown_kind` is set, without other problems, if the kind is not one of ours: `validate` makes it an
-    error, a simulated cluster stores the document as it is.
+    `unknown_kind` is set, without other problems, if the kind is not one of ours: an error if it seems to be
+    misspelt, a note if it is foreign. A simulated cluster stores both as they are.
     """
 
     document: Document | None = None
@@ -41,6 +39,21 @@ class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
     def accepted(self) -> bool:
         """Whether the document may be stored: its kind is known, and it has no fatal problem."""
         return self.kind is not None and not any(problem.fatal for problem in self.problems)
+
+    @property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """The problems, that of an unknown kind among them."""
+        return self.problems if self.unknown_kind is None else (*self.problems, self.unknown_kind)
+
+    def foreign(self, file: str) -> Problem | None:
+        """The note on a document that is none of ours: of another group, or no object at all."""
+        if self.unknown_kind is not None:
+            return None if self.unknown_kind.fatal else self.unknown_kind
+        if self.document is None or self.kind is not None:
+            return None
+        from syncret.config.schema.unknown_kinds import of_no_object  # most documents are objects
+
+        return of_no_object(file, self.document)
 
 
 def admit(document: Json, catalog: Catalog, previous: Document | None = None) -> AdmissionResult:
@@ -110,17 +123,9 @@ class Admission:
         return schema
 
     def _unknown_kind(self, document: Document, name: GroupKind) -> AdmissionResult:
-        known = self._kinds.names()
-        groups = [one.group for one in known if one.kind == name.kind]
-        if groups:
-            path, message = "apiVersion", f'no kind "{name.kind}" in group "{name.group}"'
-            hint = f"the group is {groups[0]}" if groups[0] else "write apiVersion: v1"
-        elif name.kind == _SCENARIO:
-            path, message, hint = "kind", "a Scenario is not a manifest", "run it with `syncret simulate`"
-        else:
-            path, message = "kind", f'unknown kind "{name.kind}"'
-            hint = did_you_mean(name.kind, [one.kind for one in known])
-        problem = Problem(path=path, message=message, hint=hint)
+        from syncret.config.schema.unknown_kinds import of_unknown_kind  # most documents are ours
+
+        problem = of_unknown_kind(name, self._kinds.names())
         if name.group in OUR_GROUPS:
             return AdmissionResult(document=document, problems=(problem,))
         return AdmissionResult(document=document, unknown_kind=problem)

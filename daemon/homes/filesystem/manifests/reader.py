@@ -176,11 +176,15 @@ class ManifestReader:
         problems: list[Problem] = []
         refused: set[ObjectRef] = set()
         outside: set[ObjectRef] = set()
+        notes: list[Problem] = []
         torn = False
         for loaded in load_bytes(file, data):
+            named = self._named(file, loaded.document)
+            if isinstance(named, Problem):
+                notes += loaded.located([named])
+                continue
             if loaded.problems:
                 problems += loaded.located(loaded.problems)
-            named = self._named(loaded.document)
             if not isinstance(named, ObjectRef):
                 problems += loaded.located(named)
                 torn = True
@@ -205,6 +209,7 @@ class ManifestReader:
                 manifests[named] = Manifest(named, file, loaded.line, digest, content)
                 if admitted.warnings:
                     problems += loaded.located(admitted.warnings)
+        problems += _together(notes)
         return FileContent(list(manifests.values()), problems, refused, torn, outside)
 
     def _outside(self, ref: ObjectRef, document: Document | None, folder: BoundFolder) -> Problem | None:
@@ -214,8 +219,8 @@ class ManifestReader:
             found = target_outside_bounds(ref, document, folder, self.kinds)
         return found
 
-    def _named(self, document: Document | None) -> ObjectRef | Sequence[Problem]:
-        """Which object a document is, or why that cannot be told."""
+    def _named(self, file: str, document: Document | None) -> ObjectRef | Problem | Sequence[Problem]:
+        """Which object a document is; or the note on one that is foreign, or why it cannot be told."""
         if document is None:
             return ()
         kind = self.kinds.find(
@@ -224,9 +229,16 @@ class ManifestReader:
         metadata = document.get("metadata")
         if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
             judged = self._judge.admit(document)
-            return (judged.unknown_kind,) if judged.unknown_kind is not None else judged.problems
+            return judged.foreign(file) or judged.all_problems
         namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
         return shared(kind.group, kind.kind, str(namespace), metadata["name"])
+
+
+def _together(notes: Sequence[Problem]) -> Sequence[Problem]:
+    """One note for all foreign documents of a file: there may be many."""
+    if len(notes) < 2:  # noqa: PLR2004  # one is told as it is
+        return notes
+    return [msgspec.structs.replace(notes[0], message=f"{notes[0].message}, and {len(notes) - 1} more here")]
 
 
 def duplicate_problem(ref: ObjectRef, line: int, first: Manifest, *, owned: bool = False) -> Problem:

@@ -164,7 +164,7 @@ def test_what_is_no_document_of_ours(given: Json, expected: list[str]) -> None:
 
 
 def test_an_unknown_kind_is_no_ordinary_problem() -> None:
-    admitted = admit({"apiVersion": "apps/v1", "kind": "ExternalSecrets", "metadata": {}}, CATALOG)
+    admitted = admit({"apiVersion": "v1", "kind": "ExternalSecrets", "metadata": {}}, CATALOG)
     assert admitted.problems == ()
     assert admitted.unknown_kind is not None
     assert str(admitted.unknown_kind) == 'kind: unknown kind "ExternalSecrets" (did you mean ExternalSecret?)'

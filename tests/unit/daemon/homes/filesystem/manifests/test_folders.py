@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from syncret.config.errors import Severity
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
@@ -265,3 +266,19 @@ def test_a_file_that_became_a_pipe_deletes_nothing(folder: Path, folders: Manife
     snapshot = folders.scan()
     assert not snapshot.is_gone(ref("one"), str(folder / "one.yaml"))
     assert ref("one") in snapshot.manifests
+
+
+def test_documents_of_other_tools_are_notes(folder: Path, folders: ManifestFolders) -> None:
+    (folder / "kustomization.yaml").write_text("resources: [one.yaml]")
+    (folder / "two.yaml").write_text(
+        TWO + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n"
+    )
+    snapshot = folders.scan()
+
+    assert set(snapshot.manifests) == {ref("one"), ref("two")}
+    assert [each.problem.severity for each in snapshot.problems] == [Severity.NOTE, Severity.NOTE]
+    assert told(snapshot).splitlines() == [
+        f"{folder}/kustomization.yaml:1: a file of Kustomize or Helm is passed over",
+        f"{folder}/two.yaml:5: Deployment of apps is passed over",
+    ]
+    assert not snapshot.unreadable_paths
