@@ -1,7 +1,7 @@
 """The interface by which validation asks for the specs of providers and generators without importing them."""
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -24,6 +24,18 @@ OTHER_NAMESPACE: Final = (
 M = TypeVar("M", bound=Model)
 
 
+class SpecText(NamedTuple):
+    """A text of a spec that is read only when it is used; `path` is relative to the spec.
+
+    `names` are all that a template may begin a field with. A JSONPath may be written as a template, too.
+    """
+
+    path: str
+    text: str
+    language: Literal["template", "jsonpath"]
+    names: frozenset[str]
+
+
 class SpecType(Struct, Generic[M], frozen=True):
     """The model of one provider's or generator's spec, and its rules beyond the schema.
 
@@ -34,6 +46,9 @@ class SpecType(Struct, Generic[M], frozen=True):
     model: type[M]
     check: Callable[[M, Scope], Iterator[Problem]] | None = None
     maintained: bool = True
+    texts: Callable[[M], Iterator[SpecText]] | None = None
+    gjson_properties: bool = False
+    """Whether the property of a remote reference is a gjson path into the value."""
 
 
 class BrokenEntry(Exception):

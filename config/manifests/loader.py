@@ -103,14 +103,16 @@ class LoadedDocument(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     lines: Lines | None = None
 
-    def line_of(self, path: str) -> int:
-        """The line of a field, counted from 1, or of its nearest ancestor that exists."""
-        return self.lines.of(path) if self.lines is not None else self.line
+    def line_of(self, path: str, text_line: int = 0) -> int:
+        """The line of a field, counted from 1, or of its nearest ancestor that exists; or one in its text."""
+        return self.lines.of(path, text_line) if self.lines is not None else self.line
 
     def located(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """The problems with their lines filled in."""
         return tuple(
-            problem if problem.line else msgspec.structs.replace(problem, line=self.line_of(problem.path))
+            problem
+            if problem.line
+            else msgspec.structs.replace(problem, line=self.line_of(problem.path, problem.text_line))
             for problem in problems
         )
 

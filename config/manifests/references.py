@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_object, ref_of
 from syncret.config.paths import join
 from syncret.config.resources.kinds import (
+    CLUSTER_SECRET_STORE,
     CONFIG_MAP,
     SECRET,
     SECRET_STORE,
@@ -22,6 +23,10 @@ from syncret.config.resources.kinds import (
 from syncret.config.spelling import by_similarity
 
 _COMPARED: Final = 200
+_OTHER_STORE: Final = {
+    SECRET_STORE.group_kind: CLUSTER_SECRET_STORE,
+    CLUSTER_SECRET_STORE.group_kind: SECRET_STORE,
+}
 _SELECTOR: Final = frozenset({"name", "key", "namespace"})
 
 
@@ -144,18 +149,37 @@ def _outputs(named: Iterable[tuple[ObjectRef, Document]]) -> Iterator[ObjectRef]
                 yield SECRET.ref(ref.namespace, _text(target, "name") or ref.name)
 
 
-def _dangling(found: Iterable[Reference], given: Mapping[ObjectRef, Mapping[str, None]]) -> Iterator[Problem]:
+_Given: TypeAlias = Mapping[ObjectRef, Mapping[str, None]]
+"""The names of the given objects, by ref without a name."""
+
+
+def _dangling(found: Iterable[Reference], given: _Given) -> Iterator[Problem]:
     for path, target in found:
         names = given.get(target._replace(name=""), {})
         if target.name in names:
             continue
         near, _ = by_similarity(target.name, islice(names, _COMPARED))
+        nearest = f"did you mean {near[0]}?" if near else "it must exist where these files are used"
         yield Problem(
             path=path,
             message=f"{target} is not among the given files",
-            hint=f"did you mean {near[0]}?" if near else "it must exist where these files are used",
+            hint=_elsewhere(target, given) or nearest,
             severity=Severity.WARNING,
         )
+
+
+def _elsewhere(target: ObjectRef, given: _Given) -> str:
+    """The hint for a store that is given as one of the other kind, or an object of another namespace."""
+    found = [ref._replace(name=target.name) for ref, names in given.items() if target.name in names]
+    kind = _OTHER_STORE.get(target.group_kind)
+    for ref in found:
+        if kind is not None and ref.group_kind == kind.group_kind:
+            return f"{ref} is: write kind: {kind.kind}"
+    for ref in found:
+        if ref.group_kind == target.group_kind:
+            remedy = ", or use a ClusterSecretStore" if kind is not None else ""
+            return f"{ref} is, in another namespace: define it in {target.namespace}{remedy}"
+    return ""
 
 
 def _is_named(document: Document) -> bool:

@@ -134,6 +134,7 @@ def check(resource: SecretStore, catalog: Catalog) -> Iterator[Problem]:
             message=f"store {resource.metadata.name} isn't currently maintained",
             hint="plan and prepare accordingly",
             severity=Severity.WARNING,
+            upstream=True,
         )
     path, found = f"spec.provider.{name}", list[Problem]()
     if spec_type.check is not None:

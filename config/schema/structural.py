@@ -15,7 +15,7 @@ from syncret.config.meta import Document
 from syncret.config.paths import Path, render
 from syncret.config.schema import scalars
 from syncret.config.schema.scalars import Findings, Validator, wrong_type
-from syncret.config.schema.shape import Shape, shape_of
+from syncret.config.schema.shape import Field, Shape, shape_of
 from syncret.config.spelling import did_you_mean
 
 
@@ -29,8 +29,9 @@ class Admitted(NamedTuple):
 class Schema:
     """A compiled model."""
 
-    def __init__(self, walk: Validator) -> None:
+    def __init__(self, walk: Validator, shape: Shape) -> None:
         self._walk = walk
+        self._shape = shape
 
     @classmethod
     def of(cls, model: type[Model], catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
@@ -44,12 +45,16 @@ class Schema:
     @classmethod
     def of_shape(cls, shape: Shape, catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
         """The schema of any value, such as that of one field."""
-        return cls(_compile(shape, catalog, typed))
+        return cls(_compile(shape, catalog, typed), shape)
 
     def admit(self, document: Json) -> Admitted:
         """Validate, prune and default a document; the input is not changed."""
         findings: Findings = []
         result = self._walk(document, None, findings)
+        if any(problem.__class__ is UnknownField for problem in findings):
+            from syncret.config.schema.misplaced import with_place  # only for a mistake
+
+            findings = [with_place(problem, self._shape) for problem in findings]
         return Admitted(result, tuple(findings))
 
 
@@ -86,7 +91,8 @@ def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
 
     def walk(value: Json, path: Path, findings: Findings) -> Json:
         if value.__class__ is not dict:
-            findings.append(wrong_type(value, "an object", path))
+            hint = f"write its fields, such as {{{next(iter(children))}: ...}}" if children else ""
+            findings.append(wrong_type(value, "an object", path, hint))
             return value
         before = len(findings)
         result: Document = {}
@@ -101,8 +107,11 @@ def _object(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
             if name not in result:
                 result[name] = default()
         if not required <= result.keys():
-            missing = [name for name in children if name in required and name not in result]
-            findings += [Problem(path=render((path, name)), message="is required") for name in missing]
+            findings += [
+                Problem(path=render((path, field.name)), message="is required", hint=_example(shape, field))
+                for field in shape.fields
+                if field.required and field.name not in result
+            ]
         if close is not None:
             close(result, path, findings, before)
         return result
@@ -192,7 +201,7 @@ def _choice(names: Collection[str], schema: Callable[[str], Validator]) -> Valid
                     findings.append(Problem(path=place, message=broken.message, hint=broken.hint))
                     continue
                 result[name] = compiled[name](item, (path, name), findings)
-        _count(result, 1, 1, path, findings)
+        _count(result, 1, 1, path, findings, known=names)
         return result
 
     return walk
@@ -211,6 +220,20 @@ def _specs(table: str, catalog: Catalog, typed: Severity) -> Validator:
     return _choice(kinds, generator)
 
 
+def _example(owner: Shape, field: Field) -> str:
+    """How a required field may be written."""
+    from syncret.config.schema.docstrings import ABSENT  # only for a mistake
+    from syncret.config.schema.field_docs import field_doc
+    from syncret.config.text.yaml import to_flow
+
+    example = field_doc(owner, field).example
+    return (
+        f"add the field {field.name}"
+        if example is ABSENT
+        else f"write {field.name}: {to_flow(example)}, for example"
+    )
+
+
 def _unknown(name: Json, path: Path, known: Collection[str]) -> Problem:
     return UnknownField(
         path=render((path, str(name))),
@@ -220,7 +243,15 @@ def _unknown(name: Json, path: Path, known: Collection[str]) -> Problem:
     )
 
 
-def _count(value: Document, low: int, high: int | None, path: Path, findings: Findings) -> None:
+def _count(
+    value: Document,
+    low: int,
+    high: int | None,
+    path: Path,
+    findings: Findings,
+    *,
+    known: Collection[str] = (),
+) -> None:
     count = len(value)
     if count < low:
         bound = "exactly" if low == high else "at least"
@@ -230,5 +261,5 @@ def _count(value: Document, low: int, high: int | None, path: Path, findings: Fi
         return
     number = low if count < low else high
     message = f"must have {bound} {number} {'property' if number == 1 else 'properties'}, has {count}"
-    hint = f"keep one of {', '.join(sorted(value))}" if value and number == 1 else ""
+    hint = f"keep one of {', '.join(sorted(value))}" if value and number == 1 else did_you_mean("", [*known])
     findings.append(Problem(path=render(path), message=message, hint=hint))

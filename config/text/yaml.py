@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import yaml
-from yaml.nodes import MappingNode, Node, SequenceNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from syncret.config.errors import Problem
 from syncret.config.fields import Json
@@ -26,6 +26,21 @@ _NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
 _DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
 _OPENERS: Final = ("[", "{", "- ", "-\t", "? ", "?\t")
 _SUSPICIOUS: Final = 1000
+_QUOTE_IT: Final = "quote values that begin with a special character or hold ': ' or ' #'"
+_REMEDIES: Final = {
+    "expected key": "indent all fields of one object by the same number of spaces",
+    "expected '-' indicator": "indent all '- ' of one list by the same number of spaces",
+    "mapping values are not allowed": "indent it as its neighbours are, or quote a value that holds ': '",
+    "could not find expected ':'": "write `name: value`; text of several lines stands below `name: |`",
+    "expected ',' or ']'": "separate the entries with commas, and close the list with ]",
+    "expected ',' or '}'": "separate the fields with commas, and close the object with }",
+    "unknown escape character": "write the text in single quotes, where a backslash is itself",
+    "unexpected end of stream": "close the quotation mark",
+    "undefined alias": "quote a value that begins with *, or define the anchor before",
+    "expected <document start>": "begin another document with a line ---",
+    "block sequence entries are not allowed": "begin the list on a line of its own below the field",
+}
+"""The remedy by words of libyaml's message."""
 _NEVER_WRAP: Final = 2**31 - 1
 
 
@@ -53,8 +68,11 @@ class Lines:
         """The lines of one part of the document, as if that part were a document of its own."""
         return Lines(self._text, self._line, (*self._prefix, *steps))
 
-    def of(self, path: str) -> int:
-        """The line, counted from 1, of the field at a path, or of its nearest ancestor that exists."""
+    def of(self, path: str, text_line: int = 0) -> int:
+        """The line, counted from 1, of the field at a path, or of its nearest ancestor that exists.
+
+        `text_line` is a line within the text of the field: that of a literal block (`|`) stands there itself.
+        """
         root = _root_of(self._text)
         if root is None:
             return self._line
@@ -62,8 +80,10 @@ class Lines:
         for step in (*self._prefix, *parse(path)):
             found = _step(node, step)
             if found is None:
-                break
+                return self._line + line
             node, line = found
+        if text_line and isinstance(node, ScalarNode) and node.style == "|":
+            line = node.start_mark.line + text_line
         return self._line + line
 
 
@@ -165,7 +185,7 @@ def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = line + (mark.line if mark is not None else 0)
-        hint = error.context or ""
+        hint = _remedy(error.problem or "")
         if mark is not None and _begins_with_tab(text, mark.line):
             hint = "indent with spaces: YAML takes no tabs there"
         return _failed(text, place, f"is not valid YAML: {error.problem}", hint)
@@ -177,6 +197,11 @@ def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
         for path, place in constructor.duplicates
     )
     return ParsedDocument(first, value, problems, Lines(text, line))
+
+
+def _remedy(problem: str) -> str:
+    """What to write instead, by the parser's words."""
+    return next((hint for words, hint in _REMEDIES.items() if words in problem), _QUOTE_IT)
 
 
 def _begins_with_tab(text: str, line: int) -> bool:

@@ -18,6 +18,7 @@ from syncret.config.resources.push_secret import (
     PushStoreRef,
 )
 from syncret.config.resources.templates import Template
+from syncret.config.spelling import did_you_mean
 from syncret.daemon.core import conversion as keys
 from syncret.daemon.core.assemble import Transform
 from syncret.daemon.core.rendering import Rendering
@@ -128,7 +129,11 @@ def check_store_refs(spec: PushSecretSpec) -> None:
         if not ref.name and ref.label_selector is None:
             raise Malformed("storeRef must have name or labelSelector").at(place)
         if ref.name and (ref.kind, ref.name) not in named:
-            raise Malformed(f'storeRef "{ref.name}" not found in secretStoreRefs').at(place)
+            hint = did_you_mean(ref.name, sorted(name for kind, name in named if kind == ref.kind))
+            raise Malformed(
+                f'storeRef "{ref.name}" not found in secretStoreRefs',
+                hint=hint or f"name a {ref.kind} under secretStoreRefs",
+            ).at(place)
 
 
 def check_selectors(spec: PushSecretSpec, stores: Sequence[Store]) -> None:

@@ -57,7 +57,7 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
 
 
 PROVIDER: Final = Provider(
-    SpecType("aws", AwsSpec, check=check),
+    SpecType("aws", AwsSpec, check=check, gjson_properties=True),
     open=open_aws,
     batch_size=BATCH,
     by_namespace=depends_on_namespace,

@@ -30,6 +30,8 @@ async def open_azurekv(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerato
 
 
 PROVIDER: Final = Provider(
-    SpecType("azurekv", AzureKvSpec, check=check), open=open_azurekv, receivers=receivers
+    SpecType("azurekv", AzureKvSpec, check=check, gjson_properties=True),
+    open=open_azurekv,
+    receivers=receivers,
 )
 """One value is one call, as Key Vault has no batch API: the session shares reads and does not batch."""

@@ -24,4 +24,4 @@ async def open_crd(spec: CrdSpec, context: OpenContext) -> AsyncGenerator[CrdCli
         yield CrdClient(kube, served, allowed, scope)
 
 
-PROVIDER: Final = Provider(SpecType("crd", CrdSpec, check=check), open=open_crd)
+PROVIDER: Final = Provider(SpecType("crd", CrdSpec, check=check, gjson_properties=True), open=open_crd)

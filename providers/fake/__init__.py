@@ -22,6 +22,8 @@ async def open_fake(spec: FakeSpec, context: OpenContext) -> AsyncGenerator[Fake
 
 
 PROVIDER: Final = Provider(
-    SpecType("fake", FakeSpec, check=check, maintained=False), open=open_fake, batch_size=_BATCH
+    SpecType("fake", FakeSpec, check=check, gjson_properties=True, maintained=False),
+    open=open_fake,
+    batch_size=_BATCH,
 )
 """The fake provider. It is unmaintained upstream, so admission warns."""

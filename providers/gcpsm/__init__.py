@@ -27,5 +27,7 @@ async def open_gcpsm(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[Gc
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("gcpsm", GcpSmSpec, check=check), open=open_gcpsm, receivers=receivers)
+PROVIDER: Final = Provider(
+    SpecType("gcpsm", GcpSmSpec, check=check, gjson_properties=True), open=open_gcpsm, receivers=receivers
+)
 """One value is one call, as Google has no batch API: the session shares reads and does not batch."""

@@ -27,5 +27,7 @@ async def open_ibm(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmCli
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("ibm", IbmSpec, check=check), open=open_ibm, receivers=receivers)
+PROVIDER: Final = Provider(
+    SpecType("ibm", IbmSpec, check=check, gjson_properties=True), open=open_ibm, receivers=receivers
+)
 """One secret is one call, as IBM has no batch API: the session shares reads and does not batch."""

@@ -21,4 +21,6 @@ async def open_kubernetes(
         yield KubernetesClient(kube, spec.remote_namespace, context.scope)
 
 
-PROVIDER: Final = Provider(SpecType("kubernetes", KubernetesSpec, check=check), open=open_kubernetes)
+PROVIDER: Final = Provider(
+    SpecType("kubernetes", KubernetesSpec, check=check, gjson_properties=True), open=open_kubernetes
+)

@@ -20,5 +20,7 @@ async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[Va
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("vault", VaultSpec, check=check), open=open_vault, receivers=receivers)
+PROVIDER: Final = Provider(
+    SpecType("vault", VaultSpec, check=check, gjson_properties=True), open=open_vault, receivers=receivers
+)
 """One read is one call, as Vault has no batch API: the session shares reads and does not batch."""

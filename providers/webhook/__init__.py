@@ -7,7 +7,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.webhook.client import WebhookClient
-from syncret.providers.webhook.spec import WebhookSpec, depends_on_namespace
+from syncret.providers.webhook.spec import WebhookSpec, depends_on_namespace, texts_of
 
 
 @asynccontextmanager
@@ -20,5 +20,7 @@ async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerato
 
 
 PROVIDER: Final = Provider(
-    SpecType("webhook", WebhookSpec), open=open_webhook, by_namespace=depends_on_namespace
+    SpecType("webhook", WebhookSpec, texts=texts_of),
+    open=open_webhook,
+    by_namespace=depends_on_namespace,
 )

@@ -1,12 +1,13 @@
 """The generator Webhook: the members of a JSON object that an HTTP API returns."""
 
+from collections.abc import Iterator
 from typing import Final
 
-from syncret.config.catalog import SpecType
+from syncret.config.catalog import SpecText, SpecType
 from syncret.config.fields import Base64, CAProvider, Duration, Model, Name, SecretKey
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.webhook import results
-from syncret.providers.webhook.spec import WebhookAuth, WebhookResult
+from syncret.providers.webhook.spec import WebhookAuth, WebhookResult, request_texts
 
 
 class GeneratorSecretKey(Model):
@@ -68,6 +69,10 @@ class WebhookGeneratorSpec(Model):
     """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
 
+def _texts(spec: WebhookGeneratorSpec) -> Iterator[SpecText]:
+    return request_texts(spec, frozenset(each.name for each in spec.secrets))
+
+
 async def generate(spec: WebhookGeneratorSpec, context: OpenContext) -> Generated:
     """The members of the object in the response."""
     from syncret.providers.webhook.requests import open_api  # imports asyncio and TLS
@@ -80,4 +85,4 @@ async def generate(spec: WebhookGeneratorSpec, context: OpenContext) -> Generate
         )
 
 
-GENERATOR: Final = Generator(SpecType("Webhook", WebhookGeneratorSpec), generate=generate)
+GENERATOR: Final = Generator(SpecType("Webhook", WebhookGeneratorSpec, texts=_texts), generate=generate)

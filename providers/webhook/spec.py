@@ -1,10 +1,12 @@
 """The spec of a webhook store; body, headers and most other texts are Go templates."""
 
 import re
-from collections.abc import Iterable
-from typing import ClassVar, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar, Final, Protocol
 
+from syncret.config.catalog import SpecText
 from syncret.config.fields import Base64, CAProvider, Duration, Model, SecretKeySelector
+from syncret.config.paths import write
 
 _ACTION: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _ANYTHING: Final = re.compile(
@@ -96,6 +98,34 @@ class WebhookSpec(Model):
     Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
     """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
+
+
+class _Request(Protocol):
+    """The templates that the specs of store and generator share."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def body(self) -> str: ...
+    @property
+    def result(self) -> WebhookResult | None: ...
+
+
+def texts_of(spec: WebhookSpec) -> Iterator[SpecText]:
+    """The templates of a store, and its JSONPath."""
+    return request_texts(spec, frozenset({"remoteRef", *(each.name for each in spec.secrets)}))
+
+
+def request_texts(spec: _Request, names: frozenset[str]) -> Iterator[SpecText]:
+    """The templates of a request, and the JSONPath of its result; `names` are what the templates may use."""
+    yield SpecText("url", spec.url, "template", names)
+    yield SpecText("body", spec.body, "template", names)
+    for name, text in spec.headers.items():
+        yield SpecText(write(["headers", name]), text, "template", names)
+    if spec.result is not None:
+        yield SpecText("result.jsonPath", spec.result.json_path, "jsonpath", names)
 
 
 def depends_on_property(spec: WebhookSpec) -> bool:

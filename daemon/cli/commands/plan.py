@@ -8,7 +8,7 @@ from typing import Final
 from syncret.config.meta import Document
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
-from syncret.daemon.cli.printing import print_json, report_problem
+from syncret.daemon.cli.printing import print_json, report_problems
 from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.one_pass import SyncResult, one_pass
@@ -27,8 +27,7 @@ def _run(options: Namespace) -> int:
     keep_memory_private()
     settings = settings_of(options, one_shot=True)
     result = asyncio.run(one_pass(settings, Registry(), dry_run=True, include_all=False))
-    for each in result.problems:
-        report_problem(each.source, each.problem)
+    report_problems((each.source, each.problem) for each in result.problems)
     if options.output == "json":
         print_json(_as_document(result), indent=2)
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from syncret.config.meta import Document
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
-from syncret.daemon.cli.printing import print_json, print_yaml, report_problem
+from syncret.daemon.cli.printing import print_json, print_yaml, report_problems
 from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.cli.table import print_table, rows_of
 from syncret.daemon.cli.terminal import Progress
@@ -34,8 +34,7 @@ def _run(options: Namespace) -> int:
         result = asyncio.run(
             one_pass(settings, Registry(), include_all=options.output != "table", progress=progress.show)
         )
-    for each in result.problems:
-        report_problem(str(Path(each.source)), each.problem)
+    report_problems((str(Path(each.source)), each.problem) for each in result.problems)
     if options.output == "table":
         print_table(rows_of(result, settings.output_dir))
         _summary(result, time.monotonic() - begin)

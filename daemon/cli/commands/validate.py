@@ -3,18 +3,21 @@
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from syncret.config.errors import Problem
+from syncret.config.errors import Problem, Severity
 from syncret.config.manifests.loader import LoadedDocument, load
 from syncret.config.manifests.references import missing_references
-from syncret.config.meta import Document, member, ref_of
+from syncret.config.meta import Document, ObjectRef, member, ref_of
 from syncret.config.schema.admission import AdmissionResult, admit
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, OK
-from syncret.daemon.cli.printing import describe_problem, print_json
+from syncret.daemon.cli.printing import describe_problems, print_json
 from syncret.daemon.cli.settings import common_settings, run_guarded
+from syncret.daemon.core.lint.check import runtime_warnings
+from syncret.daemon.core.lint.given import GivenObject
 from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.core.redact import redacted
 from syncret.providers.kit.ambient.rules import Rules, Verdict
@@ -30,6 +33,8 @@ class _Item(NamedTuple):
     admission: AdmissionResult
     problems: tuple[Problem, ...]
     receivers: tuple[Verdict, ...] = ()
+    is_foreign: bool = False
+    """It is none of ours: its only problem is the note that says so."""
 
 
 def run(options: Namespace) -> int:
@@ -40,11 +45,17 @@ def run(options: Namespace) -> int:
 def _run(options: Namespace) -> int:
     rules = Rules.of(common_settings(options), os.environ)
     items = validate_files(load(options.manifests), rules)
+    problems = [problem for item in items for problem in item.problems]
     if options.output == "json":
         print_json(_report(items, show_values=options.show_values), indent=2)
     else:
         _print_text(items)
-    return INVALID if any(problem.fatal for item in items for problem in item.problems) else OK
+    return INVALID if any(_counts(problem, strict=options.strict) for problem in problems) else OK
+
+
+def _counts(problem: Problem, *, strict: bool) -> bool:
+    """Whether a problem makes the command fail."""
+    return problem.fatal or (strict and problem.severity is Severity.WARNING and not problem.upstream)
 
 
 def validate_files(loaded: Sequence[LoadedDocument], rules: Rules) -> list[_Item]:
@@ -54,14 +65,18 @@ def validate_files(loaded: Sequence[LoadedDocument], rules: Rules) -> list[_Item
         AdmissionResult() if each.document is None else admit(each.document, registry) for each in loaded
     ]
     dangling = missing_references([each.document for each in results if each.document is not None])
+    failing = runtime_warnings(_accepted(loaded, results), registry)
     items: list[_Item] = []
     for each, result in zip(loaded, results, strict=True):
-        found = [*each.problems, *result.problems]
+        note = result.foreign(each.file)
+        if note is not None:
+            items.append(_Item(each, result, each.located([note]), is_foreign=True))
+            continue
+        found = [*each.problems, *_not_consequent(result.all_problems, each.problems)]
         receivers: tuple[Verdict, ...] = ()
-        if result.unknown_kind is not None:
-            found.append(result.unknown_kind)
-        elif result.kind is not None and result.document is not None and result.accepted:
-            found += dangling.get(ref_of(result.document), ())
+        if result.kind is not None and result.document is not None and result.accepted:
+            ref = ref_of(result.document)
+            found += (*dangling.get(ref, ()), *failing.get(ref, ()))
             receivers = tuple(verdicts_of(result.document, registry, rules))
             found += [
                 Problem(path=verdict.receiver.path, message=verdict.reason, hint=verdict.hint)
@@ -70,6 +85,25 @@ def validate_files(loaded: Sequence[LoadedDocument], rules: Rules) -> list[_Item
             ]
         items.append(_Item(each, result, each.located(found), receivers))
     return items
+
+
+def _not_consequent(problems: Iterable[Problem], causes: Iterable[Problem]) -> Iterator[Problem]:
+    """The problems without those of an object of which a field is written twice: only one was looked at."""
+    twice = [problem.path for problem in causes if problem.fatal and problem.path]
+    for problem in problems:
+        if not any(path != problem.path and path.startswith(problem.path) for path in twice):
+            yield problem
+
+
+def _accepted(
+    loaded: Sequence[LoadedDocument], results: Sequence[AdmissionResult]
+) -> dict[ObjectRef, GivenObject]:
+    """The objects that admission accepts; of two that have one name, the first."""
+    given: dict[ObjectRef, GivenObject] = {}
+    for each, result in zip(loaded, results, strict=True):
+        if result.accepted and result.resource is not None:
+            given.setdefault(result.resource.ref, GivenObject(f"{each.file}:{each.line}", result.resource))
+    return given
 
 
 def _report(items: Iterable[_Item], *, show_values: bool) -> Document:
@@ -88,8 +122,10 @@ def _as_document(item: _Item, *, show_values: bool) -> Document:
         "file": item.loaded.file,
         "line": item.loaded.line,
         **head,
-        "problems": [problem.as_document() for problem in item.problems],
+        "problems": [] if item.is_foreign else [problem.as_document() for problem in item.problems],
     }
+    if item.is_foreign:
+        return report
     if item.receivers:
         report["receivers"] = [
             {"line": item.loaded.line_of(verdict.receiver.path), **verdict.as_document()}
@@ -114,17 +150,20 @@ def _head(item: _Item) -> Document:
 
 
 def _print_text(items: Sequence[_Item]) -> None:
-    problems = [(item.loaded.file, problem) for item in items for problem in item.problems]
-    for file, problem in problems:
-        sys.stdout.write(describe_problem(file, problem) + "\n")
+    problems = [
+        (item.loaded.file, problem) for item in items for problem in item.problems if not problem.upstream
+    ]
+    sys.stdout.writelines(f"{line}\n" for line in describe_problems(problems))
     for item in items:
         for verdict in item.receivers:
             if verdict.allowed and not verdict.usual:
                 path = verdict.receiver.path
                 place = f"{item.loaded.file}:{item.loaded.line_of(path)}"
                 sys.stdout.write(printable(f"{place}: information: {path}: {verdict}") + "\n")
-    errors = sum(problem.fatal for _, problem in problems)
     documents = sum(item.loaded.line > 0 for item in items)  # an unreadable file has line 0
-    counts = (documents, "document"), (errors, "error"), (len(problems) - errors, "warning")
+    of = Counter(problem.severity for _, problem in problems)
+    counts = [(documents, "document"), (of[Severity.ERROR], "error"), (of[Severity.WARNING], "warning")]
+    if of[Severity.NOTE]:
+        counts.append((of[Severity.NOTE], "note"))
     total, *found = (f"{count} {thing}{'' if count == 1 else 's'}" for count, thing in counts)
     sys.stderr.write(f"{total}: {', '.join(found)}\n")

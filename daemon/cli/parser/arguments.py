@@ -102,13 +102,16 @@ def _validate(commands: Commands) -> None:
         commands,
         "validate",
         "report every problem in the manifests, with its remedy",
-        "Names file, line and field. Checks each document as an API server and the admission webhooks "
-        "would. Works offline: it reads nothing but the files. An unknown field, and a reference to an "
-        "object that is not among the files, are only warnings. Exit code 2 if there is an error.",
-        "syncret validate -f manifests/",
+        "Names file, line and field. Errors are what an API server and the admission webhooks refuse. "
+        "Warnings are what only fails when it is used (templates, regular expressions, paths, schedules, two "
+        "owners of one target), unknown fields, and references to objects that are not among the files. "
+        "Objects of other tools are passed over. Works offline: it reads nothing but the files. Exit code 2 "
+        "if there is an error, with --strict also if there is a warning.",
+        "syncret validate --strict -f manifests/",
         "syncret validate -f store.yaml -f secrets/ -o json",
     )
     manifests(command)
+    command.add_argument("--strict", action="store_true", help="warnings count: exit code 2; for CI")
     output(command, "text", "json")
     show_values(command)
     settings(command)

@@ -68,6 +68,12 @@ def test_a_sample_is_accepted_and_says_what_it_is(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [folder.name for folder in FOLDERS if folder.name != "rotation"])
+def test_a_sample_has_no_warning(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--strict", "-f", os.fspath(SAMPLES / name)]) == OK
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", [folder.name for folder in FOLDERS if folder.name != "rotation"])
 def test_a_sample_is_synced(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     code = main(["sync", "-f", os.fspath(SAMPLES / name), "--output-dir", os.fspath(out)])

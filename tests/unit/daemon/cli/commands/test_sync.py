@@ -24,3 +24,22 @@ def test_warnings_are_told_and_change_nothing(tmp_path: Path, capsys: pytest.Cap
     assert told[0].startswith(f"{file}:5: warning: spec.refreshIntervall: unknown field, it is dropped")
     assert ", 0 invalid in " in told[1]
     assert len(told) == 2
+
+
+@pytest.mark.parametrize("command", ["sync", "plan"])
+def test_objects_of_other_tools_stop_nothing(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "store.yaml").write_text(MANIFEST.replace("refreshIntervall", "refreshInterval"))
+    (tmp_path / "kustomization.yaml").write_text("resources: [store.yaml]")
+    deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n---\n"
+    (tmp_path / "app.yaml").write_text(
+        deployment * 2 + "apiVersion: v1\nkind: Service\nmetadata: {name: d}\n"
+    )
+
+    assert main([command, "-f", str(tmp_path)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[:2] == [
+        f"{tmp_path}/app.yaml:1: note: Deployment of apps is passed over, and 2 more here",
+        f"{tmp_path}/kustomization.yaml:1: note: a file of Kustomize or Helm is passed over",
+    ]

@@ -14,7 +14,6 @@ PLANTED = "planted-4711"
     "document",
     [
         pytest.param("stringData: {k: planted-4711}", id="no kind"),
-        pytest.param("{apiVersion: example.com/v1, kind: Thing, spec: planted-4711}", id="foreign"),
         pytest.param("{apiVersion: external-secrets.io/v1, kind: Thing, spec: planted-4711}", id="misspelt"),
         pytest.param("{apiVersion: v2, kind: Secret, stringData: {k: planted-4711}}", id="wrong version"),
         pytest.param("{apiVersion: v1, kind: Secret, stringData: [planted-4711]}", id="malformed"),
@@ -83,3 +82,116 @@ def test_a_file_that_the_daemon_would_not_read_is_a_warning(
         ("warning", "spec.provider.ibm.auth.containerAuth.tokenLocation", 8)
     ]
     assert all("manifestFiles" in each["message"] for each in problems)
+
+
+def reported(capsys: pytest.CaptureFixture[str], folder: Path, *flags: str) -> tuple[int, str, str]:
+    code = main(["validate", "-f", str(folder), *flags])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+WITH_TEMPLATE = """\
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: {name}}}
+spec:
+  secretStoreRef: {{name: gone}}
+  target:
+    template:
+      data:
+        url: |-
+          first
+          {template}
+  data: [{{secretKey: user, remoteRef: {{key: db}}}}]
+"""
+
+
+def test_what_fails_when_it_is_used_is_a_runtime_warning_at_its_very_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(WITH_TEMPLATE.format(name="a", template="{{ .user | toBase64 }}"))
+    code, out, _ = reported(capsys, tmp_path, "-o", "json")
+    reference, template = json.loads(out)["items"][0]["problems"]
+
+    assert code == 0
+    assert "runtime" not in reference
+    assert template == {
+        "severity": "warning",
+        "runtime": True,
+        "path": "spec.target.template.data.url",
+        "line": 11,
+        "message": 'the template does not parse: line 2, column 12: function "toBase64" not defined',
+        "hint": "did you mean b64enc?",
+    }
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_strict_lets_warnings_count(output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.yaml").write_text(WITH_TEMPLATE.format(name="a", template="{{ .usr }}"))
+    assert reported(capsys, tmp_path, "-o", output)[0] == 0
+    assert reported(capsys, tmp_path, "--strict", "-o", output)[0] == 2
+
+
+def test_equal_warnings_are_one_line_with_their_first_places(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "abcd":
+        (tmp_path / f"{name}.yaml").write_text(WITH_TEMPLATE.format(name=name, template="{{ .user }}"))
+    code, out, err = reported(capsys, tmp_path)
+    (line,) = out.splitlines()
+
+    assert (code, err) == (0, "4 documents: 0 errors, 4 warnings\n")
+    assert line.startswith(
+        f"{tmp_path}/a.yaml:5: warning: spec.secretStoreRef.name: SecretStore/default/gone "
+    )
+    assert line.endswith(f"; 4 times: {tmp_path}/a.yaml:5, {tmp_path}/b.yaml:5, {tmp_path}/c.yaml:5, ...")
+    items = json.loads(reported(capsys, tmp_path, "-o", "json")[1])["items"]
+    assert [len(item["problems"]) for item in items] == [1, 1, 1, 1]
+
+
+def test_objects_of_other_tools_are_notes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [a.yaml]")
+    (tmp_path / "deployment.yaml").write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ns}\nspec: {a: 1, a: 2}\n"
+    )
+    code, out, err = reported(capsys, tmp_path, "--strict")
+    assert (code, err) == (0, "2 documents: 0 errors, 0 warnings, 2 notes\n")
+    assert out.splitlines() == [
+        f"{tmp_path}/deployment.yaml:1: note: Deployment of apps is passed over",
+        f"{tmp_path}/kustomization.yaml:1: note: a file of Kustomize or Helm is passed over",
+    ]
+    items = json.loads(reported(capsys, tmp_path, "-o", "json", "--show-values")[1])["items"]
+    assert items[0] == {
+        "file": f"{tmp_path}/deployment.yaml",
+        "line": 1,
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "namespace": "ns",
+        "name": "d",
+        "problems": [],
+    }
+    assert (items[1]["problems"], "object" in items[1]) == ([], False)
+
+
+def test_that_a_cluster_would_call_fake_unmaintained_is_in_json_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "{apiVersion: external-secrets.io/v1, kind: SecretStore, metadata: {name: s},"
+        " spec: {provider: {fake: {data: []}}}}"
+    )
+    assert reported(capsys, tmp_path, "--strict") == (0, "", "1 document: 0 errors, 0 warnings\n")
+    (problem,) = json.loads(reported(capsys, tmp_path, "-o", "json")[1])["items"][0]["problems"]
+    assert (problem["severity"], problem["message"]) == ("warning", "store s isn't currently maintained")
+
+
+def test_a_field_that_is_written_twice_causes_no_second_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: a}\nspec:\n"
+        "  data: [{secretKey: a, remoteRef: {key: b}}]\n  data: []\n"
+    )
+    code, out, _ = reported(capsys, tmp_path)
+    assert code == 2
+    assert out == f"{tmp_path}/a.yaml:6: error: spec.data: the key appears twice (remove one of them)\n"

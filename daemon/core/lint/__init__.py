@@ -1,0 +1,1 @@
+"""What admission accepts and what fails when it is used: warnings of `syncret validate`."""
