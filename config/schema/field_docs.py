@@ -52,7 +52,7 @@ def field_named(shape: Shape, name: str, catalog: Catalog) -> FieldDoc:
     inner = innermost(shape)
     if inner.catalog:
         return whole(name, shape_of(_spec(inner.catalog, name, catalog).model))
-    return _field_doc(inner, next(field for field in inner.fields if field.name == name))
+    return field_doc(inner, next(field for field in inner.fields if field.name == name))
 
 
 def whole(name: str, shape: Shape) -> FieldDoc:
@@ -66,7 +66,7 @@ def _spec(table: str, name: str, catalog: Catalog) -> SpecType[Any]:
     return catalog.generator(next(kind for kind in catalog.generator_kinds() if generator_key(kind) == name))
 
 
-def _field_doc(owner: Shape, field: Field) -> FieldDoc:
+def field_doc(owner: Shape, field: Field) -> FieldDoc:
     """One field. Where no docstring stands below it, the class of its value describes it."""
     own = described(owner.model).fields.get(field.name, Description()) if owner.model else Description()
     default = ABSENT if field.default is None else field.default()
@@ -105,7 +105,7 @@ def _object_example(shape: Shape) -> Json:
     if of_class is not ABSENT:
         return of_class
     chosen = [field for field in shape.fields if field.required] or shape.fields[:1]
-    members = {field.name: _field_doc(shape, field).example for field in chosen}
+    members = {field.name: field_doc(shape, field).example for field in chosen}
     return ABSENT if ABSENT in members.values() else members
 
 
