@@ -3,6 +3,7 @@
 python -m tests.support.image FOLDER [BASE]    writes the image into the folder, as an archive
 """
 
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from tests.support.debian import ROOT, missing_tools, root_tar, run, wheels
 
 PACKAGES = ("ca-certificates", "libstdc++6", "python3", "python3-venv")
 TOOLS = ("buildah", "mmdebstrap")
-BASE = "localhost/base"
+[BASE] = re.findall(r"^ARG BASE=(\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+"""The Dockerfile's default; in a storage of ours, the base that was made here: no registry is asked."""
 IMAGE = "localhost/syncret"
 
 
@@ -33,11 +35,12 @@ class Storage:
         self.buildah("add", "--quiet", base, root_tar(PACKAGES, variant="essential"), "/")
         self.buildah("commit", "--quiet", "--rm", base, BASE)
 
-    def build(self, base: str = BASE) -> None:
-        """The image, on the base; the libraries for our own base are in a folder."""
-        arguments = [f"--build-arg=BASE={base}"]
-        if base == BASE:
-            arguments += [f"--volume={wheels()}:/wheels:ro"]
+    def build(self, base: str = "") -> None:
+        """The image, on that base or on ours, for which the libraries are in a folder."""
+        if base:
+            arguments = [f"--build-arg=BASE={base}"]
+        else:
+            arguments = [f"--volume={wheels()}:/wheels:ro"]
             arguments += ["--build-arg=PIP_NO_INDEX=1", "--build-arg=PIP_FIND_LINKS=/wheels"]
         self.buildah("bud", "--quiet", *arguments, f"--tag={IMAGE}", ROOT)
 
@@ -60,7 +63,7 @@ def main(folder: str, base: str = "") -> None:
         try:
             if not base:
                 storage.make_base()
-            storage.build(base or BASE)
+            storage.build(base)
             storage.buildah("push", "--quiet", IMAGE, f"docker-archive:{archive}:syncret:latest")
         finally:
             storage.remove()
