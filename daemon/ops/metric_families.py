@@ -90,7 +90,9 @@ QUEUE_WAITING: Final = Family(
 )
 QUEUE_SCHEDULED: Final = Family("syncret_queue_scheduled", "gauge", "Objects that are not due yet.")
 OVERDUE: Final = Family(
-    "syncret_oldest_overdue_seconds", "gauge", "How long the oldest waiting object has been due."
+    "syncret_oldest_overdue_seconds",
+    "gauge",
+    "How long the oldest object has been due that is not done.",
 )
 LONGEST_RUN: Final = Family(
     "syncret_longest_run_seconds", "gauge", "How long the longest run in progress has taken."

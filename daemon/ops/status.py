@@ -38,6 +38,8 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     next_due: str | None
     failures: int
     last_failure: LastFailure | None
+    unanswered_seconds: float | None
+    """Of a store: for how long objects have waited for it without an answer."""
 
 
 class QueueStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -104,7 +106,13 @@ def summary(view: View) -> Summary:
 
 
 def object_status(
-    ref: ObjectRef, newest: ObjectView, *, due: float | None, failures: int, failure: LastError | None
+    ref: ObjectRef,
+    newest: ObjectView,
+    *,
+    due: float | None,
+    failures: int,
+    failure: LastError | None,
+    unanswered: float | None,
 ) -> ObjectStatus:
     """The row of one object."""
     condition = newest.ready_condition
@@ -120,6 +128,7 @@ def object_status(
         next_due=stamp(due) if due is not None else None,
         failures=failures,
         last_failure=LastFailure(stamp(failure.at), failure.message, failure.hint) if failure else None,
+        unanswered_seconds=None if unanswered is None else round(unanswered, 3),
     )
 
 
@@ -148,6 +157,7 @@ async def _rows(running: Running, kinds: list[Kind]) -> AsyncGenerator[bytes, No
                 due=engine.due(ref),
                 failures=engine.failures(ref),
                 failure=unreported or memory.failure(ref),
+                unanswered=engine.queue.unanswered(str(ref)),
             )
             rows.append(msgspec.json.encode(row))
             if len(rows) == ROWS_PER_TURN:

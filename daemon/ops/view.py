@@ -37,6 +37,8 @@ class Queue(Protocol):
 
     def running(self) -> Iterator[ObjectRef]: ...
 
+    def unanswered(self, store: str) -> float | None: ...
+
 
 class Scrape(Protocol):
     def pieces(self) -> AsyncGenerator[bytes]:

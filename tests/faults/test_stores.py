@@ -58,6 +58,23 @@ def test_reloads_while_a_store_hangs_stop_no_other_store_and_leak_nothing(tmp_pa
             assert "Traceback" not in process.stderr
 
 
+def test_a_store_that_never_answers_is_told_at_once(tmp_path: Path) -> None:
+    """Its calls would end after ten minutes; until then nothing fails."""
+    with small_vault() as vault:
+        manifests = written(tmp_path / "manifests", store=vault_store(vault), sets=vault_sets("vault", 20))
+        with daemon(tmp_path, manifests, "--set", "callTimeout=10m", "--set", "drainTimeout=1s") as process:
+            process.until((tmp_path / "out/default/vault-19/user").exists, "synced")
+            assert process.status("vault")["unansweredSeconds"] is None
+            vault.hangs = True
+            process.until(lambda: process.metric("syncret_oldest_overdue_seconds") > 3, "overdue")
+            assert process.status("vault")["unansweredSeconds"] > 1
+            assert process.status("vault-7")["unansweredSeconds"] is None
+            assert "no answer for" in process.ask("status").stdout
+            vault.let_go()
+            process.until(lambda: process.metric("syncret_oldest_overdue_seconds") < 3, "on time again")
+            assert process.status("vault")["unansweredSeconds"] is None
+
+
 def test_refused_logins_are_as_many_as_the_doubling_delay_allows(tmp_path: Path) -> None:
     """Vault locks a user after five by default; fifty objects of two seconds sent 115 in forty seconds."""
     with small_vault() as vault:

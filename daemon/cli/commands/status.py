@@ -59,7 +59,8 @@ def _print(answer: Answer, now: float, namespace: str | None) -> None:
 
 
 def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
-    failure = each["lastFailure"]
+    failure, unanswered = each["lastFailure"], each["unansweredSeconds"]
+    waits = "" if unanswered is None else f"no answer for {span(unanswered)}"
     default = "ready" if each["ready"] else "waiting"
     return (
         each["kind"],
@@ -68,5 +69,5 @@ def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
         READY[each["ready"]],
         age(each["lastGood"], now),
         time_until(each["nextDue"], now, never="on change"),
-        failure["message"] if failure else each["message"] or each["reason"] or default,
+        failure["message"] if failure else waits or each["message"] or each["reason"] or default,
     )

@@ -176,6 +176,11 @@ class StoreWatch:
             self._arm(name, store)
         self._set(name, store, "yes")
 
+    def silent_since(self, name: str) -> float | None:
+        """Since when it has given no answer while runs wait for one; None if it answers."""
+        store = self._stores.get(name)
+        return store.since if store is not None and store.answering == "no" else None
+
     def _arm(self, name: str, store: _Store) -> None:
         self._loop.call_at(store.since + SILENT_AFTER, self._ring, name)
 

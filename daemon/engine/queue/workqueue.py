@@ -43,7 +43,9 @@ class QueueItem(NamedTuple):
 
 
 class QueueStats(NamedTuple):
-    """A snapshot. `oldest` is the age of the oldest item due and not running, `longest` that of a run.
+    """A snapshot. `oldest` is the age of the oldest item that is due, `longest` that of a run.
+
+    An item stays due until its run is over: that may wait for a store.
 
     `waiting` are those of the running that wait for a provider.
     """
@@ -62,11 +64,12 @@ class QueueStats(NamedTuple):
 class _Run:
     """What is known of a name that is being run: what it waits for, and what was asked meanwhile."""
 
-    __slots__ = ("begin", "dirty", "has_worker", "lanes", "urgent", "uses", "waits")
+    __slots__ = ("begin", "dirty", "has_worker", "lanes", "since", "urgent", "uses", "waits")
 
-    def __init__(self, lanes: Lanes, begin: float) -> None:
+    def __init__(self, lanes: Lanes, begin: float, since: float) -> None:
         self.lanes = self.uses = lanes
         self.begin = begin
+        self.since = since
         self.has_worker = True
         self.waits: dict[str, int] = {}
         self.dirty: tuple[Lanes, float] | None = None
@@ -249,16 +252,22 @@ class WorkQueue:
         """The names that are being run, longest first."""
         return iter(self._running)
 
+    def unanswered(self, store: str) -> float | None:
+        """For how long runs have waited for a store without an answer; None if it is no second."""
+        since = self._stores.silent_since(store)
+        return None if since is None else self._loop.time() - since
+
     def stats(self) -> QueueStats:
         now = self._loop.time()
         started = next((run.begin for run in self._running.values()), now)
+        running = min((run.since for run in self._running.values()), default=now)
         return QueueStats(
             ready=self._ready.size,
             urgent=self._ready.urgent,
             scheduled=len(self._timers),
             running=len(self._running),
             waiting=self._waiting,
-            oldest=max(0.0, now - min(self._ready.oldest, self._timers.earliest)),
+            oldest=max(0.0, now - min(self._ready.oldest, self._timers.earliest, running)),
             longest=max(0.0, now - started),
             runs=self._runs,
             waited=self._waited,
@@ -283,7 +292,7 @@ class WorkQueue:
         now = self._loop.time()
         self._workers.take()
         self._timers.discard(ref)
-        self._running[ref] = _Run(lanes, now)
+        self._running[ref] = _Run(lanes, now, since)
         waited = max(0.0, now - since)
         self._runs += 1
         self._waited += waited

@@ -291,6 +291,23 @@ async def test_statistics(queue: WorkQueue) -> None:
     assert repr(queue) == "<WorkQueue ready=1 scheduled=1 running=1 oldest=10.0s>"
 
 
+async def test_what_waits_for_an_answer_is_overdue_and_its_store_unanswered(queue: WorkQueue) -> None:
+    queue.add(ref("a"), lanes=("s",))
+    await queue.get()
+    await asyncio.sleep(2)
+    assert queue.stats().oldest == 2, "due until its run is over"
+    queue.suspend(ref("a"), "s")
+    await asyncio.sleep(0.5)
+    assert queue.unanswered("s") is None
+    await asyncio.sleep(30)
+    assert (queue.stats().oldest, queue.unanswered("s"), queue.unanswered("t")) == (32.5, 30.5, None)
+    queue.answered("s")
+    assert queue.unanswered("s") is None
+    await queue.resume(ref("a"), "s")
+    queue.done(ref("a"))
+    assert queue.stats().oldest == 0
+
+
 async def test_quiet_waits_for_ready_and_running_but_not_for_timers(queue: WorkQueue) -> None:
     queue.add(ref("a"))
     queue.add_at(ref("b"), START + 3600)
