@@ -36,13 +36,13 @@ def test_reloads_while_a_store_hangs_stop_no_other_store_and_leak_nothing(tmp_pa
     with small_vault() as good, small_vault() as bad:
         manifests = written(
             tmp_path / "manifests",
-            good=vault_store(good, "good") + vault_sets("good", 100, "1s"),
+            good=vault_store(good, "good") + vault_sets("good", 60, "1s"),
             bad=vault_store(bad, "bad") + vault_sets("bad", 20, "1s"),
         )
         with daemon(tmp_path, manifests, *waits) as process:
             bad.hangs = True
             process.until(lambda: bad.waiting, "a call hanging")
-            value = tmp_path / "out/default/good-99/user"
+            value = tmp_path / "out/default/good-59/user"
             sizes: list[float] = []
             for reload in range(1, RELOADS + 1):
                 process.send(signal.SIGHUP)
