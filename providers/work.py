@@ -5,9 +5,12 @@ turn, a text before it is put together. All that is done for one object pays fro
 properties cost no more than one may. Work is counted, not timed: the limit is the same on every machine.
 """
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from syncret.providers.errors import OverBudget
+
+T = TypeVar("T")
 
 MEGABYTE: Final = 1_000_000
 STEPS_A_SECOND: Final = 3_500_000
@@ -15,6 +18,10 @@ STEPS_A_SECOND: Final = 3_500_000
 
 BYTES_PER_STEP: Final = 64
 """How many bytes are filled in a step."""
+
+
+APART_COST: Final = 20_000
+"""Steps for a call that is made apart: it takes longer, and lets others run meanwhile."""
 
 
 class Work:
@@ -61,6 +68,18 @@ class Work:
         if self.at_once:
             self.stop()
             raise _too_much_work()
+
+    def apart(self, doing: str, function: Callable[..., T], *arguments: object) -> T:
+        """The result of one long call that would hold up the whole process.
+
+        In a daemon it is made in another process, with limits of time and memory. The function is one of a
+        module; its arguments and its result are plain data (lists come back for tuples). `doing` is for the
+        message of OverBudget.
+        """
+        del doing
+        self.begin_long()
+        self.step(APART_COST)
+        return function(*arguments)
 
     @property
     def spent(self) -> bool:

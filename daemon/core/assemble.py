@@ -136,7 +136,6 @@ def assemble(
             place = f"spec.dataFrom[{index}]"
             found.add(spec, place, _map_of(entry, answers[need], place, work, transform))
     for index, item in enumerate(spec.data):
-        work.step(_ENTRY_COST)
         need = Read(store_of(spec, item), remote_ref(item.remote_ref))
         place = f"spec.data[{index}]"
         value = _value_of(item.remote_ref, item.secret_key, answers[need], place, work)
@@ -178,6 +177,7 @@ def _value_of(reference: RemoteReference, key: str, answer: Answer, place: str, 
     if not isinstance(answer, SecretBytes):
         raise TypeError(place)
     try:
+        work.step(_ENTRY_COST)
         value = conversion.decode(reference.decoding_strategy or "None", answer.raw, work)
         conversion.check_null_bytes(reference.null_byte_policy or "Ignore", {key: value})
     except SyncError as error:

@@ -7,18 +7,28 @@ Python there takes one switch interval of the loop at a time. One object has one
 """
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Final, NamedTuple, TypeVar
 
 from syncret.config.settings import Settings
+from syncret.daemon.engine.processes import OutOfMemory, OutOfTime, WorkerError, WorkerProcesses
 from syncret.daemon.engine.sessions.tasks import within
-from syncret.providers.errors import SyncError
-from syncret.providers.work import MEGABYTE, STEPS_A_SECOND, Work
+from syncret.providers.errors import OverBudget, SyncError, Unavailable
+from syncret.providers.work import APART_COST, MEGABYTE, STEPS_A_SECOND, Work
 
 T = TypeVar("T")
 
-_THREADS: Final = 4
+_THREADS: Final = 2
+_SWITCH_INTERVAL: Final = 0.0005
+_USUAL_INTERVAL: Final = sys.getswitchinterval()
+"""Seconds that a thread may keep Python's lock while another one wants it."""
+
+_IDLE: Final = 60.0
+"""Seconds after which worker processes that nobody uses end."""
+
 _LITTLE_STEPS: Final = STEPS_A_SECOND // 500
 _LITTLE_MEMORY: Final = MEGABYTE
 
@@ -29,11 +39,13 @@ class WorkLimits(NamedTuple):
     time: float = 1.0
     """Seconds of work, by the count of steps and not by the clock."""
     memory: int = 64 * MEGABYTE
+    call: float = 10.0
+    """Seconds by the clock for one call in a worker process; 0: no limit."""
 
     @classmethod
     def of(cls, settings: Settings) -> "WorkLimits":
         """Those of the settings."""
-        return cls(settings.work_time, settings.work_memory)
+        return cls(settings.work_time, settings.work_memory, settings.template_timeout)
 
 
 class TimeLimit(NamedTuple):
@@ -46,22 +58,57 @@ class TimeLimit(NamedTuple):
 NO_LIMIT: Final = TimeLimit(0.0, SyncError("no limit"))
 
 
+class _ThreadWork(Work):
+    """Work for a thread, which waits for calls that are made in worker processes."""
+
+    __slots__ = ("_processes", "_seconds")
+
+    def __init__(self, limits: WorkLimits, processes: WorkerProcesses) -> None:
+        super().__init__(seconds=limits.time, memory=limits.memory)
+        self._processes = processes
+        self._seconds = limits.call
+
+    def apart(self, doing: str, function: Callable[..., T], *arguments: object) -> T:
+        """Make the call in a worker process."""
+        self.step(APART_COST)
+        try:
+            return self._processes.call(self._seconds, function, *arguments)
+        except OutOfTime:
+            raise OverBudget(
+                f"{doing} took longer than {self._seconds:g} s", hint="replace it, or raise templateTimeout"
+            ) from None
+        except OutOfMemory:
+            raise OverBudget(f"{doing} took more memory than there is for it", hint="replace it") from None
+        except WorkerError as error:
+            raise Unavailable(str(error)) from None
+
+
 class WorkThreads:
-    """The threads of an engine. They are few and nobody else's: costly objects hold up one another alone."""
+    """The threads of an engine, and its worker processes.
+
+    They are few and nobody else's: costly objects hold up one another alone. More threads would do Python's
+    work no sooner, and the event loop would wait for each of them in turn.
+    """
 
     def __init__(self, limits: WorkLimits | None = None) -> None:
         self._limits = limits or WorkLimits()
         self._threads: ThreadPoolExecutor | None = None
         self._turns = asyncio.Semaphore(_THREADS)
+        self._running = 0
+        self._processes = WorkerProcesses()
+        self._end_idle: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
         """Begin nothing more; what still runs ends soon after nobody waits for it."""
+        if self._end_idle is not None:
+            self._end_idle.cancel()
+        self._processes.close()
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     def new_work(self) -> Work:
         """The budget of one sync, or of what many share, such as a search."""
-        return Work(seconds=self._limits.time, memory=self._limits.memory)
+        return _ThreadWork(self._limits, self._processes)
 
     def sync(self) -> "SyncWork":
         """What one sync of one object needs."""
@@ -76,13 +123,35 @@ class WorkThreads:
         async with self._turns:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
-            running = asyncio.get_running_loop().run_in_executor(self._threads, function, work)
-            try:
-                async with within(*limit):
-                    return await running
-            finally:
-                if running.cancelled():
-                    work.stop()  # what still runs in the thread ends at its next step
+            with self._short_turns():
+                running = asyncio.get_running_loop().run_in_executor(self._threads, function, work)
+                try:
+                    async with within(*limit):
+                        return await running
+                finally:
+                    if running.cancelled():
+                        work.stop()  # what still runs in the thread ends at its next step
+
+    @contextmanager
+    def _short_turns(self) -> Generator[None]:
+        """Meanwhile the event loop has Python's lock back soon after it asks for it.
+
+        Worker processes that were not needed for a while end.
+        """
+        if not self._running:
+            sys.setswitchinterval(_SWITCH_INTERVAL)
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                sys.setswitchinterval(_USUAL_INTERVAL)
+            if self._end_idle is not None:
+                self._end_idle.cancel()
+            if len(self._processes):
+                loop = asyncio.get_running_loop()
+                self._end_idle = loop.call_later(_IDLE, self._processes.end_idle)
 
 
 class SyncWork:
@@ -119,6 +188,6 @@ class SyncWork:
 
     def again(self) -> "SyncWork":
         """The same with what is left now: for what is done anew because of somebody else."""
-        work = Work()
+        work = self._threads.new_work()
         work.steps, work.memory = self.work.steps, self.work.memory
         return SyncWork(self._threads, work)

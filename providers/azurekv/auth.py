@@ -97,7 +97,7 @@ async def _service_principal_login(
     selector = ref.client_certificate or SecretKeySelector()
     document = await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
     place = f'key "{selector.key}" of Secret "{selector.name}"'
-    certificate = ClientCertificate(document, place)
+    certificate = await context.compute(lambda work: ClientCertificate(document, place, work))
     return partial(log_in_with_certificate, http, application, certificate, context.now)
 
 

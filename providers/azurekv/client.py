@@ -7,6 +7,7 @@ from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
 from syncret.providers.azurekv.payloads import fields_of, value_of
 from syncret.providers.azurekv.push import Pusher
 from syncret.providers.contract import (
+    Compute,
     FindQuery,
     Paced,
     Readiness,
@@ -31,9 +32,9 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: "Api", compute: Compute) -> None:
         self._api = api
-        self._writer = Pusher(api)
+        self._writer = Pusher(api, compute)
 
     def __repr__(self) -> str:
         return f"<AzureKvClient {self._api!r}>"

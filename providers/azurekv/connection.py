@@ -30,7 +30,7 @@ async def open_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[
         login = await choose_login(spec, cloud.authority, resource, http, context)
         tokens = ExpiringLogin(login, now=context.now, log_in=context.log_in)
         await tokens.get()
-        yield AzureKvClient(Api(http, tokens))
+        yield AzureKvClient(Api(http, tokens), context.compute)
 
 
 def cloud_of(spec: AzureKvSpec) -> Cloud:

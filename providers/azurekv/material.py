@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from syncret.providers.errors import Malformed
+from syncret.providers.kit import private_keys
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.work import Work
 
@@ -26,13 +27,13 @@ class CertificateFile(NamedTuple):
     fields: Mapping[str, Any]
 
 
-def jwk(value: bytes) -> Mapping[str, Any]:
+def jwk(value: bytes, work: Work) -> Mapping[str, Any]:
     """A JSON Web Key: of a private key in PEM, of JSON that is one, or of the bytes of a symmetric key.
 
     Raises Malformed.
     """
     if _PEM in value:
-        return _private(_loaded(_block(value)))
+        return _private(_loaded(_block(value), work))
     document = _json(value)
     if document is not None:
         return document
@@ -51,19 +52,12 @@ def same_key(new: Mapping[str, Any], old: bytes) -> bool:
     return all(new.get(part) is not None and new.get(part) == held.get(part) for part in parts)
 
 
-def certificate_file(value: bytes) -> CertificateFile:
+def certificate_file(value: bytes, work: Work) -> CertificateFile:
     """PKCS#12 without a password, or PEM with the key in any form. Raises Malformed."""
     if _PEM in value:
-        return _from_pem(value)
-    from cryptography.hazmat.primitives.serialization.pkcs12 import load_key_and_certificates
-
-    certificate = None
-    for password in (None, b""):
-        try:
-            _key, certificate, _others = load_key_and_certificates(value, password)
-        except ValueError:
-            continue
-        break
+        return _from_pem(value, work)
+    found = private_keys.from_pkcs12(value, None, work) or private_keys.from_pkcs12(value, b"", work)
+    certificate = None if found is None else found.own
     if certificate is None:
         raise Malformed(
             f"{_NO_CERTIFICATE}: it is neither PKCS#12 without a password nor PEM",
@@ -72,7 +66,7 @@ def certificate_file(value: bytes) -> CertificateFile:
     return CertificateFile(_der(certificate), {"value": b64encode(value).decode()})
 
 
-def _from_pem(value: bytes) -> CertificateFile:
+def _from_pem(value: bytes, work: Work) -> CertificateFile:
     """The certificate of the key; keys are converted to PKCS#8, the only format that Key Vault accepts."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
     from cryptography.x509 import load_pem_x509_certificates
@@ -83,7 +77,7 @@ def _from_pem(value: bytes) -> CertificateFile:
         certificates = []
     if not certificates:
         raise Malformed(f"{_NO_CERTIFICATE}: no PEM block of it is one")
-    key = _loaded(_block(value))
+    key = _loaded(_block(value), work)
     public = key.public_key()
     own = next((each for each in certificates if each.public_key() == public), None)
     if own is None:
@@ -115,14 +109,10 @@ def _block(value: bytes) -> bytes:
     )
 
 
-def _loaded(block: bytes) -> "PrivateKeyTypes":
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    try:
-        return load_pem_private_key(block, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        pass
+def _loaded(block: bytes, work: Work) -> "PrivateKeyTypes":
+    key = private_keys.from_pem(block, work)
+    if key is not None:
+        return key
     raise Malformed("could not load private key: it cannot be read", hint="it must have no password")
 
 

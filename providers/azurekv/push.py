@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from syncret.config.fields import Model
 from syncret.providers.azurekv.material import certificate_file, jwk, same_key
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, Found, Place, place_of
-from syncret.providers.contract import PushItem, RemoteTarget
+from syncret.providers.contract import Compute, PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options, references
 from syncret.providers.kit.push_options import decode_spec
@@ -32,8 +32,9 @@ class PushSpec(Model, forbid_unknown_fields=True):
 class Pusher:
     """Writes to the objects of one Api."""
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: "Api", compute: Compute) -> None:
         self._api = api
+        self._compute = compute
 
     async def push(self, item: PushItem) -> None:
         """Create a version if the current one differs; otherwise only add missing tags."""
@@ -80,7 +81,7 @@ class Pusher:
         await self._api.set(place, fields)
 
     async def _push_key(self, place: Place, value: bytes, spec: PushSpec) -> None:
-        key = jwk(value)
+        key = await self._compute(lambda work: jwk(value, work))
         found = await self._existing(place)
         if found is not None and same_key(key, found.value.raw):
             await self._tag(found, spec)
@@ -88,7 +89,7 @@ class Pusher:
         await self._api.set(place, {"key": key, "attributes": {"enabled": True}, "tags": _tags(spec)})
 
     async def _push_certificate(self, place: Place, value: bytes, spec: PushSpec) -> None:
-        file = certificate_file(value)
+        file = await self._compute(lambda work: certificate_file(value, work))
         found = await self._existing(place)
         if found is not None and found.value.raw == file.der:
             await self._tag(found, spec)

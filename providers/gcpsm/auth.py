@@ -76,11 +76,11 @@ async def project_of(written: str | None, auth: GcpAuth, login_context: LoginCon
 
 async def _key_login(ref: GcpSecretRef, login_context: LoginContext) -> Login:
     selector = ref.secret_access_key_secret_ref
-    document = await login_context.context.credentials.secret_key(
-        selector.name, selector.key, selector.namespace
-    )
-    key = ServiceAccountKey(document, f'key "{selector.key}" of Secret "{selector.name}"')
-    return key_login(key, login_context.http, login_context.context.now)
+    context = login_context.context
+    document = await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
+    place = f'key "{selector.key}" of Secret "{selector.name}"'
+    key = await context.compute(lambda work: ServiceAccountKey(document, place, work))
+    return key_login(key, login_context.http, context.now)
 
 
 async def _workload_login(

@@ -95,7 +95,8 @@ async def generate(spec: GithubAccessTokenSpec, context: OpenContext) -> Generat
     from syncret.providers.kit.http import Http, json_body, segments  # imports asyncio and TLS
 
     ref = spec.auth.private_key.secret_ref
-    key = jwt.private_key((await context.credentials.secret_key(ref.name, ref.key)).raw)
+    document = await context.credentials.secret_key(ref.name, ref.key)
+    key = await context.compute(lambda work: jwt.private_key(document.raw, work))
     if key is None:
         raise Malformed(
             f'key "{ref.key}" of Secret "{ref.name}" holds no RSA private key in PEM',

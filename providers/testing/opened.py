@@ -82,9 +82,9 @@ class Given:
         return self.annotations.get(name, {})
 
 
-def no_templates(template: str, data: Mapping[str, Mapping[str, str]]) -> str:
+def no_templates(template: str, data: Mapping[str, Mapping[str, str]], work: Work) -> str:
     """Renders nothing."""
-    del template, data
+    del template, data, work
     raise Malformed("this test renders no templates", hint="give the context a `render`")
 
 

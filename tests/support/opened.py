@@ -13,7 +13,6 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import OwnIdentity
 from syncret.daemon.engine.templates import Templates
-from syncret.daemon.engine.work import WorkThreads
 from syncret.daemon.homes.contract import no_token
 from syncret.providers import testing
 from syncret.providers.contract import IssuedToken, OpenContext
@@ -57,7 +56,6 @@ def context(
     return msgspec.structs.replace(
         plain,
         render=Templates(now).request,
-        compute=WorkThreads().compute,
         read_file=ManifestFiles((tempfile.gettempdir(),), os.environ),
         ambient=partial((door or door_of(OwnIdentity(mode="open"))).grant, plain.store),
     )

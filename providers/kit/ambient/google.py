@@ -21,6 +21,7 @@ from syncret.providers.kit.google.external import EXTERNAL, ExternalAccountLogin
 from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
 from syncret.providers.kit.google.tokens import Access, Login, impersonate, request_token
 from syncret.providers.kit.http import Http
+from syncret.providers.work import Work
 
 _USER_TOKENS: Final = "https://oauth2.googleapis.com/token"
 _GCLOUD: Final = "application_default_credentials.json"
@@ -77,7 +78,7 @@ class ApplicationDefault:
         try:
             match msgspec.json.decode(document.raw, type=_Kind).type:
                 case "service_account":
-                    return key_login(ServiceAccountKey(document, place), self._http, self._now)
+                    return key_login(ServiceAccountKey(document, place, Work()), self._http, self._now)
                 case "authorized_user":
                     return self._user(msgspec.json.decode(document.raw, type=_User))
                 case "impersonated_service_account":

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from syncret.config.fields import Json
+from syncret.providers.kit import private_keys
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.work import Work
 
@@ -12,16 +13,11 @@ if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 
-def private_key(pem: bytes) -> "RSAPrivateKey | None":
+def private_key(pem: bytes, work: Work) -> "RSAPrivateKey | None":
     """The RSA key in a PEM document; None if there is none, or it has a password."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    try:
-        key = load_pem_private_key(pem, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        return None
+    key = private_keys.from_pem(pem, work)
     return key if isinstance(key, RSAPrivateKey) else None
 
 

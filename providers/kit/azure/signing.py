@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 from syncret.config.fields import Json
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.kit import private_keys
 from syncret.providers.kit.auth import jwt
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -21,8 +23,8 @@ class ClientCertificate:
     Raises Malformed if it is neither; `place` says where it was read.
     """
 
-    def __init__(self, document: SecretBytes, place: str) -> None:
-        found = _pem(document.raw) if _PEM in document.raw else _pkcs12(document.raw)
+    def __init__(self, document: SecretBytes, place: str, work: Work) -> None:
+        found = (_pem if _PEM in document.raw else _pkcs12)(document.raw, work)
         if found is None:
             raise Malformed(
                 f"{place} holds no certificate with its RSA key",
@@ -47,18 +49,16 @@ class ClientCertificate:
         return f"{content}.{jwt.encoded(self._key.sign(content.encode(), padding, SHA256()))}"
 
 
-def _pem(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
+def _pem(document: bytes, work: Work) -> "tuple[Certificate, RSAPrivateKey] | None":
     """The key, and the certificate that belongs to it; other certificates are those of CAs."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
     from cryptography.x509 import load_pem_x509_certificates
 
     try:
         certificates = load_pem_x509_certificates(document)
-        key = load_pem_private_key(_key_block(document), None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+    except ValueError:
         return None
+    key = private_keys.from_pem(_key_block(document), work)
     if not isinstance(key, RSAPrivateKey):
         return None
     for certificate in certificates:
@@ -75,15 +75,10 @@ def _key_block(document: bytes) -> bytes:
     return b""
 
 
-def _pkcs12(document: bytes) -> "tuple[Certificate, RSAPrivateKey] | None":
-    from cryptography.exceptions import UnsupportedAlgorithm
+def _pkcs12(document: bytes, work: Work) -> "tuple[Certificate, RSAPrivateKey] | None":
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.serialization.pkcs12 import load_key_and_certificates
 
-    try:
-        key, certificate, _others = load_key_and_certificates(document, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+    found = private_keys.from_pkcs12(document, None, work)
+    if found is None or found.own is None or not isinstance(found.key, RSAPrivateKey):
         return None
-    if certificate is None or not isinstance(key, RSAPrivateKey):
-        return None
-    return certificate, key
+    return found.own, found.key

@@ -10,8 +10,11 @@ RE2 is imported for the first expression: most manifests have none.
 """
 
 import re
+import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import lru_cache
+from threading import Lock, current_thread, main_thread
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.providers.errors import Malformed
@@ -213,6 +216,7 @@ def _parsed_parts(template: str) -> tuple[bytes | _Reference, ...]:
 _kept_parts = lru_cache(maxsize=_KEPT)(_parsed_parts)
 
 
+_COMPILING: Final = Lock()
 _CACHE: Final = SizedCache[str, Pattern](most=_KEPT, most_bytes=_KEPT_BYTES)
 
 
@@ -223,20 +227,31 @@ def compile(source: str, work: Work) -> Pattern:  # noqa: A001 - read as goregex
         if pattern.has_grown:
             _CACHE.add(source, pattern, pattern.size)
         return pattern
-    grows = _REPEATS.search(source) is not None
-    if grows:
-        work.begin_long()
-        work.step(_LONG_COMPILE_COST)
     work.step(_COMPILE_COST * len(source))
-    try:
-        pattern = Pattern(source)
-    except PatternError:
-        if grows:
-            work.step(_TOO_LARGE_COST)
-        raise
+    pattern = _long_compiled(source, work) if _REPEATS.search(source) else Pattern(source)
     _CACHE.add(source, pattern, pattern.size)
     work.step(pattern.cost)
     return pattern
+
+
+def _long_compiled(source: str, work: Work) -> Pattern:
+    """Compile what may take a twentieth of a second, in one piece that keeps Python's lock.
+
+    In threads that is done one at a time, with a pause of the same length, which is for the event loop.
+    """
+    work.begin_long()
+    work.step(_LONG_COMPILE_COST)
+    in_thread = current_thread() is not main_thread()
+    with _COMPILING if in_thread else nullcontext():
+        begin = time.monotonic()
+        try:
+            return Pattern(source)
+        except PatternError:
+            work.step(_TOO_LARGE_COST)
+            raise
+        finally:
+            if in_thread:
+                time.sleep(time.monotonic() - begin)
 
 
 def matcher(source: str, work: Work) -> Callable[[str], bool]:

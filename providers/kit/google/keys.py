@@ -14,6 +14,7 @@ from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.tokens import Access, Login, request_token
 from syncret.providers.kit.http import Http
+from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -34,8 +35,8 @@ class _KeyFile(msgspec.Struct):
 class ServiceAccountKey:
     """A key file of a service account. Raises Malformed for other files; `place` says where it was read."""
 
-    def __init__(self, document: SecretBytes, place: str) -> None:
-        file, key = _read(document)
+    def __init__(self, document: SecretBytes, place: str, work: Work) -> None:
+        file, key = _read(document, work)
         if file is None or key is None:
             raise Malformed(
                 f"{place} holds no key file of a Google service account",
@@ -72,10 +73,10 @@ async def _login(key: ServiceAccountKey, http: Http, now: Callable[[], float]) -
     return await request_token(http, key.token_uri, fields, doing=f"logging in as {key.email}", now=now())
 
 
-def _read(document: SecretBytes) -> "tuple[_KeyFile | None, RSAPrivateKey | None]":
+def _read(document: SecretBytes, work: Work) -> "tuple[_KeyFile | None, RSAPrivateKey | None]":
     try:
         file = msgspec.json.decode(document.raw, type=_KeyFile)
         pem = file.private_key.encode()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None, None
-    return (file, jwt.private_key(pem)) if file.type == _TYPE else (None, None)
+    return (file, jwt.private_key(pem, work)) if file.type == _TYPE else (None, None)

@@ -74,7 +74,8 @@ async def _token(spec: VaultSpec, method: VaultGcp, context: OpenContext) -> str
     audience = f"vault/{method.role}"
     if method.secret_ref is not None:
         document = await read_text(context, method.secret_ref.secret_access_key_secret_ref, _PATH)
-        key = ServiceAccountKey(SecretBytes(document.encode()), f"{_PATH}: the Secret")
+        content, place = SecretBytes(document.encode()), f"{_PATH}: the Secret"
+        key = await context.compute(lambda work: ServiceAccountKey(content, place, work))
         return key.signed(_claims(key.email, audience, context.now()))
     endpoints = Endpoints.of(ADDRESSES)
     if method.workload_identity is not None:

@@ -1,10 +1,13 @@
 """Limits of one rendering: of the kind of those of a whole sync, with errors that belong to a template."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from syncret.daemon.core.templating.golang.errors import FunctionError
-from syncret.providers.work import BYTES_PER_STEP, MEGABYTE, Work
+from syncret.providers.work import APART_COST, BYTES_PER_STEP, MEGABYTE, Work
+
+T = TypeVar("T")
 
 
 class Budget(Work):
@@ -21,7 +24,7 @@ class Budget(Work):
         at_once: nothing that takes long in one piece is begun.
     """
 
-    __slots__ = ("depth", "keys", "output")
+    __slots__ = ("_whole", "depth", "keys", "output")
 
     def __init__(
         self,
@@ -37,6 +40,7 @@ class Budget(Work):
         self.output = memory if output is None else output
         self.keys = keys
         self.depth = depth
+        self._whole = Work()
 
     def step(self, count: int = 1) -> None:
         """Charge for work."""
@@ -74,12 +78,19 @@ class Budget(Work):
             raise FunctionError("the template makes more keys than its budget allows")
         self.begin_long()
 
+    def apart(self, doing: str, function: Callable[..., T], *arguments: object) -> T:
+        """As that of the work that this budget is a part of."""
+        self.begin_long()
+        self.step(APART_COST)
+        return self._whole.apart(doing, function, *arguments)
+
     @contextmanager
     def out_of(self, work: Work) -> Generator[None]:
         """Within the block, pay from a sync's work as well; what uses that up ends with OverBudget."""
         steps = self.steps = min(self.steps, work.steps)
         memory = self.memory = min(self.memory, work.memory)
         output = self.output
+        self._whole = work
         try:
             yield
         finally:

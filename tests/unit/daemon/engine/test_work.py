@@ -1,12 +1,15 @@
 """What a sync computes: a little of it on the loop, the rest in threads, all of it out of one budget."""
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 
 from syncret.daemon.engine.templates import TemplateLimits, Templates
 from syncret.daemon.engine.work import TimeLimit, WorkLimits, WorkThreads
@@ -177,6 +180,43 @@ async def test_only_what_is_cheap_is_rendered_on_the_loop(
 
     await threads.compute(render)
     assert names == [thread]
+
+
+async def test_one_long_call_is_made_in_a_process(threads: WorkThreads) -> None:
+    assert await threads.compute(lambda work: work.apart("asking", os.getpid)) != os.getpid()
+
+
+async def test_a_call_apart_has_a_deadline() -> None:
+    threads = WorkThreads(WorkLimits(call=0.2))
+    with pytest.raises(OverBudget, match=r"^sleeping took longer than 0\.2 s$"):
+        await threads.compute(lambda work: work.apart("sleeping", time.sleep, 60))
+    threads.close()
+
+
+def endless_key_store() -> bytes:
+    """A PKCS#12 file whose check of the password takes two thousand million rounds, which is hours."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    data = pkcs12.serialize_key_and_certificates(b"n", key, None, None, BestAvailableEncryption(b"p"))
+    rounds = b"\x02\x02\x08\x00"
+    head, outer, content = data[:2], int.from_bytes(data[2:4]), data[4:]
+    assert (head, outer) == (b"\x30\x82", len(content))
+    assert content.endswith(rounds)
+    begin = content.rindex(b"\x30\x41\x30\x31\x30\x0d")  # the block of the check, 65 bytes long
+    block = content[begin + 2 : -len(rounds)] + b"\x02\x04\x7f\xff\xff\xff"
+    return head + (outer + 2).to_bytes(2) + content[:begin] + bytes([0x30, len(block)]) + block
+
+
+async def test_a_key_store_that_asks_for_billions_of_rounds_ends() -> None:
+    data, threads = {"k": endless_key_store()}, WorkThreads(WorkLimits(call=0.3))
+
+    def render(work: Work) -> bytes:
+        return Templates(time.time).of(work).render("t", '{{ .k | pkcs12keyPass "p" }}', data)
+
+    try:
+        with pytest.raises(OverBudget, match=r"key t: reading a PKCS#12 file took longer than 0\.3 s$"):
+            await threads.compute(render)
+    finally:
+        threads.close()
 
 
 def test_templates_draw_from_the_work_of_their_sync() -> None:

@@ -97,7 +97,7 @@ def gen_signed_cert_with_key(
     )
 
 
-def build_custom_cert(certificate: str, key: str) -> Pair:
+def build_custom_cert(context: Context, certificate: str, key: str) -> Pair:
     """A CA for `genSignedCert`, from a certificate and its key, both PEM in base64."""
     try:
         certificate_pem, private = decode_base64(certificate), decode_base64(key)
@@ -105,13 +105,13 @@ def build_custom_cert(certificate: str, key: str) -> Pair:
         raise FunctionError("unable to decode base64 certificate or private key") from None
     pair = Pair(text_of(certificate_pem), text_of(private))
     _authority_certificate(pair)
-    key_from_pem(pair.key)
+    key_from_pem(context, pair.key)
     return pair
 
 
 def _given_key(context: Context, key: str) -> "PrivateKey":
     context.budget.make_key()
-    return key_from_pem(key)
+    return key_from_pem(context, key)
 
 
 def _make_certificate(
@@ -133,7 +133,7 @@ def _make_certificate(
     issuer = None
     if authority is not None:
         issuer = _authority_certificate(authority)
-        signer = key_from_pem(authority.key)
+        signer = key_from_pem(context, authority.key)
         if issuer.public_key() != signer.public_key():
             raise FunctionError("the private key is not that of the authority's certificate")
     if isinstance(key, dsa.DSAPrivateKey) or isinstance(signer, dsa.DSAPrivateKey):

@@ -6,13 +6,13 @@ New keys use OpenSSL's random generator, not that of the context.
 import base64
 import json
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.crypto import pem
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.values import bytes_of, text_of
+from syncret.providers.kit import private_keys
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
@@ -30,6 +30,10 @@ _EXPONENT: Final = 65537
 _CERTIFICATE_RSA_BITS: Final = 2048
 _JWK_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _DECODER: Final = json.JSONDecoder()
+_LONGEST_NUMBER: Final = 2048
+"""Characters of a number in a JSON web key: those of the longest RSA key that is read, and some more."""
+
+_CHARACTER_SIZE: Final = 30
 _SPACE: Final = " \t\r\n"
 _TO_STANDARD: Final = str.maketrans("-_", "+/")
 
@@ -64,7 +68,7 @@ def _new_rsa(bits: int) -> "rsa.RSAPrivateKey":
     return rsa.generate_private_key(_EXPONENT, bits)
 
 
-def rsa_decrypt(scheme: str, digest: str, text: str, private_key: str) -> str:
+def rsa_decrypt(context: Context, scheme: str, digest: str, text: str, private_key: str) -> str:
     """Decrypt RSA-OAEP with SHA1, SHA512 or else SHA256; the scheme None returns the text unchanged."""
     if scheme == "None":
         return text
@@ -76,7 +80,7 @@ def rsa_decrypt(scheme: str, digest: str, text: str, private_key: str) -> str:
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-    key = key_from_der(block.data)
+    key = key_from_der(context, block.data)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise FunctionError("could not parse RSA private key")
     algorithm = {"SHA1": hashes.SHA1, "SHA512": hashes.SHA512}.get(digest, hashes.SHA256)()
@@ -117,56 +121,56 @@ def pkcs8(key: "PrivateKey") -> bytes:
     return key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
 
 
-def key_from_der(data: bytes) -> "PrivateKey":
-    """Read a private key in any of the usual formats. Raises FunctionError."""
-    from cryptography.exceptions import UnsupportedAlgorithm
+def kinds_of_keys() -> "tuple[type[PrivateKey], ...]":
+    """The private keys that templates know."""
     from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
-    from cryptography.hazmat.primitives.serialization import load_der_private_key
 
-    key = None
-    with suppress(ValueError, TypeError, UnsupportedAlgorithm):
-        key = load_der_private_key(data, None)
-    kinds = (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
-    if isinstance(key, kinds):
+    return (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
+
+
+def key_from_der(context: Context, data: bytes) -> "PrivateKey":
+    """Read a private key in any of the usual formats. Raises FunctionError."""
+    key = private_keys.from_der(data, context.budget)
+    if isinstance(key, kinds_of_keys()):
         return key
-    # Raised outside of the `except`: the library's error may contain parts of the key.
     raise FunctionError("unable to parse private key type")
 
 
-def key_from_pem(text: str) -> "PrivateKey":
+def key_from_pem(context: Context, text: str) -> "PrivateKey":
     """Read a private key from a PEM block whose label matches it. Raises FunctionError."""
     block, _ = pem.decode(bytes_of(text))
     if block is None:
         raise FunctionError("no PEM data in input")
     if block.kind not in _BLOCK_KINDS:
         raise FunctionError("the PEM block is not a private key")
-    key = key_from_der(block.data)
+    key = key_from_der(context, block.data)
     if block.kind not in {"PRIVATE KEY", _block_kind(key)}:
         raise FunctionError("the private key is not what its PEM block says")
     return key
 
 
-def jwk_public_key_pem(text: str) -> str:
+def jwk_public_key_pem(context: Context, text: str) -> str:
     """A public JSON Web Key as PEM. A private one is an error."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-    fields = _jwk_fields(text)
+    fields = _jwk_fields(context, text)
     if "d" in fields:
         raise FunctionError("the key is not a public key")
-    key = _jwk_key(fields, private=False)
+    key = _jwk_key(context, fields, private=False)
     public = cast("PublicKey", key)
     return pem.encode("PUBLIC KEY", public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
 
 
-def jwk_private_key_pem(text: str) -> str:
+def jwk_private_key_pem(context: Context, text: str) -> str:
     """A private JSON Web Key as PEM. A public one is an error."""
-    fields = _jwk_fields(text)
+    fields = _jwk_fields(context, text)
     if "d" not in fields:
         raise FunctionError("the key is not a private key")
-    return pem.encode("PRIVATE KEY", pkcs8(cast("JwkPrivateKey", _jwk_key(fields, private=True))))
+    return pem.encode("PRIVATE KEY", pkcs8(cast("JwkPrivateKey", _jwk_key(context, fields, private=True))))
 
 
-def _jwk_fields(text: str) -> dict[str, object]:
+def _jwk_fields(context: Context, text: str) -> dict[str, object]:
+    context.budget.make(_CHARACTER_SIZE * len(text))
     try:
         fields, _ = _DECODER.raw_decode(text.lstrip(_SPACE))  # what follows is ignored, as in Go
     except (ValueError, RecursionError):
@@ -176,20 +180,20 @@ def _jwk_fields(text: str) -> dict[str, object]:
     return cast("dict[str, object]", fields)
 
 
-def _jwk_key(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
+def _jwk_key(context: Context, fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
     from cryptography.exceptions import UnsupportedAlgorithm
 
     try:
-        return _parse_jwk(fields, private=private)
+        return _parse_jwk(context, fields, private=private)
     except (ValueError, UnsupportedAlgorithm):
         # The library's error may contain parts of the key.
         raise FunctionError("the JSON web key holds no valid key") from None
 
 
-def _parse_jwk(fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
+def _parse_jwk(context: Context, fields: dict[str, object], *, private: bool) -> "PrivateKey | PublicKey":
     match fields.get("kty"):
         case "RSA":
-            return _jwk_rsa(fields, private=private)
+            return _jwk_rsa(context, fields, private=private)
         case "EC":
             return _jwk_ec(fields, private=private)
         case "OKP" if fields.get("crv") == "Ed25519":
@@ -202,6 +206,8 @@ def _jwk_bytes(fields: dict[str, object], name: str) -> bytes:
     value = fields.get(name)
     if not isinstance(value, str) or not value or not _JWK_BASE64.fullmatch(value):
         raise FunctionError(f"the JSON web key has no usable {name}")
+    if len(value) > _LONGEST_NUMBER:
+        raise FunctionError(f"the {name} of the JSON web key is too long")
     digits = value.rstrip("=").translate(_TO_STANDARD)
     return base64.b64decode(digits + "=" * (-len(digits) % 4))
 
@@ -210,7 +216,9 @@ def _jwk_number(fields: dict[str, object], name: str) -> int:
     return int.from_bytes(_jwk_bytes(fields, name), "big")
 
 
-def _jwk_rsa(fields: dict[str, object], *, private: bool) -> "rsa.RSAPrivateKey | rsa.RSAPublicKey":
+def _jwk_rsa(
+    context: Context, fields: dict[str, object], *, private: bool
+) -> "rsa.RSAPrivateKey | rsa.RSAPublicKey":
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     public = rsa.RSAPublicNumbers(_jwk_number(fields, "e"), _jwk_number(fields, "n"))
@@ -218,7 +226,11 @@ def _jwk_rsa(fields: dict[str, object], *, private: bool) -> "rsa.RSAPrivateKey 
         return public.public_key()
     d, p, q = (_jwk_number(fields, name) for name in "dpq")
     exponents = rsa.rsa_crt_dmp1(d, p), rsa.rsa_crt_dmq1(d, q), rsa.rsa_crt_iqmp(p, q)
-    return rsa.RSAPrivateNumbers(p, q, d, *exponents, public).private_key()
+    numbers = rsa.RSAPrivateNumbers(p, q, d, *exponents, public)
+    key = numbers.private_key(unsafe_skip_rsa_key_validation=True)
+    if not private_keys.is_valid(key, context.budget):
+        raise FunctionError("the JSON web key holds no valid key")
+    return key
 
 
 def _jwk_ec(

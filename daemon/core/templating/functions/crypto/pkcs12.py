@@ -1,7 +1,6 @@
 """PKCS#12: pkcs12key, pkcs12cert and pemToPkcs12 with their variants, which read and write such files."""
 
 import base64
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
@@ -12,11 +11,12 @@ from syncret.daemon.core.templating.functions.crypto.chains import (
     ordered_chain,
     parse_certificate,
 )
-from syncret.daemon.core.templating.functions.crypto.keys import key_from_der, pkcs8
+from syncret.daemon.core.templating.functions.crypto.keys import key_from_der, kinds_of_keys, pkcs8
 from syncret.daemon.core.templating.functions.crypto.pkcs12_file import Writer
 from syncret.daemon.core.templating.functions.text.layout import has_stray_bytes
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.values import bytes_of
+from syncret.providers.kit import private_keys
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -25,32 +25,15 @@ if TYPE_CHECKING:
 
 _LAST_OF_BMP: Final = "\uffff"
 _WRITE_COST: Final = 20_000
-_READ_COST: Final = 20_000
-"""Units of work for deriving keys from the password, with thousands of iterations, twice or more.
-
-A file may require billions of iterations. Their number is not known before the file is read, because that of
-a key may be inside of the encrypted part. `templateTimeout` ends the wait for such a file, not the thread
-that reads it.
-"""
+"""Units of work for deriving keys from the password, with thousands of iterations, twice or more."""
 
 
 def _open(context: Context, password: str, data: str) -> "tuple[PrivateKey, list[x509.Certificate]]":
-    from cryptography.exceptions import UnsupportedAlgorithm
-    from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
-    from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
-
     _check_password(password)
-    context.budget.step(_READ_COST)
-    store = None
-    with suppress(ValueError, UnsupportedAlgorithm):
-        store = load_pkcs12(bytes_of(data), password.encode())
-    # Raised outside of the `suppress`: the library's error must not become the context.
-    kinds = (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey, ed25519.Ed25519PrivateKey, dsa.DSAPrivateKey)
-    if store is None or not isinstance(store.key, kinds):
+    store = private_keys.from_pkcs12(bytes_of(data), password.encode(), context.budget)
+    if store is None or not isinstance(store.key, kinds_of_keys()):
         raise FunctionError("unable to decode pkcs12 with password")
-    # A certificate that does not belong to the key is among the additional ones.
-    own = [] if store.cert is None else [store.cert]
-    certificates = [each.certificate for each in (*own, *store.additional_certs)]
+    certificates = [*([] if store.own is None else [store.own]), *store.others]
     if not certificates:
         raise FunctionError("unable to decode pkcs12 with password")
     return store.key, certificates
@@ -103,7 +86,7 @@ def _all_certificates(data: bytes) -> "list[x509.Certificate]":
 def _pack(context: Context, certificates: "list[x509.Certificate]", key: str, password: str) -> str:
     _check_password(password)
     context.budget.step(_WRITE_COST)
-    private = key_from_der(_first_block(bytes_of(key))[0].data)
+    private = key_from_der(context, _first_block(bytes_of(key))[0].data)
     data = Writer(context, password).key_store(pkcs8(private), [der(each) for each in certificates])
     return base64.b64encode(data).decode()
 

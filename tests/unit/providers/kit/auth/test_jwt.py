@@ -4,6 +4,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from syncret.providers.kit.auth import jwt
+from syncret.providers.work import Work
 from tests.support.jwts import BadToken, pem, private_key, verified
 
 KEY = private_key("kit")
@@ -11,7 +12,7 @@ CLAIMS = {"iss": "me", "iat": 100, "exp": 200, "text": "<&>\u2028"}
 
 
 def test_a_verifier_finds_the_claims() -> None:
-    key = jwt.private_key(pem(KEY).encode())
+    key = jwt.private_key(pem(KEY).encode(), Work())
     assert key is not None
     token = jwt.signed(key, CLAIMS, kid="1")
 
@@ -34,4 +35,4 @@ def test_a_key_without_a_name() -> None:
     ],
 )
 def test_what_is_no_key(document: bytes) -> None:
-    assert jwt.private_key(document) is None
+    assert jwt.private_key(document, Work()) is None

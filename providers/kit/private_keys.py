@@ -1,0 +1,131 @@
+"""Reads private keys and PKCS#12 files that somebody else wrote.
+
+To check an RSA key takes seconds if it is long, and minutes if it is longer; a PKCS#12 file asks for as many
+rounds of key derivation as it likes. Both are one call each, which holds up the whole process: it is made
+apart from it.
+"""
+
+import hashlib
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from syncret.providers.kit.sized_cache import SizedCache
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # slow to import
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+    from cryptography.x509 import Certificate
+
+MOST_BITS: Final = 8192
+"""Of an RSA key. Longer ones are not read: to sign with them would hold up others, too."""
+
+_CHECKING: Final = "checking an RSA key"
+_READING: Final = "reading a PKCS#12 file"
+_DIGEST_SIZE: Final = 64
+
+_VALID: Final = SizedCache[bytes, bool](most=1000, most_bytes=1000 * _DIGEST_SIZE)
+"""Keys that were found valid, by their digests: the same ones are read at every login and refresh."""
+
+
+def from_pem(data: bytes, work: Work) -> "PrivateKeyTypes | None":
+    """The key in a PEM document; None if there is none that is valid, or it has a password."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        key = load_pem_private_key(data, None, unsafe_skip_rsa_key_validation=True)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    return key if is_valid(key, work) else None
+
+
+def from_der(data: bytes, work: Work) -> "PrivateKeyTypes | None":
+    """The key in DER, of any of the usual formats; None if it is not valid, or has a password."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_der_private_key
+
+    try:
+        key = load_der_private_key(data, None, unsafe_skip_rsa_key_validation=True)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    return key if is_valid(key, work) else None
+
+
+def is_valid(key: "PrivateKeyTypes", work: Work) -> bool:
+    """Whether a key may be used that was read without the check of RSA keys, which is made here."""
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+    if not isinstance(key, RSAPrivateKey):
+        return True
+    if key.key_size > MOST_BITS:
+        return False
+    encoded = _pkcs8(key)
+    digest = hashlib.sha256(encoded).digest()
+    if _VALID.get(digest):
+        return True
+    valid = work.apart(_CHECKING, is_valid_rsa, encoded)
+    if valid:
+        _VALID.add(digest, value=True, size=_DIGEST_SIZE)
+    return valid
+
+
+def is_valid_rsa(encoded: bytes) -> bool:
+    """Whether an RSA key in PKCS#8 is one."""
+    from cryptography.hazmat.primitives.serialization import load_der_private_key
+
+    try:
+        load_der_private_key(encoded, None)
+    except ValueError:
+        return False
+    return True
+
+
+class KeyStore(NamedTuple):
+    """What a PKCS#12 file holds: a key, the certificate that belongs to it, and others."""
+
+    key: "PrivateKeyTypes | None"
+    own: "Certificate | None"
+    others: "list[Certificate]"
+
+
+def from_pkcs12(data: bytes, password: bytes | None, work: Work) -> KeyStore | None:
+    """The content of a PKCS#12 file; None if it cannot be read."""
+    from cryptography.hazmat.primitives.serialization import load_der_private_key
+    from cryptography.x509 import load_der_x509_certificate
+
+    found = work.apart(_READING, read_pkcs12, data, password)
+    if found is None:
+        return None
+    encoded, own, others = found
+    return KeyStore(
+        # it was checked there
+        load_der_private_key(encoded, None, unsafe_skip_rsa_key_validation=True) if encoded else None,
+        load_der_x509_certificate(own) if own else None,
+        [load_der_x509_certificate(each) for each in others],
+    )
+
+
+def read_pkcs12(data: bytes, password: bytes | None) -> tuple[bytes, bytes, list[bytes]] | None:
+    """Key, certificate and other certificates in DER, empty where there is none."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding
+    from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+
+    try:
+        store = load_pkcs12(data, password)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
+    key = store.key
+    if isinstance(key, RSAPrivateKey) and key.key_size > MOST_BITS:
+        return None
+    return (
+        b"" if key is None else _pkcs8(key),
+        b"" if store.cert is None else store.cert.certificate.public_bytes(Encoding.DER),
+        [each.certificate.public_bytes(Encoding.DER) for each in store.additional_certs],
+    )
+
+
+def _pkcs8(key: "PrivateKeyTypes") -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    return key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
