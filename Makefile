@@ -88,7 +88,7 @@ test-3.13: ## The fast tests, and the slow ones of sync and plan, on Python 3.13
 
 .PHONY: test-slow
 test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, real servers, walkthroughs, load (needs Go)
-	$(BIN)/python -m pytest -q -m "slow and not e2e" $(TEST)
+	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults" $(TEST)
 
 .PHONY: conformance
 conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one), and the provider suite (needs Go)
@@ -99,14 +99,14 @@ conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DI
 oracle: $(DEV_READY) ## The engine against the operator's own Go packages (ORACLE_CASES=200000 for a long run; needs Go)
 	$(BIN)/python -m pytest -q -m oracle -o faulthandler_timeout=1200 tests/suites/oracle $(TEST)
 
-FUZZ_SECONDS ?= 600
+SECONDS ?= 600
 .PHONY: fuzz
-fuzz: $(DEV_READY) ## Damaged templates, manifests and paths, for FUZZ_SECONDS (FUZZ_SEED=N repeats a run)
-	$(BIN)/python -m tests.suites.fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
+fuzz: $(DEV_READY) ## Damaged manifests, paths, templates and answers, for SECONDS=600 (SEED=N repeats a run; cases that fail go to build/fuzz)
+	$(BIN)/python -m tests.suites.fuzz $(SECONDS) $(SEED)
 
 .PHONY: faults
-faults: $(DEV_READY) ## Full disks, kills, leftovers, few descriptors under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
-	$(BIN)/python -m pytest -q -m slow tests/faults $(TEST)
+faults: $(DEV_READY) ## Full disks, kills, few descriptors, hostile manifests under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
+	$(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=300 tests/faults $(TEST)
 
 # -------------------------------------------------------------------------------------------------------- checks
 .PHONY: lint

@@ -25,6 +25,7 @@ MEASURES: Final = (
     "templates",
     "path",
     "compare",
+    "hostile",
 )
 
 

@@ -91,23 +91,23 @@ def faces(folder: Path) -> dict[str, tuple[int, ...]]:
     return found
 
 
-class _SocketConnection(http.client.HTTPConnection):
+class SocketConnection(http.client.HTTPConnection):
     """HTTP on a Unix socket."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__("syncret", timeout=TIMEOUT)
+    def __init__(self, path: Path, timeout: float = TIMEOUT) -> None:
+        super().__init__("syncret", timeout=timeout)
         self._path = path
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(TIMEOUT)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(str(self._path))
 
 
-def body_of(connection: http.client.HTTPConnection, path: str) -> str:
+def body_of(connection: http.client.HTTPConnection, path: str, method: str = "GET") -> str:
     """What is answered to one request; the connection is closed."""
     try:
-        connection.request("GET", path)
+        connection.request(method, path)
         return connection.getresponse().read().decode()
     finally:
         connection.close()
@@ -182,7 +182,7 @@ class Daemon:
 
     def status_document(self) -> dict[str, Any]:
         """What the control socket answers at /status."""
-        document: dict[str, Any] = json.loads(body_of(_SocketConnection(self.socket), "/status"))
+        document: dict[str, Any] = json.loads(body_of(SocketConnection(self.socket), "/status"))
         return document
 
     def status(self, name: str) -> dict[str, Any]:

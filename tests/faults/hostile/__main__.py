@@ -1,0 +1,24 @@
+"""Faces a real daemon with hostile manifests by name: `python -m tests.faults.hostile REGEX`."""
+
+import random
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.faults.hostile.arena import faced
+from tests.faults.hostile.table import CASES
+
+
+def main() -> None:
+    """One line for each, and what else the table says of it."""
+    for case in CASES:
+        if re.search(sys.argv[1], case.name):
+            with tempfile.TemporaryDirectory() as folder:
+                outcome = faced(Path(folder), case, random.Random(), most=12.0)
+            wrong = "" if outcome.ended_as(case) else f"  EXPECTED {case.end} {case.says}"
+            print(f"{outcome}{wrong}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Manifests of somebody who wants to stop the daemon: everybody else's Secrets are delivered all the same.
+
+Times are asserted generously, for the machine may be busy; `make bench BENCH=hostile` prints them beside their
+goals.
+"""
+
+import random
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.faults.hostile.arena import DRAIN, HONEST, faced
+from tests.faults.hostile.manifests import Hostile
+from tests.faults.hostile.table import CASES
+
+pytestmark = pytest.mark.slow
+
+LONGEST_GAP: Final = 5.0
+OLDEST: Final = 20.0
+"""Seconds; an honest object is due every two."""
+LARGEST: Final = 200.0
+"""MiB over what the daemon takes without the manifest."""
+
+
+@pytest.mark.parametrize(
+    "hostile", [pytest.param(case, id=case.name, marks=() if case.quick else pytest.mark.faults) for case in CASES]
+)
+def test_nobody_else_feels_it(tmp_path: Path, chance: random.Random, hostile: Hostile) -> None:
+    outcome = faced(tmp_path, hostile, chance)
+    print(outcome)
+    assert not outcome.killed, outcome
+    assert outcome.gap < LONGEST_GAP, outcome
+    assert outcome.over < LARGEST, outcome
+    assert outcome.delivered == HONEST, outcome
+    assert outcome.oldest < OLDEST, outcome
+    assert outcome.ended_as(hostile), f"{outcome}\nexpected: {hostile.end} {hostile.says}"
+    assert "internal error" not in outcome.condition, outcome
+    assert "Traceback" not in outcome.log, outcome.log
+    assert outcome.exit_code == 0, outcome
+    assert outcome.stopped_after < DRAIN + LONGEST_GAP, outcome
