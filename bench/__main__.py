@@ -29,6 +29,10 @@ MEASURES: Final = (
 )
 
 
+LONG: Final = ("hostile",)
+"""Measures that take so long that they must be named, or be tiny."""
+
+
 class Measure(Protocol):
     """A module of this package that measures."""
 
@@ -50,7 +54,7 @@ def main() -> int:
     build.mkdir(exist_ok=True)
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as folder:
-        for name in options.names or MEASURES:
+        for name in options.names or [name for name in MEASURES if options.smoke or name not in LONG]:
             module = cast("Measure", import_module(f"bench.{name}"))
             for figure in module.measure(Path(folder), smoke=options.smoke):
                 figures.append(figure)

@@ -1,6 +1,7 @@
 """Hostile manifests on a real daemon: what fifty honest objects of somebody else feel of each.
 
-`HOSTILE=REGEX` chooses some by name. Gaps are judged without the time in which the daemon waited for a processor.
+`HOSTILE=REGEX` chooses some by name. Gaps are judged without the time in which the daemon waited for a
+processor.
 """
 
 import os

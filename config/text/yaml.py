@@ -7,6 +7,7 @@ nesting and aliases are bounded. The line of a field is looked up in the text on
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -156,9 +157,10 @@ def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
 
 def _split(text: str) -> Iterator[tuple[int, str]]:
     """Line and text of each document that is not empty; directives belong to the document after them."""
-    starts = [match.start() for match in _MARKER.finditer(f"\n{text}")]  # where the line begins in the text
+    first = (0,) if text.startswith("---") and not text[3:4].strip() else ()
+    later = (match.start() + 1 for match in _MARKER.finditer(text))  # where the line begins in the text
     start, line = 0, 1
-    for end in [*starts, len(text)]:
+    for end in chain(first, later, (len(text),)):
         if end == start:
             continue
         chunk = text[start:end]

@@ -44,6 +44,8 @@ def translations(region: str, regions: frozenset[str]) -> Mapping[type[BaseExcep
         sdk.HTTPClientError: Unavailable,
         sdk.BotoCoreError: Malformed,
         ResponseParserError: _unreadable,
+        # The SDK's parsers take it for granted that JSON has the types of the API.
+        **dict.fromkeys((AttributeError, LookupError, TypeError, ValueError), _unreadable),
         aiohttp.ClientError: Unavailable,
         OSError: Unavailable,
     }

@@ -67,6 +67,29 @@ def _objects(found: Json) -> list[Document]:
     return [each for each in found if is_object(each)] if is_list(found) else []
 
 
+def _object(document: Json, doing: str, *, named: bool = False) -> Document:
+    """An object of a response, which has metadata, and a name. Raises Malformed."""
+    metadata = document.get("metadata") if is_object(document) else None
+    names = (metadata.get("name"), metadata.get("namespace", "")) if is_object(metadata) else (None,)
+    if (
+        not is_object(document)
+        or not is_object(metadata)
+        or (named and not all(isinstance(name, str) for name in names))
+    ):
+        raise Malformed(
+            f"{doing}: an object of the answer has no {'name' if named else 'metadata'}",
+            hint="does the URL lead to an API server?",
+        )
+    return document
+
+
+def _listed(found: Json, doing: str) -> list[Document]:
+    """The objects of a page; Go writes an empty one as null. Raises Malformed."""
+    if not (found is None or is_list(found)):
+        raise Malformed(f"{doing}: the answer is no list", hint="does the URL lead to an API server?")
+    return [_object(each, doing, named=True) for each in found or ()]
+
+
 class Kube:
     """An API server. `doing` begins every message, such as `reading Secret a/b`."""
 
@@ -80,7 +103,7 @@ class Kube:
         if answer.status == _NOT_FOUND:
             _check_absence(answer)
             return None
-        return answer.decode(Document)
+        return _object(answer.decode(Document), doing)
 
     def list(
         self, path: str, paced: Paced, *, doing: str, labels: str = ""
@@ -97,7 +120,7 @@ class Kube:
             found = answer.decode(Document)
             metadata = found.get("metadata")
             more = metadata.get("continue") if is_object(metadata) else None
-            return Page(_objects(found.get("items")), str(more or ""))
+            return Page(_listed(found.get("items"), doing), str(more or ""))
 
         async def paced_by_size(request: Callable[[], Awaitable[T]], /) -> T:
             nonlocal limit

@@ -80,9 +80,11 @@ class Outcome:
 
     def __str__(self) -> str:
         return (
-            f"{self.name:22} gap {self.gap:5.2f} s (own {self.own:5.2f})  peak {self.peak:4.0f} MiB (+{self.over:.0f})  "
+            f"{self.name:22} gap {self.gap:5.2f} s (own {self.own:5.2f})  "
+            f"peak {self.peak:4.0f} MiB (+{self.over:.0f})  "
             f"{self.delivered} delivered after {self.delivered_after:4.1f} s, oldest {self.oldest:4.1f} s  "
-            f"exit {self.exit_code} after {self.stopped_after:4.1f} s  {self.killed or self.condition[:160] or self.problems[:1]}"
+            f"exit {self.exit_code} after {self.stopped_after:4.1f} s  "
+            f"{(self.killed or self.condition or ', '.join(self.problems[:1]))[:160]}"
         )
 
 
@@ -101,7 +103,7 @@ def faced(folder: Path, hostile: Hostile, chance: random.Random, most: float = M
     manifests.mkdir(parents=True)
     with server() as url:
         (manifests / "honest-store.yaml").write_text(written(_store(url), _honest(0)))
-        with daemon(folder, manifests, **environment(url)) as running:
+        with daemon(folder, manifests, ready=True, **environment(url)) as running:
             try:
                 with _weighed(running, outcome):
                     _face(running, manifests, hostile, url, outcome, most)
@@ -116,7 +118,9 @@ def faced(folder: Path, hostile: Hostile, chance: random.Random, most: float = M
 def server() -> Generator[str, None, None]:
     """The URL of a server in a process of its own."""
     command = [sys.executable, "-m", "tests.faults.hostile.server"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
+    ) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()
@@ -124,7 +128,9 @@ def server() -> Generator[str, None, None]:
             process.kill()
 
 
-def _face(running: Daemon, manifests: Path, hostile: Hostile, url: str, outcome: Outcome, most: float) -> None:
+def _face(
+    running: Daemon, manifests: Path, hostile: Hostile, url: str, outcome: Outcome, most: float
+) -> None:
     text = hostile.manifest(url)
     watch = _Watch(running, outcome)
     out = running.folder.parent / "out" / "honest"

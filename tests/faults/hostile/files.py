@@ -8,7 +8,8 @@ from typing import Final
 
 from tests.faults.hostile.manifests import Document, Hostile, external, read, store, written
 
-REFUSED: Final = "manifestFiles|may not|regular file|is not below"
+REFUSED: Final = "is not ready"
+"""The condition of the store says why: the file is not below the folders of `manifestFiles`."""
 
 
 def _ibm(token: str, url: str) -> str:
@@ -27,9 +28,11 @@ def _google(file: str, url: str) -> str:
         "credential_source": {"file": file},
     }
     text: Document = {
-        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "config", "namespace": "evil"},
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "config", "namespace": "evil"},
         "data": {"config": json.dumps(config)},
-    }  # fmt: skip
+    }
     federation = {"credConfig": {"name": "config", "key": "config"}, "audience": config["audience"]}
     del url
     spec = {"projectID": "acme", "auth": {"workloadIdentityFederation": federation}}
@@ -45,13 +48,29 @@ def _pipe(url: str) -> str:
 
 CASES: Final = (
     Hostile(name="file-pipe", tried="a FIFO that nobody writes to", manifest=_pipe, says=REFUSED, quick=True),
-    Hostile(name="file-stdout", tried="`/proc/self/fd/1`, a pipe in a container",
-            manifest=lambda url: _ibm("/proc/self/fd/1", url), says=REFUSED),
+    Hostile(
+        name="file-stdout",
+        tried="`/proc/self/fd/1`, a pipe in a container",
+        manifest=lambda url: _ibm("/proc/self/fd/1", url),
+        says=REFUSED,
+    ),
     Hostile(name="file-zero", tried="`/dev/zero`", manifest=lambda url: _ibm("/dev/zero", url), says=REFUSED),
-    Hostile(name="file-climbs", tried="`/var/run/secrets/../../../dev/zero`",
-            manifest=lambda url: _ibm("/var/run/secrets/../../../dev/zero", url), says=REFUSED),
-    Hostile(name="file-terminal", tried="`/dev/tty`, by a Google store",
-            manifest=lambda url: _google("/dev/tty", url), says=REFUSED),
-    Hostile(name="file-memory", tried="`/proc/self/mem`, by a Google store",
-            manifest=lambda url: _google("/proc/self/mem", url), says=REFUSED),
-)  # fmt: skip
+    Hostile(
+        name="file-climbs",
+        tried="`/var/run/secrets/../../../dev/zero`",
+        manifest=lambda url: _ibm("/var/run/secrets/../../../dev/zero", url),
+        says=REFUSED,
+    ),
+    Hostile(
+        name="file-terminal",
+        tried="`/dev/tty`, by a Google store",
+        manifest=lambda url: _google("/dev/tty", url),
+        says=REFUSED,
+    ),
+    Hostile(
+        name="file-memory",
+        tried="`/proc/self/mem`, by a Google store",
+        manifest=lambda url: _google("/proc/self/mem", url),
+        says=REFUSED,
+    ),
+)

@@ -8,7 +8,7 @@ import yaml
 
 Document: TypeAlias = dict[str, Any]
 End: TypeAlias = Literal["ready", "not ready", "refused", "any"]
-"""The object is delivered; its condition says why it is not; the manifest is refused with its place; either."""
+"""It is delivered; its condition says why not; its manifest is refused with the place; or any of these."""
 
 API: Final = "external-secrets.io/v1"
 ALPHA: Final = "external-secrets.io/v1alpha1"
@@ -17,7 +17,7 @@ NAMESPACE: Final = "evil"
 NAME: Final = "evil"
 EVERY: Final = "1s"
 MIB: Final = 2**20
-LIMITS: Final = "workTime|workMemory|template(Time|Memory|Keys|Timeout)"
+LIMITS: Final = "workTime|workMemory|the template (does|makes|writes|was not done)"
 """Settings that limit what an object may cost."""
 
 
@@ -60,6 +60,11 @@ def written(*documents: Document) -> str:
 def same(*documents: Document) -> Callable[[str], str]:
     """A manifest that needs no server."""
     return lambda _url: written(*documents)
+
+
+def many(documents: Callable[[], Iterable[Document]]) -> Callable[[str], str]:
+    """The same, of very many documents: they are made when they are needed."""
+    return lambda _url: written(*documents())
 
 
 def document(api_version: str, kind: str, name: str, spec: Mapping[str, Any], **metadata: Any) -> Document:  # noqa: ANN401  # labels, annotations

@@ -43,26 +43,59 @@ DOUBLE: Final = regexp(".+", "${0}${0}")
 ONE: Final = '{"a": "v"}'
 
 CASES: Final = (
-    _rewriting("rewrite-doubled", "a rewrite that doubles the key, 34 times, 1 KiB", ONE, *[DOUBLE] * 34, quick=True),
+    _rewriting(
+        "rewrite-doubled", "a rewrite that doubles the key, 34 times, 1 KiB", ONE, *[DOUBLE] * 34, quick=True
+    ),
     Hostile(
-        name="push-doubled", tried="the same in a PushSecret", kind="PushSecret", says=LIMITS,
+        name="push-doubled",
+        tried="the same in a PushSecret",
+        kind="PushSecret",
+        says=LIMITS,
         manifest=same(
             fake({}),
             secret("given", {"a": "v"}),
             push(dataTo=[{"storeRef": {"name": "evil"}, "rewrite": [DOUBLE] * 34}]),
         ),
     ),
-    _rewriting("rewrite-long", "each of 100,000 characters becomes 100,000", '{"' + "a" * 100_000 + '": "v"}',
-               regexp(".", "b" * 100_000)),
-    _rewriting("rewrite-groups", "one match, written 20,000 times", '{"' + "a" * 20_000 + '": "v"}',
-               regexp("(.*)", "$1" * 20_000)),
-    _rewriting("rewrite-repeat", "`{{ repeat 1000000 .value }}`, ten times", ONE,
-               *[{"transform": {"template": "{{ repeat 1000000 .value }}"}}] * 10),
-    _rewriting("rewrite-loop", "a transform that loops without an end", ONE,
-               {"transform": {"template": "{{ range $i := until 2000000000 }}{{ range until 2000000000 }}{{ end }}{{ end }}"}}),
-    _rewriting("rewrite-empty", "an expression that matches between all characters, 30 times", ONE,
-               *[regexp("", "xy")] * 30),
+    _rewriting(
+        "rewrite-long",
+        "each of 100,000 characters becomes 100,000",
+        '{"' + "a" * 100_000 + '": "v"}',
+        regexp(".", "b" * 100_000),
+    ),
+    _rewriting(
+        "rewrite-groups",
+        "one match, written 20,000 times",
+        '{"' + "a" * 20_000 + '": "v"}',
+        regexp("(.*)", "$1" * 20_000),
+    ),
+    _rewriting(
+        "rewrite-repeat",
+        "`{{ repeat 1000000 .value }}`, ten times",
+        ONE,
+        *[{"transform": {"template": "{{ repeat 1000000 .value }}"}}] * 10,
+    ),
+    _rewriting(
+        "rewrite-loop",
+        "a transform that loops without an end",
+        ONE,
+        {
+            "transform": {
+                "template": "{{ range $i := until 2000000000 }}{{ range until 2000000000 }}{{ end }}{{ end }}"
+            }
+        },
+    ),
+    _rewriting(
+        "rewrite-empty",
+        "an expression that matches between all characters, 30 times",
+        ONE,
+        *[regexp("", "xy")] * 30,
+    ),
     _of_answer("rewrite-keys", "20 rewrites of 100,000 keys", "keys/100000", *[regexp("k(.*)", "k$1")] * 20),
-    _of_answer("rewrite-transforms", "a transform of 100,000 keys", "keys/100000",
-               {"transform": {"template": "{{ .value | upper | lower | title | b64enc | b64dec }}"}}),
-)  # fmt: skip
+    _of_answer(
+        "rewrite-transforms",
+        "a transform of 100,000 keys",
+        "keys/100000",
+        {"transform": {"template": "{{ .value | upper | lower | title | b64enc | b64dec }}"}},
+    ),
+)

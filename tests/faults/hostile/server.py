@@ -16,8 +16,8 @@ from typing import Final
 from aiohttp import web
 
 from tests.faults.hostile.manifests import MIB
-from tests.support.servers.endless import Endless
 from tests.support.served import served
+from tests.support.servers.endless import Endless
 
 GIGABYTES: Final = 4
 """Of a small compressed answer."""

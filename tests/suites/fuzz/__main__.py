@@ -1,4 +1,4 @@
-"""Fuzzes templates, YAML, schemas and gjson in turn: `python -m tests.suites.fuzz SECONDS [SEED]`."""
+"""Fuzzes templates, paths, manifests, answers and a daemon: `python -m tests.suites.fuzz SECONDS [SEED]`."""
 
 import sys
 import time

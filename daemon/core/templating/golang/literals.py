@@ -25,6 +25,9 @@ _UNDERSCORES: Final = re.compile(
 )
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEXADECIMAL: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
+_SLICE: Final = 65_536
+"""Characters that are escaped together: one by one, each takes the memory of a text."""
+
 _LEAST: Final = -(2**63)
 _MOST: Final = 2**63 - 1
 _MOST_UNSIGNED: Final = 2**64 - 1
@@ -89,7 +92,9 @@ def quote(text: str, *, ascii_only: bool = False) -> str:
     """The text in double quotes, with unprintable characters escaped."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    return '"' + "".join(_escaped(each, '"', ascii_only=ascii_only) for each in text) + '"'
+    slices = (text[start : start + _SLICE] for start in range(0, len(text), _SLICE))
+    escaped = ("".join(_escaped(each, '"', ascii_only=ascii_only) for each in part) for part in slices)
+    return '"' + "".join(escaped) + '"'
 
 
 def quote_rune(number: int, *, ascii_only: bool = False) -> str:
