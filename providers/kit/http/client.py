@@ -271,7 +271,11 @@ class Http:
         return url
 
     def _redirected(self, answer: Answer, method: str, target: _Target, location: str) -> _Target:
-        redirected = _target(urljoin(target.url, location), answer.doing)
+        try:
+            joined = urljoin(target.url, location)
+        except ValueError:  # an address in brackets that is none
+            joined = ""
+        redirected = _target(joined, answer.doing)
         message = f"{answer.doing}: {target.server} redirects (HTTP {answer.status})"
         if target.origin.startswith("https:") and not redirected.origin.startswith("https:"):
             raise Malformed(

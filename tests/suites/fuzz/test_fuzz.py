@@ -8,7 +8,7 @@ from tests.suites.fuzz.targets import TARGETS
 pytestmark = pytest.mark.slow
 
 
-LONG = {"large", "daemon"}
+LONG = {"answers", "large", "daemon"}
 """Need minutes to find anything."""
 
 
