@@ -17,7 +17,17 @@ from syncret.config.resources.external_secret import (
     RewriteMerge,
 )
 from syncret.daemon.core import conversion
-from syncret.daemon.core.needs import Answer, Need, Read, need_of, remote_ref, store_of
+from syncret.daemon.core.needs import (
+    Answer,
+    Extract,
+    Generate,
+    Need,
+    Read,
+    Search,
+    need_of,
+    remote_ref,
+    store_of,
+)
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
@@ -101,7 +111,24 @@ def _merged(
     return merged, conflicts
 
 
-ABSENT: Final = "correct the key or the property, or say in target.deletionPolicy what absence means"
+_POLICY: Final = "or say in target.deletionPolicy what absence means"
+ABSENT: Final = f"correct the key or the property, {_POLICY}"
+
+
+def _absent(need: Need) -> Malformed:
+    """The error for what does not exist, by the name that it has at the provider."""
+    match need:
+        case Search(store=store, query=query):
+            where = f" below {query.path}" if query.path else ""
+            return Malformed(
+                f"nothing in {store} matches{where}", hint="correct path, name or tags of find; " + _POLICY
+            )
+        case Generate(generator=generator):
+            return Malformed(f"{generator.kind}/{generator.name} made nothing", hint=_POLICY)
+        case Read(store=store, ref=ref) | Extract(store=store, ref=ref):
+            part = f"property {ref.property} of " if ref.property else ""
+            version = f" in version {ref.version}" if ref.version else ""
+            return Malformed(f"{part}{ref.key}{version} does not exist in {store}", hint=ABSENT)
 
 
 class Assembled(NamedTuple):
@@ -114,11 +141,13 @@ class Assembled(NamedTuple):
     origins: dict[str, str]
     missing: list[str]
 
-    def add(self, spec: ExternalSecretSpec, place: str, found: Mapping[str, bytes] | None) -> None:
+    def add(
+        self, spec: ExternalSecretSpec, place: str, need: Need, found: Mapping[str, bytes] | None
+    ) -> None:
         """Lay one more entry on top. Absence is data: it fails only under Retain, which keeps what exists."""
         if found is None:
             if spec.target.deletion_policy == "Retain":
-                raise Malformed("the secret does not exist at the provider", hint=ABSENT).at(place)
+                raise _absent(need).at(place)
             self.missing.append(place)
         else:
             self.data.update(found)
@@ -134,12 +163,12 @@ def assemble(
         need = need_of(spec, index, entry)
         if need is not None:
             place = f"spec.dataFrom[{index}]"
-            found.add(spec, place, _map_of(entry, answers[need], place, work, transform))
+            found.add(spec, place, need, _map_of(entry, answers[need], place, work, transform))
     for index, item in enumerate(spec.data):
         need = Read(store_of(spec, item), remote_ref(item.remote_ref))
         place = f"spec.data[{index}]"
         value = _value_of(item.remote_ref, item.secret_key, answers[need], place, work)
-        found.add(spec, place, None if value is None else {item.secret_key: value})
+        found.add(spec, place, need, None if value is None else {item.secret_key: value})
     return found
 
 

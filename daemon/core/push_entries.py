@@ -203,7 +203,10 @@ def payload(entry: PushEntry, source: Mapping[str, bytes], work: Work) -> Secret
         text = {key: gojson.text(value) for key, value in data.items()}
         return SecretBytes(gojson.marshal(text, work, escape_html=False).encode())
     if entry.secret_key not in data:
-        raise Malformed(f"secret key {entry.secret_key} does not exist")
+        raise Malformed(
+            f"secret key {entry.secret_key} does not exist",
+            hint=did_you_mean(entry.secret_key, sorted(data)) or "the Secret has no keys",
+        )
     return SecretBytes(data[entry.secret_key])
 
 

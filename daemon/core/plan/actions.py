@@ -103,6 +103,17 @@ def last_error(error: Exception, at: float) -> LastError:
     return LastError(at, message, getattr(error, "hint", ""))
 
 
+def condition_message(verdict: Verdict) -> str:
+    """The operator's words, and after them the reason: which key, which line of a template, who owns it."""
+    error = verdict.error
+    if error is None:
+        return verdict.message
+    reason = error.detail if isinstance(error, Refusal) else getattr(error, "message", "") or str(error)
+    if not reason or verdict.message.endswith(reason):
+        return verdict.message
+    return f"{verdict.message}: {reason}" if verdict.message else reason
+
+
 _SET_BY_THE_HOME: Final = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields")
 _BOOKKEEPING: Final = (*_SET_BY_THE_HOME, "finalizers")
 

@@ -16,7 +16,7 @@ from syncret.config.resources.push_secret import PushSecret, PushSecretStatus
 from syncret.daemon.core import conditions, push_entries
 from syncret.daemon.core.assemble import Transform
 from syncret.daemon.core.needs import StoreName
-from syncret.daemon.core.plan.actions import Event, Report, Verdict, last_error
+from syncret.daemon.core.plan.actions import Event, Report, Verdict, condition_message, last_error
 from syncret.daemon.core.plan.push_operations import (
     Done,
     StoreOperations,
@@ -257,7 +257,7 @@ def report(resource: PushSecret, plan: PushPlan, done: Sequence[Done], now: floa
         status = msgspec.structs.replace(status, synced_push_secrets=account)
     if verdict.reason:
         condition = conditions.ready(
-            ConditionStatus, status=verdict.ok, reason=verdict.reason, message=verdict.message
+            ConditionStatus, status=verdict.ok, reason=verdict.reason, message=condition_message(verdict)
         )
         found = conditions.put(status.conditions, condition, now=now)
         status = msgspec.structs.replace(status, conditions=found)

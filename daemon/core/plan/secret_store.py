@@ -17,7 +17,7 @@ from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore, SecretStoreStatus, StoreCondition
 from syncret.daemon.core import conditions
 from syncret.daemon.core.needs import StoreName
-from syncret.daemon.core.plan.actions import Event, Options, Report, Verdict, last_error
+from syncret.daemon.core.plan.actions import Event, Options, Report, Verdict, condition_message, last_error
 from syncret.daemon.core.selectors import matches
 from syncret.providers.contract import Readiness
 from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError
@@ -238,7 +238,7 @@ def report(store: SecretStore, probe: Probe, now: float, *, next_due: float | No
     """What is published of a probe."""
     verdict = _verdict(probe)
     condition = conditions.ready(
-        ConditionStatus, status=verdict.ok, reason=verdict.reason, message=verdict.message
+        ConditionStatus, status=verdict.ok, reason=verdict.reason, message=condition_message(verdict)
     )
     status = msgspec.structs.replace(
         store.status,

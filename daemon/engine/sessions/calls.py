@@ -49,8 +49,8 @@ class CircuitBreaker:
         left = self._until - now
         if left > 0:
             raise Unavailable(
-                f"the secret manager has not answered {self._failures} times in a row; "
-                f"the next call is in {left:.0f} s"
+                f"the secret manager has not answered {THRESHOLD} times in a row",
+                hint=f"{self._failures} times by now; the next call is in {left:.0f} s",
             )
         self._until = now + self._pauses.pause(self._outages + 1)
 

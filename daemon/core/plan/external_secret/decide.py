@@ -18,7 +18,16 @@ from syncret.daemon.core import conditions
 from syncret.daemon.core.assemble import Transform, assemble
 from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import CREATED_BY, Refusal, created_by
-from syncret.daemon.core.plan.actions import Action, Event, Options, Report, Verb, Verdict, last_error
+from syncret.daemon.core.plan.actions import (
+    Action,
+    Event,
+    Options,
+    Report,
+    Verb,
+    Verdict,
+    condition_message,
+    last_error,
+)
 from syncret.daemon.core.plan.external_secret.next_step import SYNCED, Observed, delete_target
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.schedule import refresh
@@ -256,7 +265,10 @@ def _not_synced(
 def _status(resource: ExternalSecret, verdict: Verdict, now: float) -> ExternalSecretStatus:
     status = resource.status
     condition = conditions.ready(
-        ExternalSecretCondition, status=verdict.ok, reason=verdict.reason, message=verdict.message
+        ExternalSecretCondition,
+        status=verdict.ok,
+        reason=verdict.reason,
+        message=condition_message(verdict),
     )
     status = replace(
         status,

@@ -89,7 +89,7 @@ async def test_explain_a_failure(view: View, apply: Apply, capsys: pytest.Captur
     await apply(store(), external_secret("lost", key="nowhere"))
     assert await asked(view, "explain", "es/lost") == 0
     text = capsys.readouterr().out
-    said = r"^  error   \d+s ago: spec\.data\[0\]: the secret does not exist at the provider$"
+    said = r"^  error   \d+s ago: spec\.data\[0\]: nowhere does not exist in SecretStore/demo$"
     assert re.search(said, text, re.MULTILINE)
     assert "retry after failure" in text
 

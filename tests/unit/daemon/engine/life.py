@@ -210,7 +210,16 @@ class Life:
         return None if secret is None else values(secret)
 
     async def ready(self, ref: ObjectRef) -> tuple[str, str, str]:
-        """Status, reason and message of the Ready condition; empty where there is none."""
+        """Status, reason and message of the Ready condition, in the operator's words; empty if there is none.
+
+        The operator's messages of ExternalSecrets and stores have no colon: what follows one is our reason.
+        """
+        status, reason, message = await self.full_ready(ref)
+        own = ref.kind != "PushSecret" or message.startswith("could not get source secret: ")
+        return status, reason, message.partition(": ")[0] if own else message
+
+    async def full_ready(self, ref: ObjectRef) -> tuple[str, str, str]:
+        """Status, reason and whole message of the Ready condition; empty if there is none."""
         conditions: list[Document] = member(await self.existing(ref), "status").get("conditions", [])
         for condition in conditions:
             if condition["type"] == "Ready":

@@ -156,7 +156,7 @@ def test_who_needs_it(wanted: PushSecret, needed: bool) -> None:  # noqa: FBT001
         ),
         pytest.param(
             Probe(failed="unable to validate store", error=DENIED),
-            ("False", "InvalidProviderConfig", "unable to validate store"),
+            ("False", "InvalidProviderConfig", "unable to validate store: not with this token"),
             "ReadWrite",
             DENIED,
             id="failed",

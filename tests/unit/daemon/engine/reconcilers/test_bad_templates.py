@@ -232,3 +232,21 @@ async def test_the_budget_is_a_setting(clock: Clock) -> None:
             template = templated('{{ genPrivateKey "ed25519" | len }} {{ repeat 20 .a }}')
             await life.apply(store(), wanting(target={"template": template}))
             assert (await life.ready(X))[0] == is_ready, name
+
+
+async def test_the_condition_goes_on_with_the_reason(life: Life) -> None:
+    await settled(life)
+    await life.apply(wanting(target={"template": templated("{{ .a }} {{ .b }}")}))
+    assert (await life.full_ready(X))[2] == (
+        "could not update secret: unable to execute template at key a: "
+        'template a, line 1, column 13: map has no entry for key "b"'
+    )
+    failure = life.controllers.context.memory.failure(X)
+    assert failure is not None
+    assert failure.hint == "known are a"
+    await life.apply(wanting(key="db/gone"))
+    assert await life.full_ready(X) == (
+        "False",
+        "SecretSyncedError",
+        "could not get secret data from provider: db/gone does not exist in SecretStore/s",
+    )

@@ -221,7 +221,7 @@ async def test_a_clean_up_that_fails_is_told_and_tried_again(life: Life, office:
     await life.delete(X)
     assert await life.get(X) is None
     message = "could not cleanup generator state: no answer"
-    assert await life.ready(record) == ("False", "Error", message)
+    assert await life.full_ready(record) == ("False", "Error", message)
     assert (record.name, True, "CleanupFailed", message) in life.events
     assert office.live == [1]
     await life.wait(600)

@@ -177,7 +177,7 @@ def test_without_data_and_without_a_target_nothing_is_deleted() -> None:
     [
         pytest.param(PLAIN, Denied("no"), "spec.data[0]: no", id="an answer that is an error"),
         pytest.param(
-            PLAIN, None, "spec.data[0]: the secret does not exist at the provider", id="absence under Retain"
+            PLAIN, None, "spec.data[0]: k does not exist in SecretStore/s", id="absence under Retain"
         ),
         pytest.param(
             resource(data=[{"secretKey": "a", "remoteRef": {"key": "k", "decodingStrategy": "Base64"}}]),

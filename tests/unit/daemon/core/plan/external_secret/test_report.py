@@ -107,7 +107,7 @@ def test_a_failure(
     verdict = Verdict(ok=False, reason="SecretSyncedError", message="could not", error=error)
     assert reported(wanted, Plan(verdict=verdict, origins={"a": "x"}, missing=("y",))) == Report(
         status={
-            "conditions": (condition("False", "SecretSyncedError", "could not"),),
+            "conditions": (condition("False", "SecretSyncedError", f"could not: {text.partition(' (')[0]}"),),
             "binding": {"name": ""},
         },
         events=(Event("UpdateFailed", f"could not: {text}", warning=True),),
@@ -126,11 +126,12 @@ def test_a_failure_keeps_what_the_last_sync_said() -> None:
     }
     verdict = Verdict(ok=False, reason="SecretSyncedError", message="could not", error=DENIED)
     found = reported(resource(status=synced), Plan(verdict=verdict))
-    assert found.status == synced | {"conditions": (condition("False", "SecretSyncedError", "could not"),)}
+    failed = (condition("False", "SecretSyncedError", "could not: no"),)
+    assert found.status == synced | {"conditions": failed}
 
 
 def test_a_status_that_says_so_already_is_not_written() -> None:
-    failed = {"conditions": (condition("False", "SecretSyncedError", "could not"),)}
+    failed = {"conditions": (condition("False", "SecretSyncedError", "could not: no"),)}
     verdict = Verdict(ok=False, reason="SecretSyncedError", message="could not", error=DENIED)
     found = reported(resource(status=failed), Plan(verdict=verdict), now=NOW + 60)
     assert found.status is None
@@ -144,7 +145,8 @@ def test_a_write_that_the_home_refused_has_words_of_its_own() -> None:
     )
     found = reported(resource(), Plan(verdict=SYNCED, actions=(update,)), update, DENIED)
     assert found.status is not None
-    assert found.status["conditions"] == (condition("False", "SecretSyncedError", "could not update secret"),)
+    message = "could not update secret: no"
+    assert found.status["conditions"] == (condition("False", "SecretSyncedError", message),)
     assert found.status["binding"] == {"name": "x"}
     assert "refreshTime" not in found.status
     assert found.failure is DENIED
