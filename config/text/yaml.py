@@ -5,6 +5,7 @@ nesting and aliases are bounded. The line of a field is looked up in the text on
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
@@ -26,6 +27,7 @@ _MARKER: Final = re.compile(r"\n---(?=\s|\Z)")  # begins with plain text: that i
 _NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
 _DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
 _OPENERS: Final = ("[", "{", "- ", "-\t", "? ", "?\t")
+_SEPARATORS: Final = ("\n", "\r", ",", ":", *_OPENERS)
 _SUSPICIOUS: Final = 1000
 _QUOTE_IT: Final = "quote values that begin with a special character or hold ': ' or ' #'"
 _REMEDIES: Final = {
@@ -46,10 +48,14 @@ _NEVER_WRAP: Final = 2**31 - 1
 
 
 class Limits(NamedTuple):
-    """Bounds: documents as large as an API server accepts; `aliased` bounds what YAML aliases repeat."""
+    """Bounds: documents as large as an API server accepts; `aliased` bounds what YAML aliases repeat.
+
+    A value takes some 400 bytes while a document is read, however short it is: so they are bounded too.
+    """
 
     file: int = 32 * 1024 * 1024
     document: int = 3 * 1024 * 1024
+    values: int = 250_000
     aliased: int = 100_000
     depth: int = 100
 
@@ -177,7 +183,7 @@ def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
     constructor = Constructor(aliased=limits.aliased, depth=limits.depth)
     try:
-        check_depth(text, limits.depth)
+        check_shape(text, limits.depth, limits.values)
         node = compose(text)
         value = None if node is None else constructor.value(node)
     except yaml.reader.ReaderError as error:
@@ -211,23 +217,24 @@ def _begins_with_tab(text: str, line: int) -> bool:
     return line < len(lines) and lines[line].lstrip(" ").startswith("\t")
 
 
-def check_depth(text: str, depth: int) -> None:
-    """Refuse deep nesting first: libyaml composes recursively, and would crash the process.
+def check_shape(text: str, depth: int, values: int = sys.maxsize) -> None:
+    """Refuse what is nested too deep, for libyaml composes recursively, and would crash; and too many values.
 
     Only the first document is checked. Raises Fault, or yaml.YAMLError.
     """
-    if sum(map(text.count, _OPENERS)) < _SUSPICIOUS:
+    is_deep = sum(map(text.count, _OPENERS)) >= _SUSPICIOUS
+    if not is_deep and 2 * sum(map(text.count, _SEPARATORS)) < values:  # a key may lack its value
         return
-    level = 0
+    level = count = 0
     parser = Composer(text)
     while (event := parser.get_event()) is not None and not isinstance(event, yaml.DocumentEndEvent):
-        if isinstance(event, yaml.CollectionStartEvent):
-            level += 1
+        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        count += isinstance(event, yaml.NodeEvent)
+        if level > depth or count > values:
+            line = event.start_mark.line if event.start_mark is not None else 0
             if level > depth:
-                line = event.start_mark.line if event.start_mark is not None else 0
                 raise Fault(f"is nested deeper than {depth} levels", line, "write it flatter")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            level -= 1
+            raise Fault(f"has too many values: more than {values}", line, "split it into several documents")
 
 
 def _json_document(

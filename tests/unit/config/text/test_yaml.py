@@ -186,6 +186,25 @@ def test_sizes_are_bounded() -> None:
     assert second.value == {"b": 1}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("a: [" + "a," * 20 + "a]", id="in brackets"),
+        pytest.param("a:\n" + "    - - a\n" * 20, id="in blocks"),
+        pytest.param("a: {" + ",".join(f"k{n}" for n in range(20)) + "}", id="keys alone"),
+        pytest.param("".join(f"k{n}: v\n" for n in range(20)), id="fields"),
+        pytest.param("".join(f"k{n}:\r" for n in range(20)), id="fields without values"),
+        pytest.param("a: &a b\nc: [" + "*a , " * 20 + "]", id="aliases"),
+    ],
+)
+def test_values_are_bounded(text: str) -> None:
+    """Each takes memory, however short it is."""
+    (one,) = parsed(text, limits=Limits(values=20))
+    assert one.value is None
+    assert one.problems[0].message == "has too many values: more than 20"
+    assert parsed(text, limits=Limits(values=80))[0].value is not None
+
+
 def test_a_file_that_is_too_large_is_reported_as_such() -> None:
     (one,) = parsed("éé".encode()[:3], limits=Limits(file=2))
     assert one.problems[0].message == "is larger than 2 bytes"

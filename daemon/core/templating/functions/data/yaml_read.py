@@ -8,7 +8,7 @@ import yaml
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
-from syncret.config.text.yaml import check_depth
+from syncret.config.text.yaml import check_shape
 from syncret.config.text.yaml_nodes import Fault, float_key
 from syncret.daemon.core.templating.functions.data.casts import parse_float, parse_literal
 from syncret.daemon.core.templating.functions.text.encoding import BadEncoding, decode_base64
@@ -98,7 +98,7 @@ def _compose(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
 def _try_compose(text: str) -> tuple[yaml.Node | None, str, int]:
     """The node; or the problem, and the position of an unknown escape."""
     try:
-        check_depth(text, _MOST_LEVELS)
+        check_shape(text, _MOST_LEVELS)
         loader = _Loader(text)
         try:
             return (loader.get_node() if loader.check_node() else None), "", 0
