@@ -11,7 +11,7 @@ import pytest
 
 from tests.real.e2e.manifests import external, replaced, written
 from tests.real.e2e.process import TIMEOUT, Daemon, daemon, files, free_port, syncret
-from tests.support.canary import CANARY, ENCODED, leaks, seen
+from tests.support.canary import CANARY, ENCODED, NEEDLE, leaks, seen
 
 pytestmark = pytest.mark.slow
 
@@ -357,4 +357,69 @@ def test_the_daemon(tmp_path: Path, manifests: Path, form: str) -> None:
     for file, content in bytes_of(tmp_path, "state.db"):
         found += leaks(f"{file} at the end", content)
     assert "bad-json" in process.stderr, "failures are logged"
+    assert not found, "\n".join(found)
+
+
+# ----------------------------------------------------------------------------------- what a tenant may write
+VAULT = (
+    f"{{server: 'https://user:{NEEDLE}@vault.invalid:8200', auth: {{kubernetes: {{mountPath: k, role: r}}}}}}"
+)
+METADATA = f"{{url: 'http://user:{NEEDLE}@169.254.169.254/{NEEDLE}'}}"
+
+
+def elsewhere(provider: str, spec: str) -> str:
+    """A store of its own, and an ExternalSecret that reads it."""
+    name = f"elsewhere-{provider}"
+    text = BAD_STORE.replace("name: bad", f"name: {name}") + f"spec: {{provider: {{{provider}: {spec}}}}}\n"
+    return text + "---\n" + external(name, "plain", store=name)
+
+
+DOUBLING = "[" + ", ".join(["{regexp: {source: '.+', target: '${0}${0}'}}"] * 40) + "]"
+TENANT: Final = {
+    "own-identity": elsewhere("vault", VAULT),
+    "egress": elsewhere("webhook", METADATA),
+    "costly-path": taking(
+        "costly-path",
+        "data: [{secretKey: k, remoteRef: {key: object, property: '"
+        + "|".join(["[@this,@this]"] * 40)
+        + "'}}]",
+    ),
+    "costly-rewrite": taking(
+        "costly-rewrite", f"dataFrom: [{{extract: {{key: object}}, rewrite: {DOUBLING}}}]"
+    ),
+    "costly-template": templated("costly-template", "{{ repeat 1000000000 .k }}"),
+    "outside": SECRET.replace("name: bad", "name: bad, namespace: elsewhere") + "stringData: {k: 'CANARY'}\n",
+    "waiting": SECRET.replace("name: bad", "name: waiting") + "stringData: {k: 'CANARY'}\n",
+}
+SAID: Final = (
+    "a token of the daemon's own ServiceAccount must not be sent",
+    "egress.deny",
+    "workMemory",
+    "failed rewrite operation",
+    "unable to execute template",
+    "elsewhere",
+    "holds no manifests any more",
+)
+"""What is told of each of them."""
+
+
+def test_a_tenant(tmp_path: Path) -> None:
+    """The state file is left out: it has literals of a manifest, such as a URL with a password."""
+    texts = {"store": STORE, "given": GIVEN, "plain": GOOD["plain"], **TENANT}
+    folder = written(tmp_path / "manifests", **{name: planted(text) for name, text in texts.items()})
+    settings = ["--set", f"manifests=[{{path: {folder}, namespaces: [default]}}]", "--set", "logLevel=debug"]
+    found: list[str] = []
+    with daemon(tmp_path, None, *settings) as process:
+        replaced(folder / "waiting.yaml", "")
+        process.said("holds no manifests any more")
+        told = json.dumps(process.status_document()) + process.ask("status").stdout
+        for name in TENANT:
+            told += process.ask("explain", f"ExternalSecret/{name}").stdout
+        for provider in ("vault", "webhook"):
+            told += process.ask("explain", f"SecretStore/elsewhere-{provider}").stdout
+        found += leaks("status and explain", told) + leaks("/metrics", process.get("/metrics"))
+        assert process.stop() == 0
+    found += leaks("stdout", process.stdout) + leaks("stderr", process.stderr)
+    missing = [text for text in SAID if text not in told + process.stderr]
+    assert not missing, told + process.stderr
     assert not found, "\n".join(found)
