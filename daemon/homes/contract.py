@@ -104,6 +104,17 @@ class HomeProblem(NamedTuple):
         return f"{self.place}: {self.problem}"
 
 
+class ManifestPlace(NamedTuple):
+    """Where the manifest of an object is, and whether the home accepts it as it is there."""
+
+    file: str
+    line: int
+    is_valid: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
 class HomeUnusable(Exception):
     """The home cannot be opened, or not be used any more; nothing in it was changed."""
 
@@ -259,6 +270,10 @@ class ObjectReader(Protocol):
 
         Then it is marked as managed, and its data is what its data-hash names. False where that is not known.
         """
+        ...
+
+    def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
+        """Where an object was written down, stored or refused; None if no file defines it."""
         ...
 
 

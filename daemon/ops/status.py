@@ -40,6 +40,8 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     last_failure: LastFailure | None
     unanswered_seconds: float | None
     """Of a store: for how long objects have waited for it without an answer."""
+    manifest: str | None = None
+    """File and line of its manifest; None if no file defines it."""
 
 
 class QueueStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -113,6 +115,7 @@ def object_status(
     failures: int,
     failure: LastError | None,
     unanswered: float | None,
+    manifest: str | None,
 ) -> ObjectStatus:
     """The row of one object."""
     condition = newest.ready_condition
@@ -129,6 +132,7 @@ def object_status(
         failures=failures,
         last_failure=LastFailure(stamp(failure.at), failure.message, failure.hint) if failure else None,
         unanswered_seconds=None if unanswered is None else round(unanswered, 3),
+        manifest=manifest,
     )
 
 
@@ -157,6 +161,7 @@ async def _rows(running: Running, kinds: list[Kind]) -> AsyncGenerator[bytes, No
                 due=engine.due(ref),
                 failures=engine.failures(ref),
                 failure=unreported or memory.failure(ref),
+                manifest=running.context.manifest_place(ref),
                 unanswered=engine.queue.unanswered(str(ref)),
             )
             rows.append(msgspec.json.encode(row))

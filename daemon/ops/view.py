@@ -111,6 +111,8 @@ class ContextView(Protocol):
 
     def handles(self, controller: str | None) -> bool: ...
 
+    def manifest_place(self, ref: ObjectRef) -> str | None: ...
+
 
 class Running(Protocol):
     """A running engine, its inventory and its context."""

@@ -47,6 +47,8 @@ def _facts(answer: Answer, now: float) -> Iterator[tuple[str, str]]:
     said = ", ".join(part for part in (answer["reason"], answer["message"]) if part)
     yield "ready", f"{READY.get(answer['ready'], 'unknown')}: {said}"
     yield "target", answer["target"]
+    if answer.get("manifest"):
+        yield "from", answer["manifest"]
     if answer["goodSince"] is not None:
         yield "age", f"{age(answer['goodSince'], now)}, last known to be good at {answer['goodSince']}"
     error = answer["lastError"]

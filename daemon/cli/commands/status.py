@@ -11,6 +11,7 @@ from syncret.daemon.cli.exit_codes import FAILED, OK
 from syncret.daemon.cli.terminal import age, print_columns, span, time_until
 
 HEAD: Final = ("KIND", "NAMESPACE", "NAME", "READY", "AGE", "NEXT", "STATUS")
+MORE: Final = ("MANIFEST", "REMEDY")
 READY: Final = {True: "yes", False: "no", None: "-"}
 
 
@@ -25,7 +26,7 @@ def run(options: Namespace) -> int:
     if options.output == "json":
         print_json(answer)
     else:
-        _print(answer, time.time(), options.namespace)
+        _print(answer, time.time(), options.namespace, wide=options.output == "wide")
     everything = [*answer["stores"], *answer["objects"]]
     return FAILED if any(each["ready"] is False for each in everything) else OK
 
@@ -36,7 +37,7 @@ def _wanted(each: Answer, options: Namespace) -> bool:
     return not (options.failing and each["ready"])
 
 
-def _print(answer: Answer, now: float, namespace: str | None) -> None:
+def _print(answer: Answer, now: float, namespace: str | None, *, wide: bool) -> None:
     queue = answer["queue"]
     sys.stdout.write(
         f"syncret {answer['version']}, up {span(answer['uptimeSeconds'])}, "
@@ -44,10 +45,11 @@ def _print(answer: Answer, now: float, namespace: str | None) -> None:
         f"{queue['ready']} due, {queue['running']} running, {queue['scheduled']} scheduled, "
         f"{answer['failing']} failing\n"
     )
-    rows = [_row(each, now) for each in [*answer["stores"], *answer["objects"]]]
+    each_row = [*answer["stores"], *answer["objects"]]
+    rows = [_row(each, now) + (_more(each) if wide else ()) for each in each_row]
     if rows:
         sys.stdout.write("\n")
-        print_columns(HEAD, rows)
+        print_columns((*HEAD, *MORE) if wide else HEAD, rows)
     elif namespace is not None:
         sys.stdout.write(f"\nnothing in namespace {printable(namespace)}\n")
     for problem in answer["problems"]:
@@ -71,3 +73,8 @@ def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
         time_until(each["nextDue"], now, never="on change"),
         failure["message"] if failure else waits or each["message"] or each["reason"] or default,
     )
+
+
+def _more(each: dict[str, Any]) -> tuple[str, ...]:
+    """What only the wide table has."""
+    return each["manifest"] or "-", (each["lastFailure"] or {}).get("hint") or "-"

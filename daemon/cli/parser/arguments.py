@@ -210,13 +210,15 @@ def _status(commands: Commands) -> None:
         "status",
         "show the state of a running daemon, object by object",
         "READY: whether the object is in order; AGE: for how long its value has been known to be good; NEXT: "
-        "when it is processed again. Exit code 1 if an object is not in order, 3 if no daemon answers.",
+        "when it is processed again. -o wide adds file and line of the manifest, and the remedy. Exit code 1 "
+        "if an object is not in order, 3 if no daemon answers.",
         "syncret status",
+        "syncret status -o wide",
         "syncret status --failing -o json",
     )
     command.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only the objects of one namespace")
     command.add_argument("--failing", action="store_true", help="only what is not in order")
-    daemon_options(command)
+    daemon_options(command, "wide")
 
 
 def _explain(commands: Commands) -> None:

@@ -165,12 +165,12 @@ def object_named(command: ArgumentParser, *, or_field: bool = False) -> None:
     )
 
 
-def daemon_options(command: ArgumentParser) -> None:
+def daemon_options(command: ArgumentParser, *more_formats: str) -> None:
     """The flags of the commands that send a request to the daemon."""
     command.add_argument(
         "--socket",
         metavar="PATH",
         help=f"the daemon's control socket (setting socket, default: {DEFAULTS['socket']})",
     )
-    output(command, "text", "json")
+    output(command, "text", "json", *more_formats)
     settings(command)

@@ -37,6 +37,8 @@ class ExplainInput(NamedTuple):
     handled: bool = True
     """False if another controller class handles it."""
     store_interval: float = 300.0
+    manifest: str | None = None
+    """File and line of its manifest."""
     receivers: tuple[Verdict, ...] = ()
     """Where a store has the daemon's own identity sent to."""
 
@@ -73,6 +75,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     notes: tuple[str, ...]
     last_error: LastError | None
     next: Attempt
+    manifest: str | None = None
 
 
 def explain(document: Document, known: ExplainInput) -> Explanation:
@@ -113,6 +116,7 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
             in_seconds=max(0.0, due - known.now) if due is not None else None,
             why=_next_reason(resource, known, refreshed),
         ),
+        manifest=known.manifest,
     )
 
 

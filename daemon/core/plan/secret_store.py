@@ -71,6 +71,14 @@ def store_not_found(name: StoreName, namespace: str) -> Malformed:
     return Malformed(not_found_message(name.kind, name.name), hint=hint)
 
 
+def store_invalid(name: StoreName, place: str) -> Malformed:
+    """The error for a store whose manifest is refused."""
+    return Malformed(
+        f'could not get {name.kind} "{name.name}", invalid: {place}',
+        hint=f"correct its manifest: syncret validate -f {place.rpartition(':')[0]}",
+    )
+
+
 def belongs_to_another_controller(found: StoreLookup | GeneratorLookup, options: Options) -> bool:
     """Whether it is there and of another controller class: who names it is then left alone."""
     match found:

@@ -272,3 +272,8 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""
         return self.options.handles(controller)
+
+    def manifest_place(self, ref: ObjectRef) -> str | None:
+        """File and line of the manifest of an object; None if no file defines it."""
+        place = self.home.manifest_of(ref)
+        return None if place is None else str(place)

@@ -9,6 +9,7 @@ from syncret.daemon.core.plan.secret_store import (
     StoreLookup,
     check_usable,
     not_found_message,
+    store_invalid,
     store_not_found,
 )
 from syncret.daemon.core.push_entries import Store
@@ -51,7 +52,7 @@ async def usable_store(
     """
     stored = await find(context, writes, store_ref(*name, namespace))
     if stored is None:
-        raise store_not_found(name, namespace)
+        raise _refused(context, name, namespace) or store_not_found(name, namespace)
     check_usable(
         name,
         context.store_summaries.of(stored),
@@ -73,7 +74,15 @@ async def look_up_store(
         stored = await find(context, writes, store_ref(*name, namespace))
     except SyncError as error:
         return error
-    return None if stored is None else context.store_summaries.of(stored)
+    if stored is None:
+        return _refused(context, name, namespace)
+    return context.store_summaries.of(stored)
+
+
+def _refused(context: ReconcilerContext, name: StoreName, namespace: str) -> Malformed | None:
+    """The error for a store that does not exist because its manifest is refused."""
+    place = context.home.manifest_of(store_ref(*name, namespace))
+    return None if place is None or place.is_valid else store_invalid(name, str(place))
 
 
 async def select_stores(
@@ -111,5 +120,6 @@ async def _of(
         )
     stored = await find(context, writes, store_ref(kind, ref.name, namespace))
     if stored is None:
-        raise Malformed(not_found_message(kind, ref.name), hint="create it, or mend the name")
+        refused = _refused(context, StoreName(kind, ref.name), namespace)
+        raise refused or Malformed(not_found_message(kind, ref.name), hint="create it, or mend the name")
     return [stored]

@@ -21,15 +21,22 @@ import msgspec
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
+from syncret.config.manifests.loader import shown_name
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.settings import BoundFolder
 from syncret.daemon.descriptors import descriptors
-from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable, StoredObject, Watch
+from syncret.daemon.homes.contract import (
+    HomeProblem,
+    ManifestPlace,
+    StorageUnavailable,
+    StoredObject,
+    Watch,
+)
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, gone, restored_state
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
-from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
+from syncret.daemon.homes.filesystem.manifests.reader import Manifest, ManifestReader
 from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Snapshot
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
 from syncret.daemon.homes.filesystem.output.content import OutputContent
@@ -107,6 +114,7 @@ class HostHome:
         self._on_problems = on_problems
         self._on_removed = on_removed
         self._problems: Sequence[HomeProblem] = ()
+        self._manifests: Mapping[ObjectRef, Manifest] = {}
         self._reported: Sequence[HomeProblem] = ()
         self._failed = False
         self._grace = DeletionGrace(0.0 if settings.once else settings.deletion_grace)
@@ -254,6 +262,7 @@ class HostHome:
 
     async def _apply(self, snapshot: Snapshot) -> None:
         failures = await self._wanted.apply(snapshot)
+        self._manifests = snapshot.manifests
         self._failed = bool(failures)
         problems = [*snapshot.problems, *self._grace.problems(), *failures]
         self._wanted.remember(self._folders)
@@ -379,6 +388,13 @@ class HostHome:
         """As `Home` says: in a pod its API server's, elsewhere refused."""
         environment = self._settings.environment
         return await issue_token(account, audiences, seconds, environment=environment)
+
+    def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
+        """As `Home` says, also of objects whose file was not read again at the start."""
+        found = self._manifests.get(ref)
+        if found is None:
+            return None
+        return ManifestPlace(shown_name(found.file), found.line, is_valid=ref not in self._wanted.refused)
 
     def problems(self) -> Sequence[HomeProblem]:
         """What is wrong with manifests, the state file and the output folder."""

@@ -23,6 +23,7 @@ from syncret.daemon.homes.contract import (
     Forbidden,
     HomeProblem,
     Invalid,
+    ManifestPlace,
     StoredObject,
     no_token,
 )
@@ -187,6 +188,11 @@ class MemoryCluster:
     def problems(self) -> Sequence[HomeProblem]:
         """None: nothing outside of the process is needed."""
         return ()
+
+    def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
+        """None: objects come from requests."""
+        del ref
+        return None
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
         """Refused: a simulated cluster has no accounts that anybody else would trust."""

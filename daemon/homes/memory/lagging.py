@@ -20,6 +20,7 @@ from syncret.daemon.homes.contract import (
     Conflict,
     HomeError,
     HomeProblem,
+    ManifestPlace,
     OutcomeUnknown,
     StorageUnavailable,
     StoredObject,
@@ -151,6 +152,10 @@ class LaggingHome:
     def problems(self) -> Sequence[HomeProblem]:
         """As the cluster's."""
         return self.cluster.problems()
+
+    def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
+        """As the cluster's."""
+        return self.cluster.manifest_of(ref)
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
         """As the cluster's."""

@@ -94,6 +94,8 @@ class ManifestApplier:
         self._journal = journal
         self._writer = writer
         self._version = 0
+        self.refused: Collection[ObjectRef] = ()
+        """Objects whose manifests were refused when they were applied last."""
 
     # ------------------------------------------------------------------------------------------ a former life
     def restore(self, objects: list[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
@@ -186,6 +188,7 @@ class ManifestApplier:
     async def apply(self, snapshot: Snapshot) -> Sequence[HomeProblem]:
         """Apply what changed, delete what is gone; what failed is told, and tried at the next look."""
         problems: list[HomeProblem] = []
+        refused: set[ObjectRef] = set()
         for number, (ref, manifest) in enumerate(snapshot.manifests.items(), 1):
             if number % _BREATH == 0:
                 await asyncio.sleep(0)
@@ -193,6 +196,9 @@ class ManifestApplier:
                 await self._apply_one(ref, manifest)
             except HomeError as error:
                 problems += _told(manifest, error)
+                if isinstance(error, Invalid):
+                    refused.add(ref)
+        self.refused = refused
         for ref in self.deleted(snapshot):
             try:
                 await self._delete_one(ref)

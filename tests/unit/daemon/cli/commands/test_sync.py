@@ -43,3 +43,17 @@ def test_objects_of_other_tools_stop_nothing(
         f"{tmp_path}/app.yaml:1: note: Deployment of apps is passed over, and 2 more here",
         f"{tmp_path}/kustomization.yaml:1: note: a file of Kustomize or Helm is passed over",
     ]
+
+
+def test_a_store_that_is_refused_is_not_called_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "store.yaml").write_text(MANIFEST.replace("{fake:", "{vault: {}, fake:"))
+    (tmp_path / "app.yaml").write_text(
+        "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: app}\n"
+        "spec: {secretStoreRef: {name: demo}, data: [{secretKey: a, remoteRef: {key: b}}]}\n"
+    )
+    assert main(["sync", "-f", str(tmp_path)]) == 2
+    told = capsys.readouterr().out
+    assert f'could not get SecretStore "demo", invalid: {tmp_path}/store.yaml:1' in told
+    assert f"(correct its manifest: syncret validate -f {tmp_path}/store.yaml)" in told

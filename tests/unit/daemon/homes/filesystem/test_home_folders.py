@@ -247,3 +247,24 @@ async def test_a_folder_that_comes_back_is_followed(
     await asyncio.sleep(0.1)
     (manifests / "app.yaml").write_text(ES_YAML % "1h")
     await until(running, ES)
+
+
+async def test_objects_remember_their_manifest_also_after_a_restart(
+    opened: Opener, manifests: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("syncret.daemon.homes.filesystem.manifests.folders._RACY_NS", 0)
+    file = manifests / "app.yaml"
+    file.write_text(STORE_YAML + "---\n" + ES_YAML % "1h")
+    for _ in range(2):
+        async with opened() as home:
+            assert [str(home.manifest_of(ref)) for ref in (STORE, ES)] == [f"{file}:1", f"{file}:6"]
+            assert home.manifest_of(MADE) is None
+
+
+async def test_a_refused_manifest_is_known_by_its_place(opened: Opener, manifests: Path) -> None:
+    (manifests / "store.yaml").write_text(STORE_YAML.replace("{fake:", "{vault: {}, fake:"))
+    async with opened() as home:
+        place = home.manifest_of(STORE)
+        assert await home.get(STORE) is None
+        assert place is not None
+        assert (str(place), place.is_valid) == (f"{manifests}/store.yaml:1", False)
