@@ -10,7 +10,7 @@ from aiohttp import web
 from syncret.config.catalog import Scope
 from syncret.config.fields import CAProvider, SecretKeySelector
 from syncret.providers.contract import PushItem, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
-from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError, Unavailable
 from syncret.providers.webhook import open_webhook
 from syncret.providers.webhook.generator import (
     GeneratorSecret,
@@ -276,6 +276,16 @@ async def test_a_rendered_path_leads_nowhere_else(
     else:
         assert await read(spec, RemoteRef(key), given) == b"v"
         assert [path for _, path, _, _ in server.seen] == [asked]
+
+
+async def test_all_templates_of_a_request_pay_from_one_budget(server: Server, url: str) -> None:
+    large = '{{ repeat 1000000 "a" | len }}'
+    few, many = ({f"X-{number}": large for number in range(count)} for count in (1, 90))
+    assert await read(WebhookSpec(url=url, headers=few), RemoteRef("k")) is not None
+    asked = len(server.seen)
+    with pytest.raises(OverBudget, match=r"headers\.X-.*workTime"):
+        await read(WebhookSpec(url=url, headers=many), RemoteRef("k"))
+    assert len(server.seen) == asked
 
 
 async def test_ntlm(server: Server) -> None:
