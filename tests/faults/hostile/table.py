@@ -33,9 +33,6 @@ FLAWS: Final[Mapping[str, str]] = {
     "regexp-namespaces": "expressions of a store's conditions have no limit together",
     "request-reads": "each request has a budget of its own",
     "ssh-keys": "a thread that makes an RSA key keeps the process from ending",
-    "yaml-documents": "YAML takes 400 bytes a value while it is read, and other files wait",
-    "yaml-flow": "YAML takes 400 bytes a value while it is read",
-    "yaml-keys": "YAML takes 400 bytes a value while it is read",
     "yaml-many": "all documents of a file are in memory at once",
 }
 """What does not hold yet, and why."""

@@ -283,7 +283,7 @@ async def test_all_templates_of_a_request_pay_from_one_budget(server: Server, ur
     few, many = ({f"X-{number}": large for number in range(count)} for count in (1, 90))
     assert await read(WebhookSpec(url=url, headers=few), RemoteRef("k")) is not None
     asked = len(server.seen)
-    with pytest.raises(OverBudget, match=r"headers\.X-.*workTime"):
+    with pytest.raises(OverBudget, match=r"headers\.X-.*workMemory"):
         await read(WebhookSpec(url=url, headers=many), RemoteRef("k"))
     assert len(server.seen) == asked
 
