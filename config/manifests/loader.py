@@ -117,10 +117,10 @@ class LoadedDocument(msgspec.Struct, frozen=True):
         )
 
 
-def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> list[LoadedDocument]:
-    """The documents of a text, with this file name."""
-    parsed = parse_text(data, as_json=file.endswith(".json"), limits=limits)
-    return [document for each in parsed for document in _flattened(file, each)]
+def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> Iterator[LoadedDocument]:
+    """The documents of a text, with this file name; one is in memory at a time."""
+    for each in parse_text(data, as_json=file.endswith(".json"), limits=limits):
+        yield from _flattened(file, each)
 
 
 def _flattened(file: str, parsed: ParsedDocument) -> Iterator[LoadedDocument]:
@@ -226,7 +226,7 @@ def load_file(file: Path, limits: Limits = LIMITS) -> list[LoadedDocument]:
         data = read_bounded(file, limits.file + 1)
     except (OSError, ValueError) as error:
         return [_no_document(file, unreadable(error))]
-    return load_bytes(str(file), data, limits)
+    return list(load_bytes(str(file), data, limits))
 
 
 def name_problem(file: str) -> Problem | None:

@@ -9,6 +9,9 @@ from syncret.config.resources.base import SERVICE_ACCOUNT_NAME, SERVICE_ACCOUNT_
 from syncret.config.resources.external_secret import Data, DataFrom, ExternalSecret, ManifestRef, Target
 from syncret.config.resources.templates import Template
 
+MOST_WINDOWS: Final = 200
+"""Windows of one object, each of which is looked through whenever it is due."""
+
 BOOTSTRAP_TOKEN: Final = "bootstrap.kubernetes.io/token"
 
 
@@ -21,6 +24,13 @@ def check(resource: ExternalSecret, _catalog: Catalog) -> Iterator[Problem]:
             path="spec",
             message="either data or dataFrom should be specified",
             hint="name at least one value under spec.data, or a set of them under spec.dataFrom",
+        )
+    windows = spec.sync_windows.windows if spec.sync_windows is not None else ()
+    if len(windows) > MOST_WINDOWS:
+        yield Problem(
+            path="spec.syncWindows.windows",
+            message=f"must have at most {MOST_WINDOWS} items, has {len(windows)}",
+            hint="one schedule may name many hours and days: 0 8-18 * * mon-fri",
         )
     yield from check_template(spec.target.template, spec.target.manifest)
     for place, entry in enumerate(spec.data_from):

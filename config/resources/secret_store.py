@@ -175,7 +175,18 @@ def _references(value: Json, path: str, *, named: bool) -> Iterator[tuple[str, s
             yield from _references(inner, join(path, field), named=_REFERENCE.fullmatch(field) is not None)
 
 
+MOST_PATTERNS: Final = 100
+"""Regular expressions of one store; each may take milliseconds to compile."""
+
+
 def _conditions(conditions: tuple[StoreCondition, ...]) -> Iterator[Problem]:
+    if sum(len(condition.namespace_regexes) for condition in conditions) > MOST_PATTERNS:
+        yield Problem(
+            path="spec.conditions",
+            message=f"has more than {MOST_PATTERNS} regular expressions",
+            hint="write fewer, or select namespaces by labels",
+        )
+        return
     for place, condition in enumerate(conditions):
         for index, pattern in enumerate(condition.namespace_regexes):
             path = f"spec.conditions[{place}].namespaceRegexes[{index}]"

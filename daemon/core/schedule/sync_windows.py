@@ -72,22 +72,27 @@ class Cron(NamedTuple):
         start = after.replace(second=0, microsecond=0) + timedelta(minutes=1)
         date = start.replace(hour=0, minute=0)
         while date <= start + _HORIZON:
-            if self._fires_on(date):
-                for hour in self.hours:
+            if date.month in self.month.values:
+                for hour in self.hours if self._fires_on(date) else ():
                     for minute in self.minutes:
                         moment = date.replace(hour=hour, minute=minute)
                         if moment >= start:
                             return moment
-            date += _DAY_LONG
+                date += _DAY_LONG
+            else:
+                date = _next_month(date)
         return None
 
     def _fires_on(self, date: datetime) -> bool:
-        """Where day and weekday are both restricted, either will do."""
-        if date.month not in self.month.values:
-            return False
+        """On a day of a month that is right. Where day and weekday are both restricted, either will do."""
         by_day = date.day in self.day.values
         by_weekday = date.isoweekday() % 7 in self.weekday.values
         return by_day and by_weekday if self.day.star or self.weekday.star else by_day or by_weekday
+
+
+def _next_month(date: datetime) -> datetime:
+    """The first day of the next month."""
+    return (date.replace(day=28) + 4 * _DAY_LONG).replace(day=1)
 
 
 class Every(NamedTuple):

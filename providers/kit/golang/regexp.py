@@ -56,6 +56,9 @@ _INSTRUCTION_SIZE: Final = 100
 _STATE_SIZE: Final = 4
 """Bytes of a state that RE2 keeps while it searches, for each instruction; a character makes at most one."""
 _MOST_STATES: Final = 8 * 2**20
+_GROUP_SIZE: Final = 16
+"""Bytes of a group, for each instruction: where RE2 cannot do better, a search takes so much at once."""
+_LARGEST_SEARCH: Final = 16 * 2**20
 _FIRST_LOOK: Final = 10_000
 """Characters that were searched before the size is looked at again."""
 
@@ -92,6 +95,8 @@ class Pattern:
         self._groups = self._regexp.groups
         self._names = {name.decode(): index for name, index in self._regexp.groupindex.items()}
         self._instructions = self._regexp.programsize
+        if (self._groups + 1) * self._instructions * _GROUP_SIZE > _LARGEST_SEARCH:
+            raise PatternError("error parsing regexp: expression too large: it has too many groups")
         self._searched = 0
         self._next_look = _FIRST_LOOK
         self.source = source

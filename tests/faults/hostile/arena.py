@@ -8,6 +8,7 @@ import http.client
 import json
 import random
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -168,7 +169,8 @@ def _stop(running: Daemon, hostile: Hostile, outcome: Outcome, chance: random.Ra
     time.sleep(chance.uniform(0, 0.2))
     begin = time.monotonic()
     try:
-        outcome.exit_code = running.stop()
+        running.send(signal.SIGTERM)
+        outcome.exit_code = running.process.wait(2 * DRAIN)
     except subprocess.TimeoutExpired:
         raise _Gone("ignores SIGTERM") from None
     outcome.stopped_after = time.monotonic() - begin

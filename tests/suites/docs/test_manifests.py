@@ -36,7 +36,7 @@ def _errors(document: LoadedDocument) -> list[str]:
 
 
 def _documents(block: Block) -> list[LoadedDocument]:
-    return load_bytes(str(block), block.text.encode())
+    return list(load_bytes(str(block), block.text.encode()))
 
 
 @pytest.mark.parametrize("block", every("yaml"), ids=str)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from syncret.config.catalog import Catalog
-from syncret.config.errors import Problem
+from syncret.config.errors import Problem, Severity
 from syncret.config.manifests.bound_folders import TARGET, outside_bounds, target_outside_bounds
 from syncret.config.manifests.loader import SUFFIXES, LoadedDocument, load_bytes, special_file_name
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
@@ -158,6 +158,38 @@ class FileContent(msgspec.Struct, frozen=True):
     outside: Collection[ObjectRef] = ()
 
 
+MOST_PROBLEMS: Final = 100
+"""Problems of one file that are told one by one."""
+
+_ALL_PROBLEMS: Final = "`syncret validate` shows all of them"
+
+
+class _Problems:
+    """The problems of one file: of very many the first, and how many more there are."""
+
+    def __init__(self) -> None:
+        self._kept: list[Problem] = []
+        self._more: list[int] = [0, 0]
+
+    def add(self, loaded: LoadedDocument, problems: Sequence[Problem]) -> None:
+        """Those of one document, with their lines."""
+        if problems and len(self._kept) < MOST_PROBLEMS:
+            self._kept += loaded.located(problems)
+        else:
+            for problem in problems:
+                self._more[problem.fatal] += 1
+
+    def all(self) -> Sequence[Problem]:
+        """What is shown of them."""
+        severities = (Severity.WARNING, Severity.ERROR)
+        more = (
+            Problem(path="", message=f"has {count} more problems", hint=_ALL_PROBLEMS, severity=severity)
+            for count, severity in zip(self._more, severities, strict=True)
+            if count
+        )
+        return [*self._kept, *more]
+
+
 class ManifestReader:
     """Reads files by the kinds of a catalog, and admits each document: its warnings stand as long as it does.
 
@@ -173,7 +205,7 @@ class ManifestReader:
     def read(self, file: str, data: bytes, folder: BoundFolder | None = None) -> FileContent:
         """What the bytes of a file say; `folder` binds its author. Never raises for what an author wrote."""
         manifests: dict[ObjectRef, Manifest] = {}
-        problems: list[Problem] = []
+        problems = _Problems()
         refused: set[ObjectRef] = set()
         outside: set[ObjectRef] = set()
         notes: list[Problem] = []
@@ -184,19 +216,19 @@ class ManifestReader:
                 notes += loaded.located([named])
                 continue
             if loaded.problems:
-                problems += loaded.located(loaded.problems)
+                problems.add(loaded, loaded.problems)
             if not isinstance(named, ObjectRef):
-                problems += loaded.located(named)
+                problems.add(loaded, named)
                 torn = True
             elif folder is not None and (problem := self._outside(named, loaded.document, folder)):
-                problems += loaded.located([problem])
+                problems.add(loaded, [problem])
                 if problem.path == TARGET:
                     refused.add(named)
                     outside.add(named)
             elif any(problem.fatal for problem in loaded.problems):
                 refused.add(named)
             elif named in manifests:
-                problems.append(duplicate_problem(named, loaded.line, manifests[named]))
+                problems.add(loaded, [duplicate_problem(named, loaded.line, manifests[named])])
             else:
                 admitted = self._judge.admit(loaded.document)
                 is_admitted = admitted.accepted
@@ -208,9 +240,9 @@ class ManifestReader:
                 digest = digest_of(_ENCODER.encode(loaded.document), self._salt)
                 manifests[named] = Manifest(named, file, loaded.line, digest, content)
                 if admitted.warnings:
-                    problems += loaded.located(admitted.warnings)
-        problems += _together(notes)
-        return FileContent(list(manifests.values()), problems, refused, torn, outside)
+                    problems.add(loaded, admitted.warnings)
+        told = [*problems.all(), *_together(notes)]
+        return FileContent(list(manifests.values()), told, refused, torn, outside)
 
     def _outside(self, ref: ObjectRef, document: Document | None, folder: BoundFolder) -> Problem | None:
         """Why an object may not be defined in the folder that it is in."""

@@ -257,3 +257,17 @@ def test_a_store_without_spec_has_no_backend() -> None:
 )
 def test_many_values_to_push(entry: Document, expected: list[str]) -> None:
     assert messages(admit(push_secret(dataTo=[entry]), CATALOG).problems) == expected
+
+
+def test_windows_and_patterns_are_few() -> None:
+    """Each window is looked through whenever the object is due, and each pattern takes long to compile."""
+    windows = [{"schedule": f"{n % 60} 0 31 2 *", "duration": "1h"} for n in range(201)]
+    problems = admit(external_secret(syncWindows={"kind": "deny", "windows": windows}), CATALOG).problems
+    assert messages(problems) == ["spec.syncWindows.windows: must have at most 200 items, has 201"]
+    assert not admit(
+        external_secret(syncWindows={"kind": "deny", "windows": windows[:200]}), CATALOG
+    ).problems
+
+    conditions = [{"namespaceRegexes": [f"^{n}-{part}$" for n in range(51)]} for part in "ab"]
+    store_problems = admit(store(kind="ClusterSecretStore", conditions=conditions), CATALOG).problems
+    assert "spec.conditions: has more than 100 regular expressions" in messages(store_problems)

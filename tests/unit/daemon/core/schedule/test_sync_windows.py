@@ -1,6 +1,6 @@
 """When sync windows let a refresh happen, and what their cron expressions mean."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -143,3 +143,19 @@ def test_some_never_fire(expression: str) -> None:
 def test_refuses(expression: str) -> None:
     with pytest.raises(CronError):
         parse(expression)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        pytest.param("0 0 1 2 *", "2027-02-01T00:00:00", id="a month of next year"),
+        pytest.param("0 0 29 2 *", "2028-02-29T00:00:00", id="a leap day"),
+        pytest.param("5 4 31 * *", "2026-12-31T04:05:00", id="not in every month"),
+        pytest.param("0 0 31 2 *", "", id="never"),
+    ],
+)
+def test_the_next_firing_in_another_month(schedule: str, expected: str) -> None:
+    found = parse(schedule)
+    moment = datetime(2026, 11, 2, tzinfo=UTC)
+    assert found.next(moment) == (datetime.fromisoformat(expected).replace(tzinfo=UTC) if expected else None)
+    assert found.next(moment + timedelta(microseconds=1)) == found.next(moment)

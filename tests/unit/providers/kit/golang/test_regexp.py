@@ -72,6 +72,10 @@ def test_search_is_not_anchored() -> None:
         pytest.param("a\\", "trailing backslash at end of expression: ``", id="backslash"),
         pytest.param(r"\C", r"invalid escape sequence: `\C`", id="one byte"),
         pytest.param("\udcff", "invalid UTF-8", id="stray bytes"),
+        pytest.param("()" * 20_000, "expression too large: it has too many groups", id="groups"),
+        pytest.param(
+            "(" * 20_000 + ")" * 20_000, "expression too large: it has too many groups", id="nested groups"
+        ),
     ],
 )
 def test_says_in_the_words_of_go_what_is_wrong(source: str, reason: str) -> None:

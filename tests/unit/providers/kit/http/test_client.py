@@ -290,6 +290,7 @@ def test_an_address_leads_to_the_server_of_the_store(address: str, *, here: bool
         pytest.param("GET", "/again", "in circles", id="for ever"),
         pytest.param("POST", "/there", "lose its body", id="post"),
         pytest.param("GET", "file:///etc/passwd", "not one of an HTTP server", id="no HTTP"),
+        pytest.param("GET", "http://[::", "not one of an HTTP server", id="half an address"),
     ],
 )
 async def test_bad_redirects_are_reported(

@@ -2,8 +2,11 @@
 
 import json
 
+import pytest
 from aiohttp import web
 
+from syncret.config.fields import Json
+from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import Http
 from syncret.providers.kit.kube.access import FixedHeaders
@@ -37,3 +40,29 @@ async def test_a_page_that_is_too_large_is_read_in_parts() -> None:
     assert limits[0] == PAGE
     assert limits[-1] < OBJECTS
     assert limits == sorted(limits, reverse=True), "what fitted once is asked for again"
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        pytest.param([{"metadata": {"name": "a"}}, {"data": {}}], "has no name", id="no metadata"),
+        pytest.param([{"metadata": {"name": 5}}], "has no name", id="a number for a name"),
+        pytest.param(
+            [{"metadata": {"name": "a", "namespace": []}}], "has no name", id="a list for a namespace"
+        ),
+        pytest.param(["canary"], "has no name", id="no objects"),
+        pytest.param("canary", "is no list", id="a text"),
+    ],
+)
+async def test_a_list_that_is_none_is_an_error_of_the_answer(items: Json, expected: str) -> None:
+    """Nothing of it is taken: half of a list would look like the absence of the rest."""
+
+    async def handle(_request: web.Request) -> web.Response:
+        return web.json_response({"items": items})
+
+    async with served(all_to(handle)) as url, Http(url, network=NETWORK) as http:
+        with pytest.raises(Malformed, match=expected) as caught:
+            async for _ in Kube(http, FixedHeaders({})).list("/api/v1/secrets", unpaced, doing="listing"):
+                pass
+
+    assert "canary" not in f"{caught.value} {caught.value.hint}"

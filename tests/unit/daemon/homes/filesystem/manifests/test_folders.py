@@ -6,7 +6,7 @@ import pytest
 from syncret.config.errors import Severity
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
-from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
+from syncret.daemon.homes.filesystem.manifests.reader import MOST_PROBLEMS, ManifestReader
 from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 from syncret.providers.registry import Registry
 
@@ -282,3 +282,12 @@ def test_documents_of_other_tools_are_notes(folder: Path, folders: ManifestFolde
         f"{folder}/two.yaml:5: Deployment of apps is passed over",
     ]
     assert not snapshot.unreadable_paths
+
+
+def test_of_very_many_problems_of_a_file_the_first_are_told(folder: Path, folders: ManifestFolders) -> None:
+    (folder / "bad.yaml").write_text("---\n".join(["apiVersion: v1\nkind: Secret\n"] * 5000))
+    snapshot = folders.scan()
+    assert len(snapshot.problems) == MOST_PROBLEMS + 1
+    assert "has 4900 more problems" in told(snapshot)
+    assert snapshot.problems[-1].problem.severity is Severity.ERROR
+    assert {ref("one"), ref("two")} <= set(snapshot.manifests)
