@@ -206,9 +206,17 @@ def _unknown(given: LayerValue, known: Mapping[str, Setting]) -> Problem:
     return _problem(given, "there is no such setting", did_you_mean(given.name, list(known)))
 
 
+_TYPED: Final = re.compile(r"Expected `(\w+)`, got `\w+`")
+_TYPES: Final = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+"""What a reader calls a type."""
+
+
 def _invalid(given: LayerValue, setting: Setting, error: str) -> Problem:
     place = _PLACE.fullmatch(error)
     path, message = (place["path"], place["message"]) if place else ("", error)
+    typed = _TYPED.match(message)
+    if typed is not None and typed[1] in _TYPES:
+        message = f"must be {_TYPES[typed[1]]}"
     hint = _HINTS.get(setting.name) or _HINTS.get(setting.syntax) or _choices(setting) or setting.meaning
     return _problem(given, _lowered(message), hint, path)
 

@@ -19,7 +19,6 @@ from syncret.providers.openbao.client import OpenBaoClient
 from syncret.providers.openbao.spec import OpenBaoAuth, OpenBaoSpec
 
 _MOUNT: Final = "kv"
-_REMEDY: Final = "check the Secret that the store names, and the mount path"
 
 
 @asynccontextmanager
@@ -53,7 +52,7 @@ def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:
         return SecretBytes((await read_text(context, token, "auth.tokenSecretRef")).encode())
 
     if token is not None:
-        return Login("token", by_token, _REMEDY)
+        return Login("token", by_token, "check the Secret in auth.tokenSecretRef")
     if role is not None:
 
         async def by_role(adapter: Adapter) -> Reply:
@@ -61,14 +60,16 @@ def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:
             secret = await read_text(context, role.secret_ref, "auth.appRole.secretRef")
             return await requests.app_role(adapter, role.path, name, secret)
 
-        return Login("appRole", by_role, _REMEDY)
+        remedy = "check auth.appRole.roleId, and the SecretID in auth.appRole.secretRef"
+        return Login("appRole", by_role, remedy)
     if user is not None:
 
         async def by_password(adapter: Adapter) -> Reply:
             password = await read_text(context, user.secret_ref, "auth.userPass.secretRef")
             return await requests.user_pass(adapter, user.path, user.username, password)
 
-        return Login("userPass", by_password, _REMEDY)
+        remedy = "check auth.userPass.username, and the password in auth.userPass.secretRef"
+        return Login("userPass", by_password, remedy)
     raise Malformed(
         "unsupported auth method", hint="auth names no method: write one of them, such as appRole"
     )

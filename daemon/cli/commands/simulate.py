@@ -15,7 +15,7 @@ from syncret.config.text.yaml import LIMITS, Lines, parse_text
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_yaml, report_problem
 from syncret.daemon.core.redact import REDACTED, redacted
-from syncret.daemon.simulate.scenario import Scenario, read_scenario
+from syncret.daemon.simulate.scenario import KIND, Scenario, read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
 from syncret.providers.registry import Registry
 
@@ -53,9 +53,17 @@ def _read(file: str, registry: Registry) -> Iterator[_Read]:
         yield _Read(file, None, (unreadable(error),))
         return
     documents = list(parse_text(data, as_json=file.endswith(".json")))
-    if not documents:
-        problem = Problem(path="", message="holds no scenario", hint="a scenario has kind: Scenario")
-        yield _Read(file, None, (problem,))
+    kinds = [parsed.value.get("kind") for parsed in documents if is_object(parsed.value)]
+    others = [kind for kind in kinds if isinstance(kind, str)]
+    if not documents or (others and len(others) == len(documents) and KIND not in others):
+        hint = "a scenario has kind: Scenario"
+        if others:
+            hint += "; apply manifests in a step of one, or check them with `syncret validate`"
+        message = (
+            f"holds no scenario, but {', '.join(dict.fromkeys(others))}" if others else "holds no scenario"
+        )
+        yield _Read(file, None, (Problem(path="", message=message, hint=hint),))
+        return
     for parsed in documents:
         if parsed.problems or not is_object(parsed.value):
             problem = Problem(

@@ -7,6 +7,7 @@ leases are renewed.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self
 
@@ -192,12 +193,15 @@ class Vault:
         login = self._login
         if login is None:
             raise RuntimeError("there is no login to log in by")
+        status = HTTPStatus.FORBIDDEN
         try:
             found = await login.run(self._adapter(login.doing))
-        except (Refused, Rejected):
+        except Refused:
             found = None
-        if found is None:
-            raise Denied(f"{login.doing}: Vault refuses it", hint=login.remedy)
+        except Rejected:
+            found, status = None, HTTPStatus.BAD_REQUEST
+        if found is None:  # raised out here: the cause may quote what was sent
+            raise login.refused(status)
         if isinstance(found, SecretBytes):
             return Token(header(found, login.doing))
         auth = found.part("auth")

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Final
 
 from syncret.config.fields import Json
@@ -115,7 +116,14 @@ class Login:
     method: str
     run: Callable[[Adapter], Awaitable[Reply | SecretBytes]]
     remedy: str
-    """The hint if Vault refuses the login."""
+    """The hint if Vault does not accept the credentials: the fields to check, the most likely one first."""
+
+    def refused(self, status: HTTPStatus) -> Denied:
+        """The error if Vault refuses the login. 403 is also the answer where no method is mounted."""
+        hint = self.remedy
+        if status is HTTPStatus.FORBIDDEN:
+            hint = f"check auth.{self.method}.path first: is this method mounted there? Then {hint}"
+        return Denied(f"{self.doing}: Vault refuses it (HTTP {status})", hint=hint)
 
     @property
     def doing(self) -> str:

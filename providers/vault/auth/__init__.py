@@ -11,17 +11,18 @@ from syncret.providers.vault.auth import aws, gcp, jwt, static
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.spec import VaultSpec
 
-_SECRET: Final = "check the Secret that the store names, and the mount path"
-_ROLE: Final = "check role and mount path, and which accounts the role in Vault is bound to"
-_CERTIFICATE: Final = "check the certificate, and the role that trusts it"
+_ROLE: Final = "check the role in auth.{method}, and in Vault which accounts it is bound to"
 
 _NAMED: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
-    "token": (static.token, _SECRET),
-    "appRole": (static.app_role, _SECRET),
-    "ldap": (static.ldap, _SECRET),
-    "userPass": (static.user_pass, _SECRET),
-    "jwt": (jwt.jwt, _ROLE),
-    "cert": (static.cert, _CERTIFICATE),
+    "token": (static.token, "check the Secret in auth.tokenSecretRef"),
+    "appRole": (static.app_role, "check auth.appRole.roleId, and the SecretID in auth.appRole.secretRef"),
+    "ldap": (static.ldap, "check auth.ldap.username, and the password in auth.ldap.secretRef"),
+    "userPass": (
+        static.user_pass,
+        "check auth.userPass.username, and the password in auth.userPass.secretRef",
+    ),
+    "jwt": (jwt.jwt, _ROLE.format(method="jwt")),
+    "cert": (static.cert, "check auth.cert.clientCert, and the role in Vault that trusts it"),
 }
 """Methods whose spec names all credentials, and what to check if Vault refuses them."""
 
@@ -37,7 +38,7 @@ def choose_login(spec: VaultSpec, context: OpenContext) -> Login:
     """The first method that is configured, in ESO's order. Raises Malformed if there is none."""
     name, method = (spec.auth or VaultAuth()).chosen()
     if name in _AMBIENT:
-        return Login(name, partial(_AMBIENT[name], spec, method, context), _ROLE)
+        return Login(name, partial(_AMBIENT[name], spec, method, context), _ROLE.format(method=name))
     if name not in _NAMED:
         raise Malformed(
             "cannot initialize Vault client: no valid auth method specified",

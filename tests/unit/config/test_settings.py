@@ -96,7 +96,7 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "listen: 9847\n",
             {},
-            "FILE:1: listen: expected `str`, got `int` (write 127.0.0.1:9847, or :9847 for every interface)",
+            "FILE:1: listen: must be text (write 127.0.0.1:9847, or :9847 for every interface)",
             id="wrong-type",
         ),
         pytest.param(

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from syncret.config.errors import ConfigError
 from syncret.config.settings import Group
-from syncret.config.settings_layers import LayerValue, load_group
+from syncret.config.settings_layers import LayerValue, load_group, load_settings
 from syncret.config.settings_table import describe
 
 
@@ -169,7 +169,7 @@ def test_an_entry_of_a_map_is_set_alone(tmp_path: Path) -> None:
             "receivers:\n  vault:\n  - a\n  - 1\n",
             {},
             [],
-            "FILE:4: receivers.vault[1]: expected `str`, got `int` (Who.)",
+            "FILE:4: receivers.vault[1]: must be text (Who.)",
             id="entry-of-a-map",
         ),
     ],
@@ -195,3 +195,8 @@ def test_groups_are_described_by_dotted_names() -> None:
         ("manifests", "SYNCRET_MANIFESTS", "paths", "[]"),
         ("receivers", "SYNCRET_RECEIVERS", "map of lists", "{}"),
     ]
+
+
+def test_a_word_for_a_number_is_said_so_in_words() -> None:
+    with pytest.raises(ConfigError, match="--set workers: must be a whole number"):
+        load_settings(None, {}, [LayerValue("--set workers", "workers", "many")])

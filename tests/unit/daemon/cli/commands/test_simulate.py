@@ -60,3 +60,13 @@ def test_a_scenario_among_manifests_is_told_where_it_belongs(
         assert main([command, "-f", str(file)]) == 2
         told = "".join(capsys.readouterr())
         assert f"{file}:2: error: kind: a Scenario is not a manifest (run it with `syncret simulate`)" in told
+
+
+def test_a_file_of_manifests_is_one_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "manifests.yaml"
+    file.write_text("kind: SecretStore\n---\nkind: ExternalSecret\n---\nkind: ExternalSecret\n")
+    assert main(["simulate", str(file)]) == 2
+    assert capsys.readouterr().err == (
+        f"{file}: error: holds no scenario, but SecretStore, ExternalSecret (a scenario has kind: Scenario; "
+        "apply manifests in a step of one, or check them with `syncret validate`)\n"
+    )

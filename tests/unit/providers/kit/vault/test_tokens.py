@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
 import pytest
 
+from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, SyncError, Unavailable
-from syncret.providers.kit.vault.tokens import LeaseRenewer
+from syncret.providers.kit.vault.tokens import LeaseRenewer, Login
+from syncret.providers.kit.vault.wire import Adapter
 
 
 class Vault:
@@ -106,3 +109,23 @@ async def test_there_is_a_bound(vault: Vault, leases: LeaseRenewer) -> None:
     await asyncio.sleep(41)
 
     assert len(vault.renewed) == 1000
+
+
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [
+        (HTTPStatus.BAD_REQUEST, "check auth.appRole.roleId"),
+        (
+            HTTPStatus.FORBIDDEN,
+            "check auth.appRole.path first: is this method mounted there? Then check auth.appRole.roleId",
+        ),
+    ],
+)
+def test_a_refused_login_names_method_status_and_the_fields_to_check(status: HTTPStatus, hint: str) -> None:
+    async def run(_adapter: Adapter) -> SecretBytes:
+        return SecretBytes(b"")
+
+    error = Login("appRole", run, "check auth.appRole.roleId").refused(status)
+
+    assert error.message == f"logging in to Vault by appRole: Vault refuses it (HTTP {status.value})"
+    assert error.hint == hint
