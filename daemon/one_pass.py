@@ -41,6 +41,8 @@ class SyncResult:
     problems: list[HomeProblem] = field(default_factory=list[HomeProblem])
     failures: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
     """The error of each object that failed."""
+    places: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
+    """File and line of the manifest of each object that failed."""
     due: dict[ObjectRef, float] = field(default_factory=dict[ObjectRef, float])
 
     @property
@@ -163,6 +165,9 @@ async def _collect(
                 failure = running.engine.unreported(stored.ref) or running.context.memory.failure(stored.ref)
                 if failure is not None:
                     result.failures[stored.ref] = str(failure)
+                    place = running.context.manifest_place(stored.ref)
+                    if place is not None:
+                        result.places[stored.ref] = place
                 due = running.engine.due(stored.ref)
                 if due is not None:
                     result.due[stored.ref] = due

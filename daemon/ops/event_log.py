@@ -1,5 +1,6 @@
 """Logs what the engine reports: events of objects, failures of stores, bugs; repeated ones less and less."""
 
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -18,8 +19,14 @@ log = structlog.get_logger()
 class EventLogger:
     """An `EventRecorder` that logs the events of objects. A repeated warning is not logged each time."""
 
-    def __init__(self, repeats: Repeats | None = None) -> None:
+    def __init__(
+        self,
+        repeats: Repeats | None = None,
+        manifest_of: Callable[[ObjectRef], object | None] = lambda _: None,
+    ) -> None:
+        """`manifest_of` says where the manifest of an object is: a warning names file and line."""
         self._repeats = repeats or Repeats()
+        self._manifest_of = manifest_of
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         if not warning:
@@ -27,7 +34,9 @@ class EventLogger:
             return
         times = self._repeats.occurred(ref, f"{reason}: {message}")
         if times:
-            log.warning(message, object=ref, reason=reason, **counted(times))
+            place = self._manifest_of(ref)
+            fields = {} if place is None else {"manifest": str(place)}
+            log.warning(message, object=ref, reason=reason, **fields, **counted(times))
 
 
 class EngineLogger(NullObserver):

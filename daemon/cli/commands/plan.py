@@ -81,6 +81,7 @@ def _print_text(result: SyncResult) -> None:
         if verdict.allowed and not verdict.usual:
             out.write(printable(f"i {ref}: {verdict}") + "\n")
     for ref, message in sorted(result.failures.items()):
-        out.write(printable(f"! {ref}: {message}") + "\n")
+        place = f" ({result.places[ref]})" if ref in result.places else ""
+        out.write(printable(f"! {ref}{place}: {message}") + "\n")
     if not (result.written or result.pushes or result.failures):
         out.write("nothing would change\n")

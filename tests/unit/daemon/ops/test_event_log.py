@@ -130,3 +130,10 @@ def test_events_carry_their_object_and_reason() -> None:
         ("warning", "could not update secret", "UpdateFailed", REF),
         ("info", "Secret created", "Created", REF),
     ]
+
+
+def test_a_warning_names_file_and_line_of_the_manifest() -> None:
+    with capture_logs() as lines:
+        EventLogger(manifest_of=lambda _: "app.yaml:6").event(REF, warning=True, reason="R", message="m")
+
+    assert [line["manifest"] for line in lines] == ["app.yaml:6"]

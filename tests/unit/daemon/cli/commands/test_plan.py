@@ -54,3 +54,14 @@ def test_a_provider_that_is_misspelt_in_the_settings(
         "syncret: ownIdentity.receivers: there is no provider valt (did you mean vault?)",
         "syncret: ownIdentity.clusterOnly: there is no provider ibn (did you mean ibm?)",
     ]
+
+
+def test_a_failure_names_file_and_line_of_the_manifest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "app.yaml").write_text(
+        "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: app}\n"
+        "spec: {secretStoreRef: {name: gone}, data: [{secretKey: a, remoteRef: {key: b}}]}\n"
+    )
+    assert main(["plan", "-f", str(tmp_path)]) == 1
+    assert f"! ExternalSecret/default/app ({tmp_path}/app.yaml:1): " in capsys.readouterr().out
