@@ -126,9 +126,9 @@ def _absent(need: Need) -> Malformed:
         case Generate(generator=generator):
             return Malformed(f"{generator.kind}/{generator.name} made nothing", hint=_POLICY)
         case Read(store=store, ref=ref) | Extract(store=store, ref=ref):
-            part = f"property {ref.property} of " if ref.property else ""
             version = f" in version {ref.version}" if ref.version else ""
-            return Malformed(f"{part}{ref.key}{version} does not exist in {store}", hint=ABSENT)
+            part = f" (property {ref.property})" if ref.property else ""
+            return Malformed(f"{ref.key}{version}{part} does not exist in {store}", hint=ABSENT)
 
 
 class Assembled(NamedTuple):

@@ -82,7 +82,8 @@ class Reader:
             if each.expected == ("...",):
                 continue
             expected = [_masked(line) for line in each.expected]
-            found = [_masked(line.replace(self._port, "9847")) for line in told]
+            here = f"{self._folder}/"
+            found = [_masked(line.replace(self._port, "9847").replace(here, "/home/you/")) for line in told]
             if expected[:1] == ["..."]:
                 expected, found = expected[1:], found[-len(expected) + 1 :]
             if expected[-1:] == ["..."]:
