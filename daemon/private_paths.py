@@ -42,7 +42,7 @@ def open_private(path: str, *, create: bool = True) -> int:
         ) from None
     try:
         _make_private(fd, path)
-    except BaseException:
+    except BaseException:  # closed, and raised again
         os.close(fd)
         raise
     return fd
