@@ -31,7 +31,7 @@ def _row(hostile: Hostile) -> ParameterSet:
     return pytest.param(hostile, id=hostile.name, marks=marks)
 
 
-@pytest.mark.parametrize("hostile", map(_row, CASES))
+@pytest.mark.parametrize("hostile", [_row(case) for case in CASES])
 def test_nobody_else_feels_it(tmp_path: Path, chance: random.Random, hostile: Hostile) -> None:
     outcome = faced(tmp_path, hostile, chance)
     assert not outcome.killed, outcome
