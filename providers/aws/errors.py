@@ -1,7 +1,9 @@
 """Translates the errors of the AWS SDK into ours, by a table. Only `sdk` imports it, as it loads the SDK."""
 
+import re
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -87,6 +89,58 @@ def _untrusted(_error: BaseException) -> SyncError:
         "the certificate of AWS's endpoint is not trusted",
         hint="behind a proxy that intercepts TLS, name its CA in AWS_CA_BUNDLE",
     )
+
+
+_STRAY: Final = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which JSON can name, and which are no text."""
+
+_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "structure": dict,
+    "map": dict,
+    "list": list,
+    "string": str,
+    "blob": bytes,
+    "boolean": bool,
+    "timestamp": datetime,
+    **dict.fromkeys(("integer", "long", "float", "double"), (int, float)),
+}
+"""What the SDK makes of each type of the API, if the answer has it."""
+
+
+_REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
+    "SecretListEntry": ("Name",),
+    "SecretValueEntry": ("Name",),
+    "Parameter": ("Name", "Value"),
+    "ParameterMetadata": ("Name",),
+}
+"""Members without which nothing can be made of an entry; the API's description requires none."""
+
+
+def check_types(meta: Any, operation: str, answer: Any) -> None:  # noqa: ANN401  # of an SDK's client
+    """Raise Malformed for an answer of other types than the API's: the SDK takes them as they come."""
+    model = meta.service_model.operation_model(meta.method_to_api_mapping[operation])
+    if model.output_shape is not None and not _conforms(model.output_shape, answer):
+        raise _unreadable(ValueError())
+
+
+def _conforms(shape: Any, value: Any) -> bool:  # noqa: ANN401  # as above
+    """Whether a value has the type of its shape, and all in it; what the API does not know may be any."""
+    conforming = isinstance(value, _TYPES.get(shape.type_name, object))
+    if not conforming:
+        return False
+    match shape.type_name:
+        case "structure":
+            return all(name in value for name in _REQUIRED.get(shape.name, ())) and all(
+                _conforms(shape.members[name], value[name]) for name in value if name in shape.members
+            )
+        case "map":
+            return all(_conforms(shape.value, each) for each in value.values())
+        case "list":
+            return all(_conforms(shape.member, each) for each in value)
+        case "string":
+            return value.isascii() or _STRAY.search(value) is None
+        case _:
+            return True
 
 
 def _timed_out(_error: BaseException) -> SyncError:

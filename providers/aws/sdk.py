@@ -109,12 +109,16 @@ class ServiceApi:
         """The result of one call. Raises SyncError."""
         try:
             call: Awaitable[dict[str, Any]] = getattr(self._client, operation)(**parameters)
-            return await call_translated(call, self._table, doing=operation)
+            answer = await call_translated(call, self._table, doing=operation)
         except Expired:
             if not isinstance(self._credentials, RefreshableCredentials):
                 raise
             self._credentials.forget()
-        raise Unavailable(f"{operation}: the session ended early; the next try assumes the role again")
+            raise Unavailable(
+                f"{operation}: the session ended early; the next try assumes the role again"
+            ) from None
+        errors.check_types(self._client.meta, operation, answer)
+        return answer
 
     def __repr__(self) -> str:
         return f"<ServiceApi {type(self._client).__name__}>"

@@ -139,7 +139,7 @@ class Kube:
         path = f"/apis/{segments(group)}/{segments(version)}" if group else f"/api/{segments(version)}"
         answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
         found: Document = {} if answer.status == _NOT_FOUND else answer.decode(Document)
-        return _objects(found.get("resources"))
+        return [each for each in _objects(found.get("resources")) if isinstance(each.get("name"), str)]
 
     async def create(self, path: str, document: Document, *, doing: str) -> Document:
         """The object as it was stored. Raises Unavailable if it was created meanwhile."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.config.fields import Json
-from syncret.config.meta import Document, is_object, member
+from syncret.config.meta import Document, is_list, is_object, member
 from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import map_concurrently
@@ -137,8 +137,10 @@ class KeyValues:
         found = await self.vault.call("GET", path, doing=f"listing {folder or '/'}", query={"list": "true"})
         if isinstance(found, Absent):
             return None
-        names: Any = (found.data or {}).get("keys")
-        return [name for name in cast("list[object]", names or []) if isinstance(name, str)]
+        names = (found.data or {}).get("keys") or []
+        if not is_list(names) or not all(isinstance(name, str) for name in names):
+            raise Malformed(f"listing {folder or '/'}: the answer is no list of names")
+        return [str(name) for name in names]
 
 
 def _object(value: Json, key: str) -> Document | None:

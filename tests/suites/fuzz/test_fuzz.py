@@ -8,7 +8,7 @@ from tests.suites.fuzz.targets import TARGETS
 pytestmark = pytest.mark.slow
 
 
-LONG = {"answers", "large", "daemon"}
+LONG = {"large", "daemon"}
 """Need minutes to find anything."""
 
 

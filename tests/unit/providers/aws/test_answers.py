@@ -127,6 +127,31 @@ async def test_html_is_no_absence(opened: Open, monkeypatch: pytest.MonkeyPatch,
     assert all(isinstance(value, Malformed) and "canary" not in str(value) for value in found.values())
 
 
+@pytest.mark.parametrize(
+    ("service", "answer"),
+    [
+        pytest.param("ParameterStore", {"Parameter": ["canary"]}, id="a list for an object"),
+        pytest.param(
+            "ParameterStore", {"Parameter": {"Name": "a", "Value": ["canary"]}}, id="a list for a text"
+        ),
+        pytest.param("ParameterStore", {"Parameter": {"Name": "a"}}, id="no value"),
+        pytest.param("SecretsManager", {"Name": "a", "SecretString": 5}, id="a number for a text"),
+        pytest.param("SecretsManager", {"Name": "a", "SecretString": "canary\ud800"}, id="half a character"),
+    ],
+)
+async def test_other_types_than_those_of_the_api(
+    gate: Gateway, opened: Open, service: str, answer: dict[str, Any]
+) -> None:
+    async def wrong(_call: Call) -> dict[str, Any]:
+        return answer
+
+    gate.replies |= {"GetSecretValue": wrong, "GetParameter": wrong}
+    async with opened(service) as client:
+        [found] = (await client.fetch(keys("a"))).values()
+    assert isinstance(found, Malformed)
+    assert "canary" not in f"{found} {found.hint}"
+
+
 async def test_a_value_of_five_megabytes(gate: Gateway, opened: Open) -> None:
     async def large(_call: Call) -> dict[str, Any]:
         return {"Name": "a", "SecretString": "x" * 5_000_000}
