@@ -77,4 +77,5 @@ def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
 
 def _more(each: dict[str, Any]) -> tuple[str, ...]:
     """What only the wide table has."""
-    return each["manifest"] or "-", (each["lastFailure"] or {}).get("hint") or "-"
+    failure: dict[str, Any] = each["lastFailure"] or {}
+    return each["manifest"] or "-", failure.get("hint") or "-"

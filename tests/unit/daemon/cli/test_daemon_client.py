@@ -244,3 +244,13 @@ def test_what_cannot_be_asked_is_wrong_usage(
 ) -> None:
     assert main(["explain", *arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+async def test_the_wide_table_has_the_remedy(
+    view: View, apply: Apply, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await apply(store(), external_secret("lost", key="nowhere"))
+    assert await asked(view, "status", "-o", "wide") == 1
+    text = capsys.readouterr().out
+    assert re.search(r"^KIND .* MANIFEST +REMEDY$", text, re.MULTILINE)
+    assert re.search(r"^ExternalSecret .* correct the key or the property, or say ", text, re.MULTILINE)
