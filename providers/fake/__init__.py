@@ -18,7 +18,7 @@ async def open_fake(spec: FakeSpec, context: OpenContext) -> AsyncGenerator[Fake
     """Open a client on this store's manager, seeded anew from the spec; pushed entries are kept."""
     manager = context.store_memory.setdefault("manager", SecretManager())
     manager.seed(Seed(entry.key, entry.value, entry.version) for entry in spec.data)
-    yield FakeClient(manager, spec.validation_result)
+    yield FakeClient(manager, context.compute, spec.validation_result)
 
 
 PROVIDER: Final = Provider(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from syncret.providers.contract import (
+    Compute,
     FindQuery,
     Paced,
     PushItem,
@@ -21,6 +22,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.work import Work
 
 _READY: Final = 0
+_NAME_COST: Final = 4
 
 
 class FakeClient:
@@ -28,8 +30,9 @@ class FakeClient:
 
     converts_keys = True
 
-    def __init__(self, manager: SecretManager, validation_result: int = _READY) -> None:
+    def __init__(self, manager: SecretManager, compute: Compute, validation_result: int = _READY) -> None:
         self._manager = manager
+        self._compute = compute
         self._validation_result = validation_result
 
     def __repr__(self) -> str:
@@ -50,11 +53,14 @@ class FakeClient:
         return None if value is None else extract.members(value.raw, "unable to unmarshal secret", work)
 
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
-        return await paced(lambda: self._find(query, work))
+        """What many names take is done in a thread: they come in one piece."""
+        del work
+        return await paced(lambda: self._compute(lambda own: self._found(query, own)))
 
-    async def _find(self, query: FindQuery, work: Work) -> SecretMap:
+    def _found(self, query: FindQuery, work: Work) -> SecretMap:
         if query.name is None:
             raise Malformed("unsupported find operator", hint="this provider finds by name.regexp only")
+        work.step(_NAME_COST * len(self._manager))
         found = self._manager.find(regexp.matcher(query.name, work))
         return {key: SecretBytes(value) for key, value in found.items()}
 

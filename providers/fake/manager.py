@@ -33,6 +33,9 @@ class SecretManager:
     def __repr__(self) -> str:
         return f"<SecretManager {len(self._values)} entries, {len(self._seeded)} of them seeded>"
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def seed(self, seeds: Iterable[Seed]) -> None:
         """Replace all seeded entries. What was pushed stays, unless a seed takes its place."""
         for old in self._seeded:
@@ -46,8 +49,9 @@ class SecretManager:
         return self._values.get((key, version))
 
     def find(self, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-        """The values of all keys that match, each in the version that sorts last."""
-        return {key: self._values[key, version] for key, version in sorted(self._values) if wanted(key)}
+        """The values of all keys that match, each in the version that sorts last. For threads, too."""
+        held = dict(self._values)
+        return {key: held[key, version] for key, version in sorted(held) if wanted(key)}
 
     def put(self, key: str, value: bytes, name: str = "") -> bool:
         """Store a value, or one property of it; returns whether anything changed.

@@ -28,7 +28,7 @@ def simulated(provider: Provider[Any], seeds: Iterable[Seed] | None) -> Provider
 
     @asynccontextmanager
     async def serve(_spec: Model, context: OpenContext) -> AsyncGenerator[Client, None]:
-        yield FakeClient(context.store_memory.setdefault("manager", SecretManager(entries)))
+        yield FakeClient(context.store_memory.setdefault("manager", SecretManager(entries)), context.compute)
 
     return replace(provider, open=serve, batch_size=fake.PROVIDER.batch_size)
 

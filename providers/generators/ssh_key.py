@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import Annotated, Final, Literal, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_der_private_key,
+)
 from msgspec import Meta
 
 from syncret.config.catalog import SpecType
@@ -26,9 +32,6 @@ _CURVES: Final[dict[int, Callable[[], ec.EllipticCurve]]] = {
     384: ec.SECP384R1,
     521: ec.SECP521R1,
 }
-
-_KEY_COST: Final = 50_000
-"""Steps for a key. It takes longer, and lets others run meanwhile."""
 
 _PEM: Final = ("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----")
 _PEM_WIDTH: Final = 64
@@ -62,17 +65,14 @@ async def generate(spec: SSHKeySpec, context: OpenContext) -> Generated:
 
 def make_pair(spec: SSHKeySpec, work: Work) -> tuple[bytes, bytes]:
     """A private and a public key. Slow for RSA. Raises Malformed for an invalid size."""
-    if spec.key_type == "rsa":
-        work.begin_long()
-        work.step(_KEY_COST)
-    key = _make(spec)
+    key = _make(spec, work)
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     comment = spec.comment.encode()
     line = (public + b" " + comment if comment else public) + b"\n"
     return _commented(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()), comment), line
 
 
-def _make(spec: SSHKeySpec) -> PrivateKey:
+def _make(spec: SSHKeySpec, work: Work) -> PrivateKey:
     match spec.key_type:
         case "rsa":
             size = spec.key_size or DEFAULT_RSA_SIZE
@@ -80,12 +80,22 @@ def _make(spec: SSHKeySpec) -> PrivateKey:
                 raise Malformed(
                     f"an rsa key of {size} bits is insecure", hint="keySize is 2048, 3072 or 4096"
                 )
-            return rsa.generate_private_key(_EXPONENT, size)
+            encoded = work.apart("making an RSA key", new_rsa_key, size)
+            key = load_der_private_key(encoded, None, unsafe_skip_rsa_key_validation=True)
+            if not isinstance(key, rsa.RSAPrivateKey):
+                raise TypeError("what was made is no RSA key")
+            return key
         case "ecdsa":
             curve = _CURVES.get(spec.key_size or 0, ec.SECP256R1)
             return ec.generate_private_key(curve())
         case "ed25519":
             return ed25519.Ed25519PrivateKey.generate()
+
+
+def new_rsa_key(size: int) -> bytes:
+    """A new key in PKCS#8. It takes seconds if it is long."""
+    key = rsa.generate_private_key(_EXPONENT, size)
+    return key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
 
 
 def _commented(pem: bytes, comment: bytes) -> bytes:

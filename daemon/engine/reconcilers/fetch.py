@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from syncret.config.resources.kinds import store_ref
 from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, StoreName
@@ -13,6 +13,9 @@ from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.work import SyncWork
 from syncret.providers.errors import SyncError
+
+_AT_ONCE: Final = 8
+"""Generators that an object asks at the same time."""
 
 Answers: TypeAlias = dict[Need, Answer]
 Asked: TypeAlias = Read | Extract | Search
@@ -37,7 +40,7 @@ async def fetch(
         else:
             by_store[need.store].append(need)
     answers: Answers = {}
-    calls = [_generate(generated, need) for need in generate]
+    calls = [_generate(generated, generate[place::_AT_ONCE]) for place in range(min(len(generate), _AT_ONCE))]
     for name, asked in by_store.items():
         store = context.inventory.get(store_ref(*name, namespace))
         if store is None:  # it was there a moment ago
@@ -88,8 +91,14 @@ async def _search(session: Session, need: Search) -> Answers:
         return {need: error}
 
 
-async def _generate(generated: GeneratorTransaction, need: Generate) -> Answers:
-    try:
-        return {need: await generated.generate(str(need.place), need.generator)}
-    except SyncError as error:
-        return {need: error}
+async def _generate(generated: GeneratorTransaction, needs: Sequence[Generate]) -> Answers:
+    """One after the other: an object may ask for thousands, each of which takes memory and time."""
+    answers: Answers = {}
+    for need in needs:
+        try:
+            answers[need] = await generated.generate(str(need.place), need.generator)
+        except SyncError as error:
+            answers[need] = error
+        if need is not needs[-1]:
+            await asyncio.sleep(0)
+    return answers

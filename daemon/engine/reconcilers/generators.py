@@ -66,10 +66,19 @@ async def _generator_spec(
     return inner, chosen
 
 
-async def _generate(
-    context: ReconcilerContext, writes: Writes, reference: GeneratorRef, namespace: str, work: SyncWork
-) -> GeneratedValues:
-    """New values. Raises SyncError if there is no such generator, or it fails."""
+class FoundGenerator(NamedTuple):
+    """A generator as it is at the time of a run."""
+
+    generator: Generator[Any]
+    model: Any
+    resource: Document
+    origin: ObjectRef
+
+
+async def _find_generator(
+    context: ReconcilerContext, writes: Writes, reference: GeneratorRef, namespace: str
+) -> FoundGenerator:
+    """The generator that an entry names. Raises SyncError if there is none that can be used."""
     kind, name = reference.kind, reference.name
     if reference.api_version != GENERATORS_API:
         raise Malformed(
@@ -95,13 +104,23 @@ async def _generate(
         model = msgspec.convert(spec, generator.spec.model)
     except msgspec.ValidationError:  # an API server validates a spec, but lets it be left out entirely
         raise Malformed(f'{kind} "{name}" has no spec', hint="write what it needs") from None
-    origin = generator_ref(kind, name, namespace)
-    given = context.sessions.context(ref_of(resource), origin, namespace, work)
+    return FoundGenerator(generator, model, resource, generator_ref(kind, name, namespace))
+
+
+async def _generate(
+    context: ReconcilerContext, found: FoundGenerator, namespace: str, work: SyncWork
+) -> GeneratedValues:
+    """New values. Raises SyncError if the generator fails."""
+    generator, model, resource, origin = found
     generate = generator.generate
+    if generate is None:
+        raise AssertionError("a generator that was found can generate")
+    given = context.sessions.context(ref_of(resource), origin, namespace, work)
     if generator.local:
         return GeneratedValues(await generate(model, given), resource)
-    calls = context.sessions.generator_calls(origin, actual)
-    request = CallRequest("generate", None, namespace, once=True, no_answer=f'{kind} "{name}" did not answer')
+    calls = context.sessions.generator_calls(origin, generator.kind)
+    no_answer = f'{origin.kind} "{origin.name}" did not answer'
+    request = CallRequest("generate", None, namespace, once=True, no_answer=no_answer)
     return GeneratedValues(await calls.call(request, lambda: generate(model, given)), resource)
 
 
@@ -163,6 +182,7 @@ class GeneratorTransaction:
         self._owner = owner
         self._work = work
         self._recorded: dict[str, ObjectRef] = {}
+        self._found: dict[GeneratorRef, FoundGenerator] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -190,7 +210,11 @@ class GeneratorTransaction:
     async def generate(self, place: str, generator: GeneratorRef) -> SecretMap:
         """New values for an entry of the resource. Raises SyncError."""
         namespace = self._owner.metadata.namespace
-        made = await _generate(self._context, self._writes, generator, namespace, self._work)
+        found = self._found.get(generator)
+        if found is None:
+            found = await _find_generator(self._context, self._writes, generator, namespace)
+            self._found[generator] = found
+        made = await _generate(self._context, found, namespace, self._work)
         if made.generated.state is not None:
             self._recorded[place] = await self._record(place, made, made.generated.state)
         return made.generated.values

@@ -10,9 +10,10 @@ from syncret.providers.fake.client import FakeClient
 from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeData, FakeSpec, check
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.testing.opened import compute_at_once
 from syncret.providers.work import Work
 
-CLIENT = FakeClient(SecretManager([Seed("a", "x")]))
+CLIENT = FakeClient(SecretManager([Seed("a", "x")]), compute_at_once)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +52,10 @@ async def test_it_finds_by_name_alone(query: FindQuery) -> None:
 
 
 async def test_probing_yields_what_the_spec_says() -> None:
-    assert await FakeClient(SecretManager()).probe() == "ready"
-    assert await FakeClient(SecretManager(), 1).probe() == "unknown"
+    assert await FakeClient(SecretManager(), compute_at_once).probe() == "ready"
+    assert await FakeClient(SecretManager(), compute_at_once, 1).probe() == "unknown"
     with pytest.raises(Malformed, match="unable to validate"):
-        await FakeClient(SecretManager(), 2).probe()
+        await FakeClient(SecretManager(), compute_at_once, 2).probe()
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ _ALL: Final = re2.compile(rf"\A\s*{_OPERATOR}\s*{_PATTERN}\s*(?:(?:\s+|,\s*){_OP
 _RANGE: Final = re2.compile(rf"\s*({_PATTERN})\s+-\s+({_PATTERN})\s*")
 _RANGE_END: Final = 7
 _SHARE: Final = 7
+_CONSTRAINT_COST: Final = 100
 """Work for one range: a unit per 128 characters of the constraint, which is copied."""
 _ANYTHING: Final = frozenset({"x", "X", "*", ""})
 
@@ -129,7 +130,9 @@ def semver_compare(context: Context, constraint: str, version: str) -> bool:
     """Whether the version satisfies all comparisons of one of the alternatives."""
     if not constraint.isascii():
         raise FunctionError("improper constraint")
-    alternatives = [_alternative(part) for part in _ranges_spelled_out(context, constraint).split("||")]
+    alternatives = [
+        _alternative(context, part) for part in _ranges_spelled_out(context, constraint).split("||")
+    ]
     wanted = semver(version)
     return any(
         # Pre-releases match only constraints that name one.
@@ -147,13 +150,15 @@ def _ranges_spelled_out(context: Context, constraint: str) -> str:
     return spelled
 
 
-def _alternative(text: str) -> list[_Constraint]:
+def _alternative(context: Context, text: str) -> list[_Constraint]:
+    context.budget.step(_CONSTRAINT_COST + len(text))
     if not _ALL.match(text):
         raise FunctionError("improper constraint")
-    return [_constraint(found[0] or "") for found in _EACH.finditer(text)]
+    return [_constraint(context, found[0] or "") for found in _EACH.finditer(text)]
 
 
-def _constraint(text: str) -> _Constraint:
+def _constraint(context: Context, text: str) -> _Constraint:
+    context.budget.step(_CONSTRAINT_COST)
     found = _ONE.match(text)
     if found is None:
         raise FunctionError("improper constraint")
