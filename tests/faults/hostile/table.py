@@ -27,7 +27,6 @@ FLAWS: Final[Mapping[str, str]] = {
     "answers-parsed": "answers in memory have no limit together",
     "answers-too-large": "a stop waits for answers that are being read",
     "fake-keys": "the values of a generator are copied each time that it is asked",
-    "find-often": "searches of a `fake` store run on the loop",
     "merge-many": "a stop waits for the thread that merges",
     "mfa": "the Secret of a seed is read each time that it is asked",
     "regexp-namespaces": "expressions of a store's conditions have no limit together",
