@@ -27,7 +27,7 @@ FLAWS: Final[Mapping[str, str]] = {
     "answers-parsed": "answers in memory have no limit together",
     "answers-too-large": "a stop waits for answers that are being read",
     "fake-keys": "the values of a generator are copied each time that it is asked",
-    "merge-many": "a stop waits for the thread that merges",
+    "merge-many": "a stop waits until the 60,000 files of its Secret are written",
     "mfa": "the Secret of a seed is read each time that it is asked",
     "regexp-namespaces": "expressions of a store's conditions have no limit together",
     "request-reads": "each request has a budget of its own",
