@@ -137,7 +137,7 @@ class KeyValues:
         found = await self.vault.call("GET", path, doing=f"listing {folder or '/'}", query={"list": "true"})
         if isinstance(found, Absent):
             return None
-        names = (found.data or {}).get("keys") or []
+        names: Json = (found.data or {}).get("keys") or []
         if not is_list(names) or not all(isinstance(name, str) for name in names):
             raise Malformed(f"listing {folder or '/'}: the answer is no list of names")
         return [str(name) for name in names]

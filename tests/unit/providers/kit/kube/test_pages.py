@@ -42,14 +42,17 @@ async def test_a_page_that_is_too_large_is_read_in_parts() -> None:
     assert limits == sorted(limits, reverse=True), "what fitted once is asked for again"
 
 
+NAMELESS: list[Json] = [{"metadata": {"name": "a"}}, {"data": {}}]
+NUMBERED: list[Json] = [{"metadata": {"name": 5}}]
+LISTED: list[Json] = [{"metadata": {"name": "a", "namespace": []}}]
+
+
 @pytest.mark.parametrize(
     ("items", "expected"),
     [
-        pytest.param([{"metadata": {"name": "a"}}, {"data": {}}], "has no name", id="no metadata"),
-        pytest.param([{"metadata": {"name": 5}}], "has no name", id="a number for a name"),
-        pytest.param(
-            [{"metadata": {"name": "a", "namespace": []}}], "has no name", id="a list for a namespace"
-        ),
+        pytest.param(NAMELESS, "has no name", id="no metadata"),
+        pytest.param(NUMBERED, "has no name", id="a number for a name"),
+        pytest.param(LISTED, "has no name", id="a list for a namespace"),
         pytest.param(["canary"], "has no name", id="no objects"),
         pytest.param("canary", "is no list", id="a text"),
     ],
