@@ -60,6 +60,9 @@ _NO_SWAP: Final = Problem(
 )
 
 
+_QUICK = (
+    256 * 1024
+)  # bytes of a file that is read in a moment: what is in such files waits for no larger ones
 _SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
 
 
@@ -205,18 +208,25 @@ class HostHome:
         async with self._looking:
             touched = {*touched, *self._journal.stale}
             self._journal.stale.clear()
-            changed = await asyncio.to_thread(self._folders.refresh, touched)
+            changed = await asyncio.to_thread(self._folders.refresh, touched, largest=_QUICK)
+            if self._folders.postponed:
+                if changed:
+                    await self._take(touched)
+                changed = await asyncio.to_thread(self._folders.refresh, self._folders.postponed)
             due = self._grace.is_due(asyncio.get_running_loop().time())
-            if not (changed or due or self._failed or self._settings.credentials):
-                return
+            if changed or due or self._failed or self._settings.credentials:
+                await self._take(touched)
+
+    async def _take(self, touched: Collection[str]) -> None:
+        """Apply what the folders say now."""
+        snapshot = self._snapshot()
+        if self._wanted.deleted(snapshot):
+            await asyncio.sleep(self._settings.debounce)
+            await asyncio.to_thread(self._folders.refresh, touched)
             snapshot = self._snapshot()
-            if self._wanted.deleted(snapshot):
-                await asyncio.sleep(self._settings.debounce)
-                await asyncio.to_thread(self._folders.refresh, touched)
-                snapshot = self._snapshot()
-            self._forget_credentials(snapshot)
-            missing = self._wanted.deleted(snapshot)
-            await self._apply(self._with_waiting(snapshot, missing, of=self._wanted.count))
+        self._forget_credentials(snapshot)
+        missing = self._wanted.deleted(snapshot)
+        await self._apply(self._with_waiting(snapshot, missing, of=self._wanted.count))
 
     def _with_waiting(self, snapshot: Snapshot, missing: Mapping[ObjectRef, str], *, of: int) -> Snapshot:
         """The snapshot with those of the missing objects that are not to be deleted yet."""

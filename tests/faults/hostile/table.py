@@ -29,10 +29,8 @@ FLAWS: Final[Mapping[str, str]] = {
     "fake-keys": "the values of a generator are copied each time that it is asked",
     "merge-many": "a stop waits until the 60,000 files of its Secret are written",
     "mfa": "the Secret of a seed is read each time that it is asked",
-    "regexp-namespaces": "expressions of a store's conditions have no limit together",
     "request-reads": "each request has a budget of its own",
     "ssh-keys": "a thread that makes an RSA key keeps the process from ending",
-    "yaml-many": "all documents of a file are in memory at once",
 }
 """What does not hold yet, and why."""
 

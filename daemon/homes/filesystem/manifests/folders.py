@@ -7,6 +7,7 @@ vanished: an unmounted disk or a checkout in progress must not look like the wis
 
 import os
 import stat
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -103,17 +104,21 @@ class ManifestFolders:
         self._changed = True
         self._emptied: set[str] = set()
         self._problems: list[HomeProblem] = []
+        self.postponed: set[str] = set()
+        """Files that the last `refresh` left for the next one."""
 
     def scan(self, touched: Collection[str] = ()) -> Snapshot:
         """Look at everything, and tell what it says now."""
         self.refresh(touched)
         return self.snapshot()
 
-    def refresh(self, touched: Collection[str] = ()) -> bool:
+    def refresh(self, touched: Collection[str] = (), *, largest: int = sys.maxsize) -> bool:
         """Look at everything; files in `touched` are read even where their times did not move.
 
-        Whether anything is not as it was at the last snapshot.
+        Files that changed and have more than `largest` bytes are left for the next call: until then, what
+        they said last stays in force. Whether anything is not as it was at the last snapshot.
         """
+        self.postponed = set()
         problems = list(self._misnamed)
         files: dict[str, os.stat_result] = {}
         sources: dict[str, str] = {}
@@ -137,7 +142,7 @@ class ManifestFolders:
                 del self._known[file]
                 self._changed = True
         for file, status in files.items():
-            self._refresh(file, status, sources[file], forced=file in touched)
+            self._refresh(file, status, sources[file], forced=file in touched, largest=largest)
         self._trusted.clear()
         self._changed = self._changed or problems != self._problems
         self._problems = problems
@@ -147,7 +152,7 @@ class ManifestFolders:
         """What all files said when they were looked at last."""
         self._changed = False
         problems = list(self._problems)
-        troubled = _troubled(problems)
+        troubled = [*_troubled(problems), *self.postponed]
         claims: dict[ObjectRef, list[Manifest]] = {}
         refused: set[ObjectRef] = set()
         outside: set[ObjectRef] = set()
@@ -274,7 +279,7 @@ class ManifestFolders:
                 found.add(identity_of(Path(each).stat()))
         return found
 
-    def _refresh(self, file: str, status: os.stat_result, source: str, *, forced: bool) -> None:
+    def _refresh(self, file: str, status: os.stat_result, source: str, *, forced: bool, largest: int) -> None:
         known = self._known.get(file)
         signature: Signature = (
             status.st_dev,
@@ -285,6 +290,9 @@ class ManifestFolders:
             *(() if self._bindings is None else self._bindings.fingerprint(file)),
         )
         if known is not None and known.settled and known.signature == signature and not forced:
+            return
+        if status.st_size > largest:
+            self.postponed.add(file)
             return
         self._changed = True
         former = self._trusted.get(file)

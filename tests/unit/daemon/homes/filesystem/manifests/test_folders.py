@@ -291,3 +291,19 @@ def test_of_very_many_problems_of_a_file_the_first_are_told(folder: Path, folder
     assert "has 4900 more problems" in told(snapshot)
     assert snapshot.problems[-1].problem.severity is Severity.ERROR
     assert {ref("one"), ref("two")} <= set(snapshot.manifests)
+
+
+def test_large_files_may_be_left_for_the_next_look(folder: Path, folders: ManifestFolders) -> None:
+    folders.scan()
+    (folder / "one.yaml").write_text("# large\n" * 1000 + ONE.replace("one", "other") % 1)
+    (folder / "three.yaml").write_text(TWO.replace("two", "three"))
+
+    assert folders.refresh(largest=1000)
+    assert folders.postponed == {str(folder / "one.yaml")}
+    first = folders.snapshot()
+    assert set(first.manifests) == {ref("one"), ref("two"), ref("three")}
+    assert not first.is_gone(ref("other"), str(folder / "one.yaml")), "nobody knows yet"
+
+    assert folders.refresh(folders.postponed)
+    assert not folders.postponed
+    assert set(folders.snapshot().manifests) == {ref("other"), ref("two"), ref("three")}
