@@ -180,6 +180,8 @@ class Settings(Group, frozen=True):
     """How often a provider call without an answer is tried. Example: 5"""
     batch_window: Seconds = 0.002
     """How long a read waits for others to share its call. Example: 10ms"""
+    answer_memory: Annotated[int, Meta(ge=48 * 2**20)] = 64 * 2**20
+    """Bytes that the answers of all stores may take in memory; readers wait for room. Example: 134217728"""
     idle_close: Seconds = 900.0
     """When an unused client is closed. Example: 5m"""
     egress: Egress = Egress()

@@ -11,7 +11,7 @@ Not found is data, not an error. A message never quotes a response body or a val
 """
 
 from copy import copy
-from typing import Self
+from typing import Self, TypeVar
 
 
 class SyncError(Exception):
@@ -65,3 +65,12 @@ class Throttled(SyncError):
     def __init__(self, message: str, *, retry_after: float | None = None, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
+
+
+E = TypeVar("E", bound=BaseException)
+
+
+def bare(error: E) -> E:
+    """The error without the frames that it was raised in: they hold answers, for as long as it is kept."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    return error

@@ -1,4 +1,4 @@
-"""What the connections of all clients share: which servers they may reach, and how many may be open."""
+"""What the connections of all clients share: which servers may be reached, sockets, memory."""
 
 import asyncio
 import math
@@ -13,7 +13,11 @@ from types import TracebackType
 from typing import Any, Final
 
 from syncret.config.addresses import Address, AddressRule, address_of_host, address_rule, effective, host_name
+from syncret.providers.answer_memory import AnswerMemory
 from syncret.providers.errors import Denied
+
+_RECEIVED: Final = 64 * 1024
+"""Bytes that the kernel may hand over at once, whether they are wanted or not: the buffer of a socket."""
 
 
 class Egress:
@@ -135,6 +139,7 @@ class ConnectionBudget:
         """A new socket for an entry of `getaddrinfo`, counted until it is closed."""
         family, kind, protocol = address[:3]
         opened = _CountedSocket(family, kind, protocol, on_close=self._closed)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVED)
         self.open += 1
         return opened
 
@@ -232,6 +237,7 @@ class Network:
 
     egress: Egress
     connections: ConnectionBudget = field(default_factory=ConnectionBudget)
+    answers: AnswerMemory = field(default_factory=AnswerMemory)
 
     async def resolve(self, host: str) -> Address:
         """The first address of a host that may be connected to. Raises Denied, and OSError if it has none."""

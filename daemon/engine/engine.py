@@ -202,10 +202,8 @@ class Engine:
             return
         begin = self._loop.time()
         request = self._waker.run_begins(ref)
-        if request is None:
-            current_run.set(CurrentRun(self.queue, ref, item.since))
-        else:
-            current_run.set(CurrentRun(self.queue, ref, *request))
+        run = CurrentRun(self.queue, ref, *((item.since,) if request is None else request))
+        current_run.set(run)
         try:
             outcome = await self._outcome(ref, urgent=request is not None)
             if outcome is not None:
@@ -213,6 +211,8 @@ class Engine:
                 if not outcome.pending:
                     self._waker.is_decided(ref)
         finally:
+            if run.answers.shares:
+                run.answers.end()
             self._waker.run_ends(ref)
             self.queue.done(ref)
             self._leave_to_others(ref)

@@ -205,7 +205,7 @@ class _Http(AIOHTTPSession):
             if isinstance(error.__context__, Denied):  # of the resolver
                 raise error.__context__ from None
             raise
-        response._content = await read_body(response.raw)  # noqa: SLF001  # where the SDK itself keeps it
+        response._content = await read_body(response.raw, self._network.answers)  # noqa: SLF001  # where the SDK itself keeps it
         return response
 
     def _create_connector(self, proxy_url: str | None) -> aiohttp.TCPConnector:

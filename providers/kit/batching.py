@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final, Generic, TypeVar
 
 from syncret.providers.contract import Paced, RemoteKey
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Denied, Malformed, SyncError, bare
 
 K = TypeVar("K")
 P = TypeVar("P")
@@ -33,7 +33,7 @@ async def read_each(keys: Iterable[K], read: Callable[[K], Awaitable[P | None]])
         try:
             payload = await read(key)
         except (Denied, Malformed) as error:
-            found[key] = error
+            found[key] = bare(error)
             continue
         if payload is not None:
             found[key] = payload

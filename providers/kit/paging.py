@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from syncret.providers.answer_memory import LARGEST_VALUES, found_share
 from syncret.providers.contract import Paced, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import map_concurrently
@@ -22,8 +23,11 @@ MOST_LISTED: Final = 250_000
 MOST_KEPT: Final = 10_000
 """Entries that one search keeps."""
 
-MOST_KEPT_BYTES: Final = 8 * 2**20
-"""Bytes of names and values that one search keeps: as many as a single response may have."""
+MOST_KEPT_BYTES: Final = LARGEST_VALUES
+"""Bytes of names and values that one search keeps."""
+
+_ENTRY: Final = 100
+"""Bytes that an entry takes beside its text."""
 
 _LEAST_PER_PAGE: Final = 10
 """An emptier page counts as so many entries: a list of empty pages ends too."""
@@ -78,6 +82,7 @@ async def pages(
                 await asyncio.sleep(0)
                 turn = time.monotonic()
         token = page.next
+        del page  # not kept while the next one is read
         if not token:
             return
         if token == earlier:
@@ -97,6 +102,7 @@ class Matches:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
+        self._share = found_share.get()
         self.names: list[str] = []
         self.values: dict[str, SecretBytes] = {}
 
@@ -124,7 +130,10 @@ class Matches:
         return {name: self.values[name] for name in self.names if name in self.values}
 
     def _spend(self, entries: int, size: int) -> None:
+        size += _ENTRY
         self._bytes += size
+        if self._share is not None:
+            self._share.add(size)
         if entries > self._most:
             raise Malformed(f"more than {self._most} entries match the search", hint=_NARROWER)
         if self._bytes > self._most_bytes:

@@ -6,6 +6,7 @@ from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import jsonpath
+from syncret.providers.kit.http.bodies import check_parsed
 from syncret.providers.work import Work
 
 
@@ -30,6 +31,7 @@ def members(body: bytes, path: str, work: Work) -> dict[str, SecretBytes]:
 
 
 def _parsed(body: bytes, work: Work, where: str = "") -> Json:
+    check_parsed(body)
     try:
         return gojson.unmarshal(body, work)
     except Malformed as error:

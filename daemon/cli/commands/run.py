@@ -15,7 +15,7 @@ from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import View
-from syncret.daemon.process import keep_memory_private, raise_file_limit
+from syncret.daemon.process import keep_memory_private, raise_file_limit, return_large_blocks
 from syncret.daemon.supervisor import Supervisor
 from syncret.providers.registry import Registry
 
@@ -28,6 +28,7 @@ def run(options: Namespace) -> int:
 def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
     """Run the daemon with the settings of a command line; `announce` is called after the first pass."""
     keep_memory_private()
+    return_large_blocks()
     raise_file_limit()
     supervisor = Supervisor(
         partial(settings_of, options),

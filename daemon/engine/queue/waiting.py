@@ -11,10 +11,11 @@ from math import inf
 from types import TracebackType
 from typing import Final, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.queue.fair_queue import Answering
+from syncret.providers.answer_memory import RunAnswers
 
 
 class Suspends(Protocol):
@@ -40,6 +41,8 @@ class CurrentRun(Struct, frozen=True):
     ref: ObjectRef
     since: float
     asked_at: float = -inf
+    answers: RunAnswers = field(default_factory=RunAnswers)
+    """What it holds of the answer memory, until it ends."""
 
 
 current_run: Final[ContextVar[CurrentRun | None]] = ContextVar("current_run", default=None)

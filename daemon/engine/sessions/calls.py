@@ -17,12 +17,13 @@ from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
-from syncret.daemon.engine.queue.waiting import waiting_for
+from syncret.daemon.engine.queue.waiting import current_run, waiting_for
 from syncret.daemon.engine.retry import LoginBackoff, call_policy
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
+from syncret.providers.answer_memory import RunAnswers, Share, call_share
 from syncret.providers.contract import Ambient, Compute, ReadFile, Render
-from syncret.providers.errors import SyncError, Throttled, Unavailable
+from syncret.providers.errors import SyncError, Throttled, Unavailable, bare
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
 from syncret.providers.network import Network
@@ -160,6 +161,8 @@ class CallRequest(Struct, frozen=True):
     """Whether no answer ends the call: what may have reached the server would be done twice."""
     no_answer: str = ""
     """How the error of the time limit begins, if not as usual."""
+    askers: list[RunAnswers] | None = None
+    """The runs that it is made for; None: the current one."""
 
 
 class StoreState(Struct):
@@ -182,11 +185,30 @@ class CallPath(Struct, frozen=True, kw_only=True):
     around: CallEnvironment
     outage: CircuitBreaker
 
-    async def call(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
-        """The function's result. Raises SyncError; at once while the store is in an outage."""
+    async def call(
+        self,
+        request: CallRequest,
+        function: Callable[[], Awaitable[T]],
+        *,
+        hold: Callable[[Share], None] = Share.release,
+    ) -> T:
+        """The function's result. Raises SyncError; at once while the store is in an outage.
+
+        `hold` takes over the share of the answer memory that the result takes, to release it later.
+        """
 
         async def attempt() -> T:
-            return await self._attempt(request, function)
+            share = Share(self.around.network.answers, str(self.store), askers=_askers(request))
+            try:
+                result = await self._attempt(request, function, share)
+            except SyncError as error:
+                share.release()
+                raise bare(error) from None
+            except BaseException:
+                share.release()
+                raise
+            hold(share)
+            return result
 
         store, observer = self.store, self.around.observer
         loop = asyncio.get_running_loop()
@@ -207,14 +229,14 @@ class CallPath(Struct, frozen=True, kw_only=True):
         """So many keys joined a read that was under way."""
         self.around.observer.shared(self.store, keys)
 
-    async def _attempt(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
+    async def _attempt(self, request: CallRequest, function: Callable[[], Awaitable[T]], share: Share) -> T:
         waited = await self.memory.limiter.take()
         if waited:
             self.around.observer.waited(self.store, waited)
         async with self.around.network.connections.turn(str(self.store)):
-            return await self._in_turn(request, function)
+            return await self._in_turn(request, function, share)
 
-    async def _in_turn(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
+    async def _in_turn(self, request: CallRequest, function: Callable[[], Awaitable[T]], share: Share) -> T:
         loop = asyncio.get_running_loop()
         begin = loop.time()
 
@@ -234,9 +256,9 @@ class CallPath(Struct, frozen=True, kw_only=True):
         try:
             if request.operation in CHANGING:
                 async with self.around.changing.sending():
-                    result = await self._within_limits(request, function)
+                    result = await self._within_limits(request, function, share)
             else:
-                result = await self._within_limits(request, function)
+                result = await self._within_limits(request, function, share)
         except Unavailable as error:
             report(error)
             raise
@@ -259,7 +281,9 @@ class CallPath(Struct, frozen=True, kw_only=True):
         self.outage.succeeded()
         self.around.answered(self.store)
 
-    async def _within_limits(self, request: CallRequest, function: Callable[[], Awaitable[T]]) -> T:
+    async def _within_limits(
+        self, request: CallRequest, function: Callable[[], Awaitable[T]], share: Share
+    ) -> T:
         operation = request.operation
         text = self.around.faults(operation, self.store) if self.around.faults is not None else None
         if text is not None:
@@ -267,11 +291,21 @@ class CallPath(Struct, frozen=True, kw_only=True):
         limit = self.around.settings.call_timeout
         begin = request.no_answer or f"{operation}: the secret manager gave no answer"
         self.memory.in_flight += 1
+        token = call_share.set(share)
         try:
-            async with within(limit, Unavailable(f"{begin} within {limit:g} s")):
+            async with within(limit, Unavailable(f"{begin} within {limit:g} s")) as share.timer:
                 return await function()
         finally:
+            share.ended, share.timer = True, None
+            call_share.reset(token)
             self.memory.in_flight -= 1
+
+
+def _askers(request: CallRequest) -> list[RunAnswers]:
+    if request.askers is not None:
+        return request.askers
+    run = current_run.get()
+    return [] if run is None else [run.answers]
 
 
 MOST_GENERATORS: Final = 1024

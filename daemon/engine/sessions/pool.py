@@ -41,6 +41,7 @@ from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.engine.templates import TemplateLimits, Templates
 from syncret.daemon.engine.work import SyncWork, WorkLimits, WorkThreads
 from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
+from syncret.providers.answer_memory import AnswerMemory
 from syncret.providers.contract import Ambient, OpenContext, OwnIdentity, Provider, Receiver
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.auth.manifest_files import ManifestFiles
@@ -80,7 +81,14 @@ class SessionPool:
         """Where syncs compute what is more than a little."""
         self._tasks, self._clients = TaskOwner(), TaskOwner()
         shares = descriptors()
-        self.answers = KeptAnswers(_no_request if queue is None else queue.has_request_before)
+        network = Network(
+            egress=Egress(settings.egress.allow, settings.egress.deny),
+            connections=ConnectionBudget(shares.calls, shares.connections),
+            answers=AnswerMemory(settings.answer_memory),
+        )
+        self.answers = KeptAnswers(
+            _no_request if queue is None else queue.has_request_before, network.answers
+        )
         if queue is not None:
             queue.on_progress(self.answers.trim)
         self._around = CallEnvironment(
@@ -94,10 +102,7 @@ class SessionPool:
             compute=self.threads.compute,
             new_work=self.threads.new_work,
             read_file=ManifestFiles(settings.manifest_files, os.environ),
-            network=Network(
-                egress=Egress(settings.egress.allow, settings.egress.deny),
-                connections=ConnectionBudget(shares.calls, shares.connections),
-            ),
+            network=network,
             ambient=self._ambient,
             faults=faults,
             answers=self.answers,

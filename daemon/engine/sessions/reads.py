@@ -10,7 +10,7 @@ take too much memory the oldest go first, and are read again.
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from itertools import count
@@ -21,8 +21,9 @@ import msgspec
 
 from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.sessions.tasks import TaskOwner, join
+from syncret.providers.answer_memory import AnswerMemory, RunAnswers, Share
 from syncret.providers.contract import RemoteKey
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import SyncError, bare
 
 MAX_KEPT: Final = 16 * 2**20
 """Bytes that the kept answers of all stores may take, about."""
@@ -51,10 +52,21 @@ class KeptAnswers:
 
     Args:
         is_awaited: whether an object of a store that was due before a moment runs, or is to be run.
+        memory: what the answers count to; they are dropped when others need it.
     """
 
-    def __init__(self, is_awaited: Callable[[str, float], bool], *, limit: int = MAX_KEPT) -> None:
+    def __init__(
+        self,
+        is_awaited: Callable[[str, float], bool],
+        memory: AnswerMemory | None = None,
+        *,
+        limit: int = MAX_KEPT,
+    ) -> None:
+        memory = memory or AnswerMemory()
+        memory.drop_kept = self.drop
         self._is_awaited = is_awaited
+        self._memory = memory
+        self._share = Share(memory, runs=[])
         self.limit = limit
         self._stores: dict[str, dict[_Key, Answer]] = {}
         self._clients = count()
@@ -83,13 +95,14 @@ class KeptAnswers:
         for key, payload in payloads.items():
             self._drop(kept, (client, key))
             size = size_of(payload)
-            if size is not None and size <= self.limit:
+            if size is not None and size <= self.limit and self._memory.has_room(size):
                 kept[client, key] = Answer(begin, payload, size)
                 self.size += size
+                self._share.add(size)
         if not kept:
             del self._stores[store]
         if self.size > self.limit:
-            self._shrink()
+            self._shrink(self.limit * 7 // 8)  # some more than needed: not for each that comes
 
     def trim(self, stores: Iterable[str] | None) -> None:
         """Drop what no object of these stores (None: of any) can use any more."""
@@ -102,9 +115,13 @@ class KeptAnswers:
             if not kept:
                 del self._stores[store]
 
-    def _shrink(self) -> None:
-        """Drop the oldest answers, and some more: not one for each that comes."""
-        while self.size > self.limit * 7 // 8:
+    def drop(self, size: int) -> None:
+        """Drop so many bytes, if there are as many."""
+        self._shrink(max(0, self.size - size))
+
+    def _shrink(self, size: int) -> None:
+        """Drop the oldest answers, until the others take no more than this."""
+        while self.size > size:
             oldest = min(self._stores, key=lambda store: next(iter(self._stores[store].values())).begin)
             kept = self._stores[oldest]
             self._drop(kept, next(iter(kept)))
@@ -115,6 +132,7 @@ class KeptAnswers:
         answer = kept.pop(key, None)
         if answer is not None:
             self.size -= answer.size
+            self._share.grow(-answer.size)
 
     def __repr__(self) -> str:
         return f"<KeptAnswers {len(self)} size={self.size}>"
@@ -151,20 +169,25 @@ def _parts_of(part: object) -> Iterable[object]:
 Payloads: TypeAlias = Mapping[RemoteKey, object]
 """By key: what the provider gave, or its SyncError; a key that does not exist is absent."""
 
-Fetch: TypeAlias = Callable[[Sequence[RemoteKey], str, Callable[[], None]], Awaitable[Payloads]]
-"""Fetches keys, on behalf of a namespace, and calls the function whenever a request is about to be sent."""
+Take: TypeAlias = Callable[[Mapping[RemoteKey, object | None]], Awaitable[None]]
+"""Takes what it needs from payloads, by key; None if there is no such key."""
 
 MAX_BATCH_WAIT: Final = 0.25
 """Seconds for which a batch that is not full waits at most while other calls are under way."""
 
 
-class _Batch:
+class Batch:
     """Keys of one call; open for more until the window closes or it is full."""
 
-    __slots__ = ("begin", "full", "keys", "namespace", "task")
+    __slots__ = ("askers", "begin", "full", "keys", "namespace", "share", "task", "users")
 
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace
+        self.askers: list[RunAnswers] = []
+        self.users = 0
+        """Callers that have still to take their values."""
+        self.share: Share | None = None
+        """The memory that the answer takes."""
         self.begin = inf
         """When the last request was sent."""
         self.keys: list[RemoteKey] = []
@@ -174,6 +197,24 @@ class _Batch:
     def begins(self) -> None:
         """A request is sent now."""
         self.begin = asyncio.get_running_loop().time()
+
+    def hold(self, share: Share) -> None:
+        """Keep the share of the answer until all have taken their values."""
+        self.share = share
+
+    def leave(self) -> None:
+        """One caller has taken its values, or will not."""
+        self.users -= 1
+        self.release_unused()
+
+    def release_unused(self) -> None:
+        """Release the answer's memory if no one waits for it any more."""
+        if not self.users and self.share is not None and self.share.size:
+            self.share.release()
+
+
+Fetch: TypeAlias = Callable[[Batch], Awaitable[Payloads]]
+"""Fetches the keys of a batch; tells it when a request is sent, and which share the answer has."""
 
 
 class ReadBatcher:
@@ -189,52 +230,72 @@ class ReadBatcher:
         self._size = max(1, size)
         self._window = window
         self._tasks = tasks
-        self._open: _Batch | None = None
-        self._under_way: dict[RemoteKey, _Batch] = {}
+        self._open: Batch | None = None
+        self._under_way: dict[RemoteKey, Batch] = {}
         self._calling = 0
 
     async def get(
-        self, keys: Iterable[RemoteKey], namespace: str, *, on_shared: Callable[[int], None]
-    ) -> Payloads:
-        """Payloads by key. The failure of a whole call stands in the place of each of its keys."""
-        batches: dict[RemoteKey, _Batch] = {}
-        found: dict[RemoteKey, object] = {}
-        shared = 0
+        self, keys: Iterable[RemoteKey], namespace: str, take: Take, *, on_shared: Callable[[int], None]
+    ) -> None:
+        """Have the payload of each key taken as soon as it is there: large ones must not wait for others.
+
+        The failure of a whole call stands in the place of each of its keys.
+        """
+        batches: dict[Batch, list[RemoteKey]] = {}
+        try:
+            kept = await self._ask(keys, namespace, batches, on_shared)
+            if kept:
+                await take(kept)
+                kept.clear()
+            while batches:
+                for batch in await _first_ended(batches):
+                    await take(await _payloads(batch, batches[batch]))
+                    del batches[batch]
+                    batch.leave()
+        finally:
+            for batch in batches:
+                batch.leave()
+
+    async def _ask(
+        self,
+        keys: Iterable[RemoteKey],
+        namespace: str,
+        batches: dict[Batch, list[RemoteKey]],
+        on_shared: Callable[[int], None],
+    ) -> dict[RemoteKey, object | None]:
+        """Join a batch for each key; or take the kept answer, which is returned."""
+        kept: dict[RemoteKey, object | None] = {}
         run = current_run.get()
         since = None if run is None else run.since
+        shared = 0
         # What must wait for the end of an older call comes last: the others need not wait with it.
         for key in sorted(dict.fromkeys(keys), key=lambda key: self._older_call(key, since) is not None):
             while (older := self._older_call(key, since)) is not None:
                 await asyncio.wait([older])
             answer = None if since is None else self._kept.get(self._store, self._client, key, since)
-            if answer is None:
-                shared += key in self._under_way
-                batches[key] = self._under_way.get(key) or self._join_batch(key, namespace)
-            else:
-                shared += 1
-                if answer.payload is not None:
-                    found[key] = answer.payload
+            shared += answer is not None or key in self._under_way
+            if answer is not None:
+                kept[key] = answer.payload
+                continue
+            batch = self._under_way.get(key) or self._join_batch(key, namespace)
+            if batch not in batches:
+                batch.users += 1
+                if run is not None:
+                    batch.askers.append(run.answers)
+            batches.setdefault(batch, []).append(key)
         if shared:
             on_shared(shared)
-        for key, batch in batches.items():
-            try:
-                payloads = await join(batch.task)
-            except SyncError as error:
-                found[key] = error
-                continue
-            if key in payloads:
-                found[key] = payloads[key]
-        return found
+        return kept
 
     def _older_call(self, key: RemoteKey, since: float | None) -> "asyncio.Task[Payloads] | None":
         """The read of the key that is under way, if it began before the request."""
         batch = self._under_way.get(key)
         return None if batch is None or since is None or batch.begin >= since else batch.task
 
-    def _join_batch(self, key: RemoteKey, namespace: str) -> _Batch:
+    def _join_batch(self, key: RemoteKey, namespace: str) -> Batch:
         batch = self._open
         if batch is None:
-            batch = self._open = _Batch(namespace)
+            batch = self._open = Batch(namespace)
             batch.task = self._tasks.start(self._run(batch), name=f"read {self._store}")
         batch.keys.append(key)
         self._under_way[key] = batch
@@ -244,14 +305,14 @@ class ReadBatcher:
                 batch.full.set()
         return batch
 
-    async def _run(self, batch: _Batch) -> Payloads:
+    async def _run(self, batch: Batch) -> Payloads:
         try:
             await self._wait_for_batch(batch)
             if self._open is batch:
                 self._open = None
             self._calling += 1
             try:
-                payloads = await self._fetch(tuple(batch.keys), batch.namespace, batch.begins)
+                payloads = await self._fetch(batch)
             finally:
                 self._calling -= 1
             answers = {key: payloads.get(key) for key in batch.keys}
@@ -260,8 +321,9 @@ class ReadBatcher:
         finally:
             for key in batch.keys:
                 del self._under_way[key]
+            batch.release_unused()
 
-    async def _wait_for_batch(self, batch: _Batch) -> None:
+    async def _wait_for_batch(self, batch: Batch) -> None:
         """Wait for the window; where other calls are under way, until one window after their answers.
 
         Runs that waited for those may ask for more keys then: a thousand objects that cannot all run at once
@@ -279,3 +341,20 @@ class ReadBatcher:
 
     def __repr__(self) -> str:
         return f"<Reads under_way={len(self._under_way)} size={self._size}>"
+
+
+async def _first_ended(batches: Collection[Batch]) -> list[Batch]:
+    """Those that have ended; waits for one."""
+    if len(batches) > 1:
+        await asyncio.wait([batch.task for batch in batches], return_when=asyncio.FIRST_COMPLETED)
+        return [batch for batch in batches if batch.task.done()]
+    return [*batches]
+
+
+async def _payloads(batch: Batch, keys: Iterable[RemoteKey]) -> Mapping[RemoteKey, object | None]:
+    """The payloads of some keys; the failure of the whole call stands in the place of each."""
+    try:
+        payloads = await join(batch.task)
+    except SyncError as error:
+        return dict.fromkeys(keys, bare(error))
+    return {key: payloads.get(key) for key in keys}

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from syncret.daemon.core import conversion
-from syncret.daemon.engine.queue.waiting import waiting_for
+from syncret.daemon.engine.queue.waiting import current_run, waiting_for
 from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.sessions.store_client import StoreClient
 from syncret.daemon.engine.work import SyncWork
+from syncret.providers.answer_memory import SMALL_VALUES
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -16,13 +17,14 @@ from syncret.providers.contract import (
     PushItem,
     Reader,
     Readiness,
+    RemoteKey,
     RemoteRef,
     RemoteTarget,
     SecretBytes,
     SecretMap,
     Writer,
 )
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError, bare
 from syncret.providers.work import Work
 
 T = TypeVar("T")
@@ -125,19 +127,25 @@ class Session:
 
     async def _fetch(self, refs: Iterable[RemoteRef], take: _Take[T]) -> Mapping[RemoteRef, T | _Missing]:
         wanted = list(dict.fromkeys(refs))
+        answers: dict[RemoteRef, T | _Missing] = dict.fromkeys(wanted)
         try:
             channel = self._usable()
             line = channel.connection()
             async with waiting_for(channel.name), line.client as client:
                 reader = line.reader(client)
-                keyed = {ref: line.key_of(ref) for ref in wanted}
-                payloads = await line.reads.get(
-                    keyed.values(), self._namespace, on_shared=channel.calls.shared
-                )
-                found = {ref: payloads.get(key) for ref, key in keyed.items()}
-                return await self._work.run(lambda work: _answers(reader, found, take, work))
+                refs_of: dict[RemoteKey, list[RemoteRef]] = {}
+                for ref in wanted:
+                    refs_of.setdefault(line.key_of(ref), []).append(ref)
+
+                async def take_values(payloads: Mapping[RemoteKey, object | None]) -> None:
+                    found = {ref: payload for key, payload in payloads.items() for ref in refs_of[key]}
+                    taken = await self._work.run(lambda work: _answers(reader, found, take, work))
+                    answers.update(_counted(taken, channel))
+
+                await line.reads.get(refs_of, self._namespace, take_values, on_shared=channel.calls.shared)
         except SyncError as error:
             return dict.fromkeys(wanted, error)
+        return answers
 
     def _usable(self) -> StoreClient:
         if isinstance(self._channel, SyncError):
@@ -177,7 +185,21 @@ def _answer(reader: Reader, payload: object, ref: RemoteRef, take: _Take[T], wor
     try:
         return take(reader, payload, ref, work)
     except SyncError as error:
-        return error
+        return bare(error)
+
+
+def _counted(answers: dict[RemoteRef, T | _Missing], channel: StoreClient) -> dict[RemoteRef, T | _Missing]:
+    """What a run reads counts to the memory until it ends. An error in place of answers that are too much."""
+    run = current_run.get()
+    if run is None:
+        return answers
+    run.answers.read += sum(map(_size_of, answers.values()))
+    if run.answers.read > SMALL_VALUES:
+        try:
+            run.answers.hold_values(channel.calls.around.network.answers, channel.name)
+        except SyncError as error:
+            return dict.fromkeys(answers, bare(error))
+    return answers
 
 
 def _size_of(answer: object) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from syncret.daemon.engine.sessions.calls import CallEnvironment
 from syncret.daemon.engine.sessions.tasks import within
+from syncret.providers.answer_memory import Share, call_share
 from syncret.providers.contract import Client
 from syncret.providers.errors import Unavailable
 
@@ -106,8 +107,15 @@ class SharedClient:
     async def _opened(self, stack: AsyncExitStack) -> Client:
         limit = self._around.settings.call_timeout
         error = Unavailable(f"the secret manager could not be connected to within {limit:g} s")
-        async with self._around.network.connections.turn(self._name), within(limit, error):
-            return await stack.enter_async_context(self._open_client())
+        share = Share(self._around.network.answers, self._name)
+        call_share.set(share)
+        try:
+            turn = self._around.network.connections.turn(self._name)
+            async with turn, within(limit, error) as share.timer:
+                return await stack.enter_async_context(self._open_client())
+        finally:
+            share.ended, share.timer = True, None
+            share.release()
 
     async def _until_unused(self) -> None:
         idle = self._around.settings.idle_close

@@ -4,13 +4,14 @@ The calls under way on one client, which others may join: reads of a key, and eq
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TypeVar
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.retry import LoginBackoff
 from syncret.daemon.engine.sessions.calls import (
     CallEnvironment,
@@ -20,11 +21,12 @@ from syncret.daemon.engine.sessions.calls import (
     StoreState,
 )
 from syncret.daemon.engine.sessions.credentials import StoreCredentials
-from syncret.daemon.engine.sessions.reads import Payloads, ReadBatcher
+from syncret.daemon.engine.sessions.reads import Batch, Payloads, ReadBatcher
 from syncret.daemon.engine.sessions.shared_client import SharedClient
 from syncret.daemon.engine.sessions.store_config import SessionKey, StoreConfig
 from syncret.daemon.engine.sessions.tasks import join
 from syncret.daemon.homes.contract import Home, WatchEvent
+from syncret.providers.answer_memory import Share, found_share
 from syncret.providers.contract import (
     Client,
     Finder,
@@ -36,7 +38,7 @@ from syncret.providers.contract import (
     RemoteRef,
     SecretMap,
 )
-from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable, bare
 from syncret.providers.kit.retry import Doubling
 
 T = TypeVar("T")
@@ -56,7 +58,7 @@ class Connection:
         self._reader: Reader | None = None
         self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
         """What has to be fetched for a ref; known once `reader` was asked for."""
-        self._searches: dict[FindQuery, asyncio.Task[SecretMap | None]] = {}
+        self._searches: dict[FindQuery, tuple[asyncio.Task[SecretMap | None], Share]] = {}
         self.reads = ReadBatcher(
             self._fetch,
             size=batch_size,
@@ -78,16 +80,24 @@ class Connection:
 
     async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
         """All entries that match; one search for all runs that ask for the same at the same time."""
-        task = self._searches.get(query)
-        if task is None:
-            work = self._search(client, query, namespace)
-            task = self._searches[query] = self._tasks.start(work, name=f"find {self._name}")
+        known = self._searches.get(query)
+        if known is None:
+            share = Share(self._calls.around.network.answers, self._name, runs=[])
+            work = self._search(client, query, namespace, share)
+            known = self._searches[query] = self._tasks.start(work, name=f"find {self._name}"), share
         else:
             self._calls.shared(1)
+        task, share = known
+        run = current_run.get()
+        if run is not None:
+            share.join(run.answers)
         return await join(task)
 
-    async def _search(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
-        request = CallRequest("find", query, namespace)
+    async def _search(
+        self, client: Finder, query: FindQuery, namespace: str, share: Share
+    ) -> SecretMap | None:
+        request = CallRequest("find", query, namespace, askers=share.runs)
+        found_share.set(share)
 
         async def paced(send: Callable[[], Awaitable[T]], /) -> T:
             return await self._calls.call(request, send)
@@ -95,18 +105,23 @@ class Connection:
         try:
             async with self.client:
                 return await client.find(query, paced, self._calls.around.new_work())
+        except SyncError as error:
+            raise bare(error) from None
         finally:
             del self._searches[query]
+            if not share.runs:
+                share.release()
 
-    async def _fetch(self, keys: Sequence[RemoteKey], namespace: str, begins: Callable[[], None]) -> Payloads:
+    async def _fetch(self, batch: Batch) -> Payloads:
         async with self.client as client:
-            reader = self.reader(client)
+            reader, keys = self.reader(client), tuple(batch.keys)
 
             async def send() -> Payloads:
-                begins()
+                batch.begins()
                 return await reader.fetch(keys)
 
-            return await self._calls.call(CallRequest("read", tuple(keys), namespace), send)
+            request = CallRequest("read", keys, batch.namespace, askers=batch.askers)
+            return await self._calls.call(request, send, hold=batch.hold)
 
 
 class StoreClient:

@@ -72,12 +72,12 @@ async def join(task: asyncio.Task[T]) -> T:
 
 
 @asynccontextmanager
-async def within(seconds: float, error: SyncError) -> AsyncGenerator[None, None]:
+async def within(seconds: float, error: SyncError) -> AsyncGenerator[asyncio.Timeout, None]:
     """Give the block so many seconds (0: no limit); raises the error when they are over."""
     timer = asyncio.timeout(seconds or None)
     try:
         async with timer:
-            yield
+            yield timer
     except TimeoutError:
         if not timer.expired():
             raise  # the block's own

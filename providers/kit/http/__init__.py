@@ -5,6 +5,7 @@ async with Http(spec.url, tls=Tls(ca=bundle), network=context.network) as http:
     found = None if answer.status == 404 else answer.json()
 """
 
+from syncret.providers.answer_memory import TooLarge
 from syncret.providers.kit.http.answers import (
     Answer,
     Body,
@@ -14,7 +15,7 @@ from syncret.providers.kit.http.answers import (
     json_body,
     segments,
 )
-from syncret.providers.kit.http.bodies import LARGEST, TooLarge
+from syncret.providers.kit.http.bodies import LARGEST
 from syncret.providers.kit.http.client import CONNECTIONS, Http, Timeouts
 from syncret.providers.kit.http.tls import Tls
 

@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.answer_memory import AnswerMemory, TooLarge
+from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
-from syncret.providers.kit.http.bodies import BUFFER, LARGEST, TooLarge, read_body
+from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.tls import SYSTEM, Tls
 from syncret.providers.network import Network
@@ -73,8 +74,9 @@ class Http:
             for clusters whose members point at each other. Redirects on the same server are followed. From
             https to http none is.
         now: the wall clock, for a Retry-After that is a date.
-        network: which servers may be reached; None for the daemon's own requests, such as those to the
-            metadata server of its cloud.
+        network: which servers may be reached, and the memory for their answers; None for the daemon's own
+            requests, such as those to the metadata server of its cloud.
+        parses: whether responses are parsed as a whole.
     """
 
     def __init__(  # noqa: PLR0913  # options, all by name
@@ -89,6 +91,7 @@ class Http:
         trusts_redirects: bool = False,
         now: Callable[[], float] = time.time,
         network: Network | None,
+        parses: bool = True,
     ) -> None:
         self.base = base.rstrip("/")
         self._tls = tls
@@ -102,6 +105,8 @@ class Http:
         self._ssl: ssl.SSLContext | bool | None = None
         """None outside of the block."""
         self._active = 0
+        self._memory = AnswerMemory() if network is None else network.answers
+        self._parses = parses
         self._session: aiohttp.ClientSession | None = None
         self._by_proxy: aiohttp.ClientSession | None = None
 
@@ -246,9 +251,7 @@ class Http:
             ) as response:
                 content = await self._content(response, accept)
                 return Answer(doing, response.status, _header_dict(response.headers), content)
-        except TooLarge as error:
-            failed = error.within(doing)
-        except Denied as error:
+        except (Denied, TooLarge, Unavailable) as error:
             failed = error.within(doing)
         except FAILURES as error:
             failed = failure(error, doing, target.server)
@@ -258,9 +261,9 @@ class Http:
     async def _content(self, response: "aiohttp.ClientResponse", accept: Collection[int]) -> bytes:
         """The body; of a status that is not accepted none, since only the status is reported."""
         if _is_wanted(response.status, accept):
-            return await read_body(response, self._largest)
+            return await read_body(response, self._memory, self._largest, parsed=self._parses)
         with suppress(TooLarge):
-            await read_body(response, _LARGEST_UNREAD)
+            await read_body(response, self._memory, _LARGEST_UNREAD)
         return b""
 
     def _absolute(self, url: str, params: Mapping[str, str] | None) -> str:

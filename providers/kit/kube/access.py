@@ -90,6 +90,8 @@ def _decoded(fields: Document, name: str) -> bytes:
 
 
 TOKEN_SECONDS: Final = 3600
+LARGEST: Final = 4 * 2**20
+"""Bytes of a response: an API server takes no object of more than 3 MiB, and pages can be smaller."""
 
 
 class FixedHeaders:
@@ -123,7 +125,7 @@ async def open_kube(
         ca = await ca_bundle(server.ca_bundle, server.ca_provider, context)
         tls, login = await _authentication(auth, ca, context)
     url = url if "://" in url else f"https://{url}"
-    async with Http(url, tls=tls, now=context.now, network=context.network) as http:
+    async with Http(url, tls=tls, largest=LARGEST, now=context.now, network=context.network) as http:
         yield Kube(http, login)
 
 

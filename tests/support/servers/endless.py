@@ -1,11 +1,16 @@
-"""A secret manager without measure: lists without an end, or with a circle, or merely very long ones.
+"""A secret manager without measure: lists and bodies without an end, or merely very long ones.
 
-One address speaks the APIs of all providers that search; it believes every credential. Entries are made up as
-they are asked for, so that sixty thousand cost no more than one.
+One address speaks the APIs of all providers; it believes every credential. Entries are made up as they are
+asked for, so that sixty thousand cost no more than one. As a process of its own:
+
+    python -m tests.support.servers.endless    # prints its address; POST /mode sets `body`
 """
 
+import asyncio
+import gzip
 import json
 import math
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,7 +19,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from tests.support.jwts import pem, private_key
-from tests.support.served import all_to, served
+from tests.support.served import Handler, all_to, served
 
 PAGE: Final = 1000
 """Entries of a page, whatever size was asked for."""
@@ -83,6 +88,12 @@ def credentials(url: str) -> dict[str, str]:
     }
 
 
+BODIES: Final = ("small", "pages", "full", "large", "parts", "chunked", "declared", "slow", "packed")
+FULL: Final = "dmFsdWVz" * (2**17 - 64)
+LARGE: Final = "dmFsdWVz" * (2**20 - 2048)
+PARTS: Final = b'{"data":' + b"[{}," * 1 + b"{}," * (2**23 // 3 - 2048) + b"{}]}"
+BOMB: Final = gzip.compress(bytes(2**24)) * 64
+
 _LOGIN: Final = {"access_token": "a-token", "expires_in": 3600, "token_type": "Bearer"}
 
 
@@ -95,14 +106,74 @@ class Endless:
     circle: bool = False
     """Whether the tokens of pages repeat."""
     page: int = PAGE
-    value: str = "dmFsdWU="
+    body: str = "small"
+    """What responses are like that are no logins: one of BODIES."""
+    value: str = "dmFsdWVz"
     """Of each entry; base64, as some APIs ask for."""
     calls: int = 0
     url: str = ""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.calls += 1
+        if request.path == "/mode":
+            self.body = await request.text()
+            self.pages, self.page = math.inf, PAGE
+            return web.Response()
+        if self.body == "small" or request.path.endswith("/token"):
+            return web.json_response(await self.answer(request))
+        answer: Handler = getattr(self, f"_{self.body}")
+        return await answer(request)
+
+    async def _pages(self, request: web.Request) -> web.StreamResponse:
+        """Full pages, as ever."""
         return web.json_response(await self.answer(request))
+
+    async def _full(self, request: web.Request) -> web.StreamResponse:
+        """As large as a Secret may be, and correct."""
+        return await self._with(FULL, request)
+
+    async def _large(self, request: web.Request) -> web.StreamResponse:
+        """As large as a response may be, and correct."""
+        return await self._with(LARGE, request)
+
+    async def _with(self, value: str, request: web.Request) -> web.StreamResponse:
+        small, self.value = self.value, value
+        try:
+            return web.Response(body=json.dumps(await self.answer(request)).encode())
+        finally:
+            self.value = small
+
+    async def _parts(self, request: web.Request) -> web.StreamResponse:
+        """As large as a response may be; parsed, it is many times larger."""
+        del request
+        return web.Response(body=PARTS, content_type="application/json")
+
+    async def _chunked(self, request: web.Request) -> web.StreamResponse:
+        """A body without an end."""
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b" " * 65536)
+
+    async def _declared(self, request: web.Request) -> web.StreamResponse:
+        """A body that says that it is far too large."""
+        response = web.StreamResponse(headers={"Content-Length": str(200 * 2**20)})
+        await response.prepare(request)
+        while True:
+            await response.write(b" " * 65536)
+
+    async def _slow(self, request: web.Request) -> web.StreamResponse:
+        """Most of a large body, and then nothing."""
+        response = web.StreamResponse(headers={"Content-Length": str(len(LARGE))})
+        await response.prepare(request)
+        await response.write(LARGE[: -(2**16)].encode())
+        await asyncio.sleep(3600)
+        return response
+
+    async def _packed(self, request: web.Request) -> web.StreamResponse:
+        """A small body that is a gigabyte when it is unpacked."""
+        del request
+        return web.Response(body=BOMB, headers={"Content-Encoding": "gzip"})
 
     async def answer(self, request: web.Request) -> Mapping[str, Any]:
         """What it says to one request."""
@@ -185,6 +256,8 @@ class Endless:
             return {"status": {"allowed": True}}
         if request.path.endswith(f"/{GROUP}/v1"):
             return {"resources": [{"kind": "Thing", "name": "things", "namespaced": True}]}
+        if not request.path.endswith(("/secrets", "/things")):
+            return {"metadata": {"name": request.path.rpartition("/")[2]}, "data": {"a": self.value}}
         page = int(request.query.get("continue") or 0)
         found = [{"metadata": {"name": name}, "data": {"a": self.value}} for name in self._names(page)]
         return {"metadata": {"continue": self._next(page)}, "items": found}
@@ -205,3 +278,14 @@ async def endless(**how: Any) -> AsyncGenerator[Endless, None]:  # noqa: ANN401 
     manager = Endless(**how)
     async with served(all_to(manager.handle)) as manager.url:
         yield manager
+
+
+async def _main() -> None:
+    async with endless(pages=1, page=1) as manager:
+        sys.stdout.write(f"{manager.url}\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
