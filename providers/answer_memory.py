@@ -311,10 +311,9 @@ class AnswerMemory:
 
     def _help(self, waiter: _Waiter) -> None:
         """What others hold is not released: they wait for a server, which may be slow on purpose."""
-        self._last_grant = asyncio.get_running_loop().time()
         if self._drop_for(waiter.share):
-            return
-        if self._by_owner[waiter.share.owner] + waiter.size <= LARGEST_PARSED:
+            self._last_grant = asyncio.get_running_loop().time()
+        elif self._by_owner[waiter.share.owner] + waiter.size <= LARGEST_PARSED:
             self._go_on(waiter)
 
     def fail(self, share: Share, error: SyncError) -> None:
