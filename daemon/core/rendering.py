@@ -25,6 +25,7 @@ LARGEST_INDEX: Final = 10_000
 """The limit of an index in a path, because writing to an index extends the list."""
 
 MOST_STEPS: Final = 100
+_KEY_COST: Final = 200
 _ITEM_SIZE: Final = 8
 _MEMBER_SIZE: Final = 100
 WELL_KNOWN: Final = ("data", "labels", "annotations")
@@ -133,6 +134,7 @@ class Rendering(Struct, frozen=True):
                 hint="with templateAs KeysAndValues it must give `key: value` lines",
             )
         for key, value in (parsed or {}).items():
+            self.work.step(_KEY_COST)
             decoded = conversion.decode(strategy, _text(key, value).encode(), self.work)
             sink.put(target.lower(), key, decoded)
 

@@ -3,6 +3,7 @@
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, member
@@ -14,10 +15,14 @@ from syncret.daemon.core.digest import data_hash, text_hash
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED, claim
 from syncret.daemon.core.rendering import Rendering
 from syncret.providers.errors import Malformed
+from syncret.providers.work import Work
 
 LONGEST_NAME = 63
 PREFIX = "externalsecrets.external-secrets.io/"
 KEEPS_FOREIGN_KEYS = ("Merge", "CreateOrMerge")
+
+_KEY_COST: Final = 200
+_COPIES: Final = 3
 
 
 def target_name(resource: ExternalSecret) -> str:
@@ -88,6 +93,11 @@ def is_written_by(resource: ExternalSecret, secret: Document) -> bool:
         return False
     version, own = str(member(secret, "metadata").get("resourceVersion")), resource.metadata.resource_version
     return (len(version), version) > (len(own), own) and is_intact(secret, secret_data(secret))
+
+
+def pay_for_keys(values: Mapping[str, bytes], work: Work) -> None:
+    """Pay for what is done later with each key and value of a Secret: it becomes base64, a hash, a file."""
+    work.take(_KEY_COST * len(values), _COPIES * sum(map(len, values.values())))
 
 
 class SecretSink:

@@ -98,7 +98,7 @@ async def _generate(generated: GeneratorTransaction, needs: Sequence[Generate]) 
         try:
             answers[need] = await generated.generate(str(need.place), need.generator)
         except SyncError as error:
-            answers[need] = error
+            answers[need] = error.with_traceback(None)  # whose frames hold values
         if need is not needs[-1]:
             await asyncio.sleep(0)
     return answers

@@ -31,7 +31,7 @@ from syncret.daemon.core.plan.actions import (
 from syncret.daemon.core.plan.external_secret.next_step import SYNCED, Observed, delete_target
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.schedule import refresh
-from syncret.daemon.core.secret import field_manager, within_immutable
+from syncret.daemon.core.secret import field_manager, pay_for_keys, within_immutable
 from syncret.daemon.core.target import form_of
 from syncret.providers.errors import SyncError
 from syncret.providers.work import Work
@@ -72,6 +72,7 @@ def decide(
     """The plan. A template requires `render`, which is given if the resource has one."""
     try:
         found = assemble(resource.spec, fetched, work, transform=transform)
+        pay_for_keys(found.data, work)
     except SyncError as error:
         return Plan(verdict=_not_fetched(resource, error))
     if found.data or resource.spec.target.deletion_policy == "Merge":

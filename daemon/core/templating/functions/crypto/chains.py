@@ -6,7 +6,7 @@ The order of a chain follows key identifiers only; signatures are not verified.
 from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING, Final
 
-from syncret.daemon.core.templating.functions.contract import FunctionTable, table
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.crypto import pem
 from syncret.daemon.core.templating.functions.data.urls import url_parse
 from syncret.daemon.core.templating.golang.errors import FunctionError
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cryptography import x509
 
 CERTIFICATE: Final = "CERTIFICATE"
+_CERTIFICATE_COST: Final = 400
+_CERTIFICATE_SIZE: Final = 5_000
 
 
 def parse_certificate(data: bytes) -> "x509.Certificate":
@@ -84,11 +86,13 @@ def authority_key_id(certificate: "x509.Certificate") -> bytes | None:
     return extension.value.key_identifier
 
 
-def ordered_chain(data: bytes) -> "list[x509.Certificate]":
+def ordered_chain(context: Context, data: bytes) -> "list[x509.Certificate]":
     """All certificates of a PEM text, from leaf to root. Raises FunctionError if they are not one chain."""
-    certificates = [parse_certificate(block.data) for block in pem.blocks(data)[0]]
-    parents = [_parent(certificates, place) for place in range(len(certificates))]
-    leaves = [place for place in range(len(certificates)) if place not in parents]
+    blocks = pem.blocks(context, data)[0]
+    context.budget.take(_CERTIFICATE_COST * len(blocks), _CERTIFICATE_SIZE * len(blocks))
+    certificates = [parse_certificate(block.data) for block in blocks]
+    parents = _parents(certificates)
+    leaves = sorted(set(range(len(certificates))).difference(parents))
     if not leaves:
         raise FunctionError("no leaf certificate found")
     if len(leaves) > 1:
@@ -103,12 +107,16 @@ def ordered_chain(data: bytes) -> "list[x509.Certificate]":
     return chain
 
 
-def _parent(certificates: "Sequence[x509.Certificate]", place: int) -> int | None:
-    wanted = authority_key_id(certificates[place]) or b""
-    for other, certificate in enumerate(certificates):
-        if other != place and (subject_key_id(certificate) or b"") == wanted:
-            return other
-    return None
+def _parents(certificates: "Sequence[x509.Certificate]") -> list[int | None]:
+    """For each certificate the place of the first other one that has the key of its issuer."""
+    places: dict[bytes, list[int]] = {}
+    for place, certificate in enumerate(certificates):
+        places.setdefault(subject_key_id(certificate) or b"", []).append(place)
+    parents: list[int | None] = []
+    for place, certificate in enumerate(certificates):
+        first = places.get(authority_key_id(certificate) or b"", [])[:2]
+        parents.append(next((other for other in first if other != place), None))
+    return parents
 
 
 def _is_root(certificate: "x509.Certificate") -> bool:
@@ -116,9 +124,9 @@ def _is_root(certificate: "x509.Certificate") -> bool:
     return authority is None or authority == (subject_key_id(certificate) or b"")
 
 
-def filter_cert_chain(kind: str, text: str) -> str:
+def filter_cert_chain(context: Context, kind: str, text: str) -> str:
     """The leaf, intermediate or root certificates of a chain in any order."""
-    chain = ordered_chain(bytes_of(text))
+    chain = ordered_chain(context, bytes_of(text))
     match kind:
         case "leaf":
             return "" if _is_root(chain[0]) else certificates_pem(chain[:1])
@@ -131,11 +139,13 @@ def filter_cert_chain(kind: str, text: str) -> str:
             return ""
 
 
-def cert_sans(text: str) -> TypedList:
+def cert_sans(context: Context, text: str) -> TypedList:
     """The alternative names of the first certificate: DNS names, IP addresses, mail addresses, URIs."""
     from cryptography import x509
 
-    block, _ = pem.decode(pem.without_junk(text))
+    data = pem.without_junk(text)
+    pem.pay(context, data)
+    block, _ = pem.decode(data)
     if block is None:
         raise FunctionError("failed to decode PEM block")
     names = _alternative_names(parse_certificate(block.data))

@@ -74,6 +74,7 @@ def rsa_decrypt(context: Context, scheme: str, digest: str, text: str, private_k
         return text
     if scheme != "RSA-OAEP":
         raise FunctionError("the decryption scheme is not supported")
+    pem.pay(context, bytes_of(private_key))
     block, _ = pem.decode(bytes_of(private_key))
     if block is None:
         raise FunctionError("failed to decode PEM block")
@@ -138,6 +139,7 @@ def key_from_der(context: Context, data: bytes) -> "PrivateKey":
 
 def key_from_pem(context: Context, text: str) -> "PrivateKey":
     """Read a private key from a PEM block whose label matches it. Raises FunctionError."""
+    pem.pay(context, bytes_of(text))
     block, _ = pem.decode(bytes_of(text))
     if block is None:
         raise FunctionError("no PEM data in input")

@@ -4,15 +4,17 @@ import base64
 from dataclasses import dataclass, field
 from typing import Final
 
-from syncret.daemon.core.templating.functions.contract import FunctionTable, table
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text.encoding import BadEncoding, decode_base64
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.values import bytes_of, text_of
+from syncret.providers.work import BYTES_PER_STEP
 
 _BEGIN: Final = b"-----BEGIN "
 _END: Final = b"\n-----END "
 _DASHES: Final = b"-----"
 _LINE: Final = 64
+_BLOCK_COST: Final = 50
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,16 @@ def _line(data: bytes, start: int) -> tuple[bytes, int]:
     return line.rstrip(b" \t"), after
 
 
-def blocks(data: bytes) -> tuple[list[Block], bytes]:
+def pay(context: Context, data: bytes) -> None:
+    """Pay for reading all blocks of a text, each of which copies what follows it."""
+    count = data.count(_BEGIN) + data.count(_END)
+    context.budget.step(count * (_BLOCK_COST + len(data) // (2 * BYTES_PER_STEP)))
+    context.budget.make(4 * len(data))
+
+
+def blocks(context: Context, data: bytes) -> tuple[list[Block], bytes]:
     """All blocks, and the data after the last one."""
+    pay(context, data)
     found: list[Block] = []
     block, rest = decode(data)
     while block is not None:
@@ -112,9 +122,9 @@ def without_junk(text: str) -> bytes:
     return data[max(data.find(b"-----BEGIN"), 0) :]
 
 
-def filter_pem(kind: str, text: str) -> str:
+def filter_pem(context: Context, kind: str, text: str) -> str:
     """The blocks of one kind; its case does not matter."""
-    found, rest = blocks(without_junk(text))
+    found, rest = blocks(context, without_junk(text))
     wanted = [block for block in found if block.kind.casefold() == kind.casefold()]
     if not wanted and rest:
         raise FunctionError("error filtering pem: found junk")

@@ -62,7 +62,7 @@ def pkcs12cert_pass(context: Context, password: str, data: str) -> str:
     _, certificates = _open(context, password, data)
     text = certificates_pem(certificates)
     try:
-        return certificates_pem(ordered_chain(text.encode()))
+        return certificates_pem(ordered_chain(context, text.encode()))
     except FunctionError:
         return text
 
@@ -74,8 +74,9 @@ def _first_block(text: bytes) -> tuple[pem.Block, bytes]:
     return block, rest
 
 
-def _all_certificates(data: bytes) -> "list[x509.Certificate]":
+def _all_certificates(context: Context, data: bytes) -> "list[x509.Certificate]":
     """All certificates; anything between or after the blocks is an error."""
+    pem.pay(context, data)
     certificates: list[x509.Certificate] = []
     while data:
         block, data = _first_block(data)
@@ -86,6 +87,7 @@ def _all_certificates(data: bytes) -> "list[x509.Certificate]":
 def _pack(context: Context, certificates: "list[x509.Certificate]", key: str, password: str) -> str:
     _check_password(password)
     context.budget.step(_WRITE_COST)
+    pem.pay(context, bytes_of(key))
     private = key_from_der(context, _first_block(bytes_of(key))[0].data)
     data = Writer(context, password).key_store(pkcs8(private), [der(each) for each in certificates])
     return base64.b64encode(data).decode()
@@ -97,6 +99,7 @@ def pem_to_pkcs12(context: Context, certificate: str, key: str) -> str:
 
 def pem_to_pkcs12_pass(context: Context, certificate: str, key: str, password: str) -> str:
     """A key store with only the first certificate."""
+    pem.pay(context, bytes_of(certificate))
     block, _ = _first_block(bytes_of(certificate))
     return _pack(context, [parse_certificate(block.data)], key, password)
 
@@ -106,8 +109,9 @@ def full_pem_to_pkcs12(context: Context, certificates: str, key: str) -> str:
 
 
 def full_pem_to_pkcs12_pass(context: Context, certificates: str, key: str, password: str) -> str:
-    block, rest = _first_block(bytes_of(certificates))
-    chain = [parse_certificate(block.data), *_all_certificates(rest)]
+    chain = _all_certificates(context, bytes_of(certificates))
+    if not chain:
+        raise FunctionError("failed to decode PEM block")
     return _pack(context, chain, key, password)
 
 
@@ -120,7 +124,7 @@ def pem_truststore_to_pkcs12_pass(context: Context, certificates: str, password:
     context.budget.step(_WRITE_COST)
     entries = [
         (certificate.subject.rfc4514_string(), der(certificate))
-        for certificate in _all_certificates(bytes_of(certificates))
+        for certificate in _all_certificates(context, bytes_of(certificates))
     ]
     return base64.b64encode(Writer(context, password).trust_store(entries)).decode()
 

@@ -56,6 +56,9 @@ def test_refused_before_it_costs_anything(template: str) -> None:
             'fromYaml (printf "a: &a %s, b: [%s]" $long (repeat 500 "*a,") | printf "{%s}")', id="fromYaml"
         ),
         pytest.param('semverCompare (repeat 2000 "1 - 2 ") "1.0.0"', id="semverCompare"),
+        pytest.param('semverCompare (print (repeat 200 ">1 || ") ">1") "1.0.0"', id="alternatives"),
+        pytest.param('filterPEM "A" (repeat 500 "-----BEGIN A-----\\n-----END A-----\\n")', id="filterPEM"),
+        pytest.param('regexMatch "[ab]*a[ab]{900}$" (repeat 2000 "ab")', id="regexMatch"),
         pytest.param("mulf " + "1e308 " * 200, id="mulf"),
         pytest.param("divf 1 " + "1e-308 " * 200, id="divf"),
     ],
