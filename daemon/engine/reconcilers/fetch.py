@@ -12,7 +12,7 @@ from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.work import SyncWork
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import SyncError, bare
 
 _AT_ONCE: Final = 8
 """Generators that an object asks at the same time."""
@@ -98,7 +98,7 @@ async def _generate(generated: GeneratorTransaction, needs: Sequence[Generate]) 
         try:
             answers[need] = await generated.generate(str(need.place), need.generator)
         except SyncError as error:
-            answers[need] = error.with_traceback(None)  # whose frames hold values
+            answers[need] = bare(error)
         if need is not needs[-1]:
             await asyncio.sleep(0)
     return answers
