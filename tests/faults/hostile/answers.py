@@ -51,7 +51,10 @@ CASES: Final = (
         end="any",
     ),
     _answer(
-        "answers-too-large", "100 answers of 200 MB", "/body/text/200000000" + KEY, reads=100, quick=True
+        "answers-too-large",
+        "100 answers of 200 MB",
+        "/body/text/200000000" + KEY,
+        reads=100,
     ),
     _answer("answers-endless", "100 answers without an end", "/endless/fast" + KEY, reads=100),
     _answer(
