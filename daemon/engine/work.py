@@ -168,23 +168,29 @@ class SyncWork:
 
         Raises what it raises, OverBudget too. The limit is for the time that it takes in a thread.
         """
+        if not self._turn.locked():  # no thread spends the budget now
+            tried = self._at_once(function)
+            if tried is not None:
+                return tried[0]
         async with self._turn:
-            whole, little = self.work, Work(at_once=True)
-            little.steps = steps = min(whole.steps, _LITTLE_STEPS)
-            little.memory = memory = min(whole.memory, _LITTLE_MEMORY)
-            try:
-                result = function(little)
-            except Exception:
-                if not little.spent:
-                    raise
-            else:
-                if not little.spent:
-                    return result
-            finally:
-                if not little.spent:
-                    whole.steps -= steps - little.steps
-                    whole.memory -= memory - little.memory
-            return await self._threads.run(function, whole, limit)
+            return await self._threads.run(function, self.work, limit)
+
+    def _at_once(self, function: Callable[[Work], T]) -> tuple[T] | None:
+        """The result, alone in a tuple; None if it takes more than a little."""
+        whole, little = self.work, Work(at_once=True)
+        little.steps = steps = min(whole.steps, _LITTLE_STEPS)
+        little.memory = memory = min(whole.memory, _LITTLE_MEMORY)
+        try:
+            result = function(little)
+        except Exception:
+            if not little.spent:
+                raise
+            return None
+        finally:
+            if not little.spent:
+                whole.steps -= steps - little.steps
+                whole.memory -= memory - little.memory
+        return None if little.spent else (result,)
 
     def again(self) -> "SyncWork":
         """The same with what is left now: for what is done anew because of somebody else."""

@@ -110,7 +110,7 @@ class StateWriter:
     def durable(self) -> asyncio.Future[None]:
         """Done once everything given so far is on the disk.
 
-        Raises StateError where that fails; what was given is kept, and the next call tries again.
+        Raises StorageUnavailable where that fails; what was given is kept, and the next call tries again.
         """
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._gathered or self._under_way():
@@ -192,7 +192,7 @@ def _settle(waiters: list[asyncio.Future[None]], failure: StateError | None) -> 
         if waiter.done():  # whoever waited was cancelled
             continue
         if failure:
-            waiter.set_exception(failure)
+            waiter.set_exception(StorageUnavailable(str(failure), hint=failure.hint))
         else:
             waiter.set_result(None)
 
@@ -272,14 +272,13 @@ class StateJournal:
         if self._state is not None and self._state.is_failing:
             await self.settled()
 
-    async def settled(self) -> None:
-        """Return once everything told so far is on the disk. Raises StorageUnavailable."""
-        if self._state is None:
-            return
-        try:
-            await self._state.durable()
-        except StateError as error:
-            raise StorageUnavailable(str(error), hint=error.hint) from error
+    def settled(self) -> asyncio.Future[None]:
+        """Done once everything told so far is on the disk. Raises StorageUnavailable."""
+        if self._state is not None:
+            return self._state.durable()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
 
 
 def _nameplate(ref: ObjectRef) -> Document:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.state import database as state_file
 from syncret.daemon.homes.filesystem.state.database import StateError, read_state
 from syncret.daemon.homes.filesystem.state.writer import StateWriter
@@ -277,7 +278,7 @@ async def test_a_full_disk_is_told_and_what_was_given_is_written_later(small_dis
     state = StateWriter(path)
     with filled(small_disk, left=4096):
         state.put(A, b"x" * 50_000)
-        with pytest.raises(StateError, match="state file") as caught:
+        with pytest.raises(StorageUnavailable, match="state file") as caught:
             await state.durable()
         assert caught.value.hint
     state.put(B, b"1")
