@@ -25,7 +25,10 @@ LARGEST_INDEX: Final = 10_000
 """The limit of an index in a path, because writing to an index extends the list."""
 
 MOST_STEPS: Final = 100
+_FEW_KEYS: Final = 1000
 _KEY_COST: Final = 200
+"""What is done later with many keys, each of which becomes a file."""
+
 _ITEM_SIZE: Final = 8
 _MEMBER_SIZE: Final = 100
 WELL_KNOWN: Final = ("data", "labels", "annotations")
@@ -133,8 +136,8 @@ class Rendering(Struct, frozen=True):
                 "the template does not render to a map",
                 hint="with templateAs KeysAndValues it must give `key: value` lines",
             )
+        self.work.step(_KEY_COST * max(len(parsed or {}) - _FEW_KEYS, 0))
         for key, value in (parsed or {}).items():
-            self.work.step(_KEY_COST)
             decoded = conversion.decode(strategy, _text(key, value).encode(), self.work)
             sink.put(target.lower(), key, decoded)
 
