@@ -86,18 +86,11 @@ def test_a_json_path(path: str, document: str) -> None:
     assert TIME in message
 
 
-@pytest.mark.parametrize(
-    "read",
-    [
-        pytest.param(lambda work: gojson.unmarshal("[" + "[]," * 2_000_000 + "1]", work), id="values"),
-        pytest.param(
-            lambda work: gojson.to_secret_map('{"a":{}' + ',"a":{}' * 400_000 + "}", work), id="members"
-        ),
-    ],
-)
-def test_json_is_paid_for_before_it_is_read(read: Callable[[Work], object]) -> None:
-    message = ended(read)
-    assert MEMORY in message or TIME in message
+def test_json_is_paid_for_before_it_is_read() -> None:
+    lists = "[" + "[]," * 2_000_000 + "1]"
+    assert TIME in ended(lambda work: gojson.unmarshal(lists, work))
+    members = "{" + '"a":{},' * 400_000 + '"b":1}'
+    assert MEMORY in ended(lambda work: gojson.to_secret_map(members, work))
 
 
 def rewrites(*operations: Mapping[str, Any]) -> ExternalSecretSpec:
