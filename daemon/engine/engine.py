@@ -6,6 +6,7 @@ supervisor to start it anew: an engine that no longer hears of changes must not 
 """
 
 import asyncio
+import math
 import random
 from collections.abc import Iterable
 from contextlib import aclosing
@@ -202,7 +203,8 @@ class Engine:
             return
         begin = self._loop.time()
         request = self._waker.run_begins(ref)
-        run = CurrentRun(self.queue, ref, *((item.since,) if request is None else request))
+        since, asked_at = (item.since, -math.inf) if request is None else request
+        run = CurrentRun(self.queue, ref, since, asked_at)
         current_run.set(run)
         try:
             outcome = await self._outcome(ref, urgent=request is not None)
