@@ -5,6 +5,8 @@ As in Go, integers beyond 64 bits become floats, and lone halves of surrogate pa
 
 import json
 import math
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -14,32 +16,71 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
 
 _INT64: Final = 2**63
+_STRUCTURE: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]|[^\s\[\]{}",]++', re.DOTALL)
+"""A string, a bracket, or a number or word."""
 
 
-def json_values(text: str) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]]]:
-    """The line, text, value and problems of each; the value is None if it cannot be read."""
+def json_values(
+    text: str, *, longest: int = sys.maxsize, values: int = sys.maxsize
+) -> Iterator[tuple[int, str, Json, tuple[Problem, ...]]]:
+    """The line, text, value and problems of each; the value is None if it cannot be read.
+
+    A text is not read on from a document that is longer than `longest`, and one with too many values is not
+    parsed: the parser would make all of them in one piece.
+    """
     reader = _Reader(text)
+    is_suspicious = _most_values(text) > values
     line, place = 1, _skip_white_space(text, 0)
     line += text.count("\n", 0, place)
     while place < len(text):
-        try:
-            value, end = reader.read(place)
-        except json.JSONDecodeError as error:
-            problem = Problem(path="", message=f"is not valid JSON: {error.msg}", line=error.lineno)
-            yield line, text[place:], None, (problem,)
+        end = _end(text, place, longest) if is_suspicious else 0
+        value: Json = None
+        if end - place > longest:
+            yield line, text[place:end], None, ()
             return
-        except (RecursionError, ValueError):
-            message = "is not valid JSON: it is nested too deeply, or has a number that JSON does not have"
-            yield line, text[place:], None, (Problem(path="", message=message, line=line),)
-            return
-        problems = tuple(
-            Problem(path="", message=f'the key "{key}" appears twice in one object', line=line)
-            for key in reader.take_repeated_keys()
-        )
+        if is_suspicious and _most_values(text[place:end]) > values:
+            message, hint = f"has too many values: more than {values}", "split it into several documents"
+            problems: tuple[Problem, ...] = (Problem(path="", message=message, hint=hint, line=line),)
+        else:
+            try:
+                value, end = reader.read(place)
+            except json.JSONDecodeError as error:
+                problem = Problem(path="", message=f"is not valid JSON: {error.msg}", line=error.lineno)
+                yield line, text[place:], None, (problem,)
+                return
+            except (RecursionError, ValueError):
+                message = (
+                    "is not valid JSON: it is nested too deeply, or has a number that JSON does not have"
+                )
+                yield line, text[place:], None, (Problem(path="", message=message, line=line),)
+                return
+            problems = tuple(
+                Problem(path="", message=f'the key "{key}" appears twice in one object', line=line)
+                for key in reader.take_repeated_keys()
+            )
         yield line, text[place:end], value, problems
         following = _skip_white_space(text, end)
         line += text.count("\n", place, following)
         place = following
+
+
+def _most_values(text: str) -> int:
+    """At most so many values stand between the commas and brackets of a text."""
+    return 1 + text.count(",") + text.count("[") + text.count("{")
+
+
+def _end(text: str, start: int, longest: int) -> int:
+    """The end of the value that starts here, or of the text; beyond `longest` if it is longer than that."""
+    depth = 0
+    for found in _STRUCTURE.finditer(text, start, start + longest + 1):
+        token = found[0]
+        if token in "[{":
+            depth += 1
+        elif token in "]}":
+            depth -= 1
+        if depth <= 0:
+            return found.end()
+    return min(start + longest + 1, len(text))
 
 
 class _Reader:

@@ -123,7 +123,7 @@ def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -
         yield _failed("", line, "is not UTF-8 text", "save the file in UTF-8")
         return
     if as_json:
-        for line, chunk, value, problems in json_values(text):
+        for line, chunk, value, problems in json_values(text, longest=limits.document, values=limits.values):
             yield _json_document(line, chunk, value, problems, limits)
         return
     for line, chunk in _split(text):

@@ -214,6 +214,29 @@ def test_many_json_values_take_no_time() -> None:
     assert sum(1 for _ in parsed("{}\n" * 100_000, as_json=True)) == 100_000
 
 
+def test_json_documents_hold_a_limited_number_of_values() -> None:
+    text = '{"a": "}]", "b": 1}\n[1, 2, 3, 4, 5, 6, "[{,"]\n\n{"c": [\n7]}\n8'
+    limits = Limits(values=6)
+    found = [(one.line, one.value, one.problems[:1]) for one in parsed(text, as_json=True, limits=limits)]
+    assert [(line, value) for line, value, _ in found] == [
+        (1, {"a": "}]", "b": 1}),
+        (2, None),
+        (4, {"c": [7]}),
+        (6, 8),
+    ]
+    [problem] = found[1][2]
+    assert (problem.message, problem.line) == ("has too many values: more than 6", 2)
+    [endless] = parsed("[" * 100 + "1," * 100, as_json=True, limits=Limits(values=50))
+    assert endless.problems[0].message == "has too many values: more than 50"
+
+
+def test_nothing_is_parsed_of_a_json_document_that_is_too_long() -> None:
+    limits = Limits(values=10, document=100)
+    (one,) = parsed("[" + "1," * 1000 + "1]", as_json=True, limits=limits)
+    assert one.value is None
+    assert one.problems[0].message == "a document is larger than 100 bytes"
+
+
 @pytest.mark.parametrize("nested", ["[" * 100 + "]" * 100, '{"a":' * 100 + "1" + "}" * 100])
 def test_json_is_nested_as_deep_as_yaml(nested: str) -> None:
     for as_json in (True, False):
