@@ -56,7 +56,10 @@ C = TypeVar("C", bound=Condition)
 
 def find(conditions: Iterable[C], kind: str = READY) -> C | None:
     """The condition of that type."""
-    return next((condition for condition in conditions if condition.type == kind), None)
+    for condition in conditions:
+        if condition.type == kind:
+            return condition
+    return None
 
 
 def ready(model: type[C], *, status: bool, reason: str = "", message: str = "") -> C:

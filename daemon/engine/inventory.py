@@ -193,8 +193,10 @@ class Inventory:
                 ObjectRef(group, kind, ANY, ANY),
             ]
         flags = int(on)
-        tables = [table for each, table in self._dependents.items() if each & flags]
-        found = [_all(table[key]) for key in keys for table in tables if key in table]
+        found: list[tuple[ObjectRef, ...]] = []
+        for each, dependents in self._dependents.items():
+            if each & flags:
+                found += [_all(dependents[key]) for key in keys if key in dependents]
         return found[0] if len(found) == 1 else dict.fromkeys(chain.from_iterable(found))
 
     def has_dependents(self, ref: ObjectRef) -> bool:

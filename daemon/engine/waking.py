@@ -55,6 +55,8 @@ class _Version(Struct, frozen=True):
     """A change that concerns an object: its own, or one of what it depends on."""
 
     change: Change
+    version: tuple[ObjectRef, str]
+    """Whose, and the resource version."""
     since: float
     """When it became known, in the loop's time."""
     is_own: bool
@@ -62,10 +64,6 @@ class _Version(Struct, frozen=True):
     def wakes(self) -> bool:
         """Whether it is a reason to run. A change of the object itself is not decoded before it must be."""
         return not self.is_own or bool(int(self.change.on) & ITSELF)
-
-    def is_of(self, stored: StoredObject) -> bool:
-        """Whether this very version made the change."""
-        return self.change.ref == stored.ref and self.change.version == stored.resource_version
 
 
 class Waker:
@@ -224,7 +222,8 @@ class Waker:
         """The event of a write may come before its answer: it is no reason to run the writer again."""
         during = None if writer is None else self._events_during_run.get(writer)
         if during:
-            during[:] = [each for each in during if not each.is_of(stored)]
+            made = (stored.ref, stored.resource_version)
+            during[:] = [each for each in during if each.version != made]
 
     # -------------------------------------------------------------------------------------------- changes
     def on_event(self, event: WatchEvent) -> None:
@@ -238,10 +237,10 @@ class Waker:
     def _on_change(self, change: Change, writer: ObjectRef | None) -> None:
         """Take in what is new: index it, and wake the object and those that depend on what differs."""
         ref, before, after = change.ref, change.before, change.after
-        kind = ref.group_kind
+        kind = ref[:2]
         notices = self._notice_of.get(kind)
         if notices is None:
-            notices = tuple(each.notice for each in self._listeners if each.concerns(kind))
+            notices = tuple(each.notice for each in self._listeners if each.concerns(ref.group_kind))
             self._notice_of[kind] = notices
         if notices:
             event = change.event()
@@ -254,31 +253,28 @@ class Waker:
         if not self._has_started:
             return
         if is_reconciled and (ref != writer or after is None):
-            self._notify(ref, _Version(change, self._loop.time(), is_own=True), urgent=True)
+            version = _Version(change, (ref, change.version), self._loop.time(), is_own=True)
+            self._notify(ref, version, urgent=True)
         if self._inventory.has_dependents(ref):
             self._notify_dependents(change, (ref, writer))
 
     def _notify_dependents(self, change: Change, but: Container[ObjectRef | None]) -> None:
         dependents = self._inventory.dependents(change.ref, change.on)
         is_herd = len(dependents) > MAX_URGENT_DEPENDENTS
-        version = _Version(change, self._loop.time(), is_own=False)
-        steps = self._notify_each(dependents, but, version, urgent=not is_herd)
+        version = _Version(change, (change.ref, change.version), self._loop.time(), is_own=False)
         if is_herd:
-            self._later(steps)
-        else:
-            deque(steps, maxlen=0)
+            self._later(self._notify_herd(dependents, but, version))
+            return
+        for listener in dependents:
+            if listener not in but:
+                self._notify(listener, version, urgent=True)
 
-    def _notify_each(
-        self,
-        listeners: Iterable[ObjectRef],
-        but: Container[ObjectRef | None],
-        version: "_Version",
-        *,
-        urgent: bool,
+    def _notify_herd(
+        self, listeners: Iterable[ObjectRef], but: Container[ObjectRef | None], version: "_Version"
     ) -> Iterator[None]:
         for listener in listeners:
             if listener not in but:
-                self._notify(listener, version, urgent=urgent)
+                self._notify(listener, version, urgent=False)
             yield
 
     def _later(self, steps: Iterator[None]) -> None:

@@ -272,9 +272,9 @@ _CALLED: Final = ("store", "generator")
 
 def lanes_of(ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> Lanes:
     """The stores and generators whose calls a run of the object waits for: it shares their turns and caps."""
-    if role_of(ref.group_kind) == "store":
+    if role_of(ref[:2]) == "store":
         return _shared((str(ref),))
-    return _shared(tuple(str(each) for each in dependencies if role_of(each.group_kind) in _CALLED))
+    return _shared(tuple(str(each) for each in dependencies if role_of(each[:2]) in _CALLED))
 
 
 @lru_cache(maxsize=1024)

@@ -89,7 +89,7 @@ class ExternalSecretReconciler:
         outcome = await run.reconcile()
         if not outcome.pending and context.memory.mark_first_run(ref):
             for dependent in context.inventory.dependents(run.target):
-                if role_of(dependent.group_kind) == "push":
+                if role_of(dependent[:2]) == "push":
                     context.wake(dependent)  # the Secret that it waits for may never be made
         return outcome
 

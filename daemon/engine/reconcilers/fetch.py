@@ -63,14 +63,20 @@ async def _together(calls: Sequence[Coroutine[Any, Any, Answers]]) -> list[Answe
 
 
 def _calls(session: Session, asked: Sequence[Asked]) -> list[Coroutine[Any, Any, Answers]]:
-    reads = [need for need in asked if isinstance(need, Read)]
-    extracts = [need for need in asked if isinstance(need, Extract)]
+    reads, extracts = list[Read](), list[Extract]()
     calls: list[Coroutine[Any, Any, Answers]] = []
+    for need in asked:
+        match need:
+            case Read():
+                reads.append(need)
+            case Extract():
+                extracts.append(need)
+            case Search():
+                calls.append(_search(session, need))
     if reads:
         calls.append(_read(session, reads))
     if extracts:
         calls.append(_extract(session, extracts))
-    calls += [_search(session, need) for need in asked if isinstance(need, Search)]
     return calls
 
 

@@ -379,7 +379,8 @@ class HostHome:
 
     async def check_durable(self) -> None:
         """As `Home` says: a commit that failed is tried again."""
-        await self._journal.check()
+        if self._journal.is_failing:
+            await self._journal.settled()
 
     def may_mark(self, ref: ObjectRef) -> bool:
         """Only what is written out already: a write makes files of an object."""

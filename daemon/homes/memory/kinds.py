@@ -3,11 +3,11 @@
 What the server does with Secrets and ConfigMaps beyond admission: folding of stringData, immutability.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from syncret.config.errors import Problem
-from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
+from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.resources import kinds as table
 from syncret.config.resources.core import check_update, stored_data
 
@@ -17,15 +17,15 @@ SECRET: Final = table.SECRET.group_kind
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
-def has_status_apart(kind: GroupKind) -> bool:
+def has_status_apart(kind: tuple[str, str]) -> bool:
     """Whether writing the object leaves its status alone, and `report` is the only way to it."""
-    return kind.group in table.OUR_GROUPS or kind == NAMESPACE
+    return kind[0] in table.OUR_GROUPS or kind == NAMESPACE
 
 
-def has_generation(kind: GroupKind) -> bool:
+def has_generation(kind: tuple[str, str]) -> bool:
     """Whether the object counts the changes of its content. Kinds of the core group do not."""
     known = table.kind_of(kind)
-    return bool(kind.group) if known is None else known.has_generation
+    return bool(kind[0]) if known is None else known.has_generation
 
 
 def namespace_ref(name: str) -> ObjectRef:
@@ -49,10 +49,13 @@ def complete_namespace(document: Document, phase: str) -> None:
     document["status"] = {"phase": phase}
 
 
-_VALUES: Final = {SECRET: ("data", "stringData"), table.CONFIG_MAP.group_kind: ("data", "binaryData")}
+_VALUES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    SECRET: ("data", "stringData"),
+    table.CONFIG_MAP.group_kind: ("data", "binaryData"),
+}
 
 
-def problems_of(document: Document, kind: GroupKind) -> Iterator[Problem]:
+def problems_of(document: Document, kind: tuple[str, str]) -> Iterator[Problem]:
     """Values that cannot be stored. What else can be wrong with them is for admission to say."""
     for key in _VALUES.get(kind, ()):
         values = document.get(key)
@@ -64,7 +67,7 @@ def problems_of(document: Document, kind: GroupKind) -> Iterator[Problem]:
             yield Problem(path=key, message="must hold strings only")
 
 
-def complete(document: Document, kind: GroupKind) -> None:
+def complete(document: Document, kind: tuple[str, str]) -> None:
     """Fold stringData into data and fill in the type of a Secret; drop members that are null or empty."""
     if kind == SECRET:
         document["type"] = document.get("type") or "Opaque"
@@ -75,6 +78,6 @@ def complete(document: Document, kind: GroupKind) -> None:
             del document[key]
 
 
-def change_problems(document: Document, previous: Document, kind: GroupKind) -> Iterable[Problem]:
+def change_problems(document: Document, previous: Document, kind: tuple[str, str]) -> Iterable[Problem]:
     """Changes that the previous version forbids."""
     return check_update(previous, document) if kind in _VALUES else ()

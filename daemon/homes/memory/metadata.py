@@ -219,5 +219,5 @@ def _fields(keys: _Keys) -> Document:
             below = fields
             for step in _PLACES[place]:
                 below = below.setdefault(step, {})
-            below.update((f"f:{key}", {}) for key in owned)
+            below |= {f"f:{key}": {} for key in owned}
     return fields

@@ -91,7 +91,7 @@ def for_create(
 ) -> WriteRequest:
     """The request of a new object. Raises Invalid."""
     ref, document = _admitted(document, None, admission)
-    kind = ref.group_kind
+    kind = ref[:2]
     if kinds.has_status_apart(kind):
         document.pop("status", None)
     metadata.set_on_create(document, uid=uid, timestamp=timestamp, counted=kinds.has_generation(kind))
@@ -117,7 +117,7 @@ def for_update(
     """
     metadata.check_preconditions(before.ref, document, previous)
     ref, document = _admitted(document, previous, admission)
-    kind = ref.group_kind
+    kind = ref[:2]
     refuse_if_fatal(
         document,
         [*metadata.finalizer_problems(document, previous), *kinds.change_problems(document, previous, kind)],
@@ -175,7 +175,7 @@ def _admitted(
     refuse_if_fatal(document, problems)
     document = metadata.normalized(document)
     ref = ref_of(document)
-    kinds.complete(document, ref.group_kind)
+    kinds.complete(document, ref[:2])
     return ref, document
 
 

@@ -69,7 +69,8 @@ class Watch(AsyncIterator[WatchEvent]):
             self._listed.add(change.group_kind)
             self._buffer.append(WatchEvent(WatchEventType.LISTED, change.group_kind))
         self._buffer.append(change)
-        self._wake()
+        if self._arrival is not None:
+            self._wake()
 
     async def aclose(self) -> None:
         """End the stream, for a reader that waits too; what was not read is dropped."""

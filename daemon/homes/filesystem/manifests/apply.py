@@ -235,7 +235,7 @@ class ManifestApplier:
         given = manifest.document
         if given is None:  # it was applied, and its object was removed since: its file is stale
             return
-        if not self._outputs.writes_files(ref.group_kind):  # between judging and commit nothing is awaited
+        if not self._outputs.writes_files(ref[:2]):  # between judging and commit nothing is awaited
             await self._put(ref, manifest, given, before)
             return
         async with self._writer.lock(ref):
@@ -245,7 +245,7 @@ class ManifestApplier:
         self, ref: ObjectRef, manifest: Manifest, given: Document, before: AppliedManifest | None
     ) -> None:
         admitted = manifest.content is not None and manifest.content.is_admitted
-        draft, kind = self._cluster.prepare_apply(given, admitted=admitted), kind_of(ref.group_kind)
+        draft, kind = self._cluster.prepare_apply(given, admitted=admitted), kind_of(ref[:2])
         keys = tuple(draft.document.get("data", ())) if kind is not None and kind.values == "data" else ()
         now = AppliedManifest(file=manifest.file, digest=manifest.digest, keys=keys)
         if ref in self._outputs:

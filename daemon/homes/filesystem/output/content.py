@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import SECRET
 from syncret.daemon.core.secret import is_intact
 from syncret.daemon.homes.contract import HomeError, HomeProblem, Invalid, StorageUnavailable, StoredObject
@@ -64,7 +64,7 @@ class OutputContent:
         """Whether there are files of this object, although they may be left alone in this life."""
         return ref in self._refs or ref in self._rehearsed
 
-    def writes_files(self, kind: GroupKind) -> bool:
+    def writes_files(self, kind: tuple[str, str]) -> bool:
         """Whether objects of this kind become files when a controller writes them."""
         return self._writes and self._secrets is not None and not is_ours(kind)
 

@@ -50,7 +50,7 @@ class OutputWriter:
             raise Invalid(
                 f"{draft.ref}: this Secret comes from a systemd credential; nothing can be written to it"
             )
-        if not self._outputs.writes_files(draft.ref.group_kind):
+        if not self._outputs.writes_files(draft.ref[:2]):
             return await self.durable(self._cluster.commit(draft))
         lock = self.lock(draft.ref)
         waited = lock.locked()

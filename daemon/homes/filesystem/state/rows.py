@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
+from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.resources.kinds import NAMESPACE, OUR_GROUPS, kind_of, role_of
 from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, redacted
 from syncret.daemon.homes.contract import StoredObject
@@ -69,13 +69,13 @@ class _Face(msgspec.Struct):
     metadata: _Metadata
 
 
-def is_ours(kind: GroupKind) -> bool:
+def is_ours(kind: tuple[str, str]) -> bool:
     """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
-    return kind.group in OUR_GROUPS or kind == _NAMESPACE
+    return kind[0] in OUR_GROUPS or kind == _NAMESPACE
 
 
 @lru_cache
-def holds_no_value(kind: GroupKind) -> bool:
+def holds_no_value(kind: tuple[str, str]) -> bool:
     """Whether it is one of our kinds that only refer to values: all of an object may be remembered.
 
     Ten thousand of them need not be searched for any.
@@ -153,7 +153,7 @@ def restore_content(document: Document, whole: Document) -> Document:
 
 
 def _emptied(stored: StoredObject) -> tuple[bytes, bool]:
-    kind = stored.ref.group_kind
+    kind = stored.ref[:2]
     if holds_no_value(kind):
         return stored.data, False
     if not is_ours(kind) and _is_bare(stored.data):

@@ -267,10 +267,10 @@ class StateJournal:
         else:
             self._state.put(file_ref(file), msgspec.json.encode(record))
 
-    async def check(self) -> None:
-        """If the last commit failed, try again. Raises StorageUnavailable."""
-        if self._state is not None and self._state.is_failing:
-            await self.settled()
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last commit failed: the next one, for which `settled` asks, tries it again."""
+        return self._state is not None and self._state.is_failing
 
     def settled(self) -> asyncio.Future[None]:
         """Done once everything told so far is on the disk. Raises StorageUnavailable."""
