@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
@@ -187,19 +187,18 @@ class _Run:
         get = self._writes.get_after_write if after_write else self._writes.get
         found = await get(self.target)
         inventory, owned = self._context.inventory, self._context.owned_secrets
-        others = [
-            await self._writes.get(ref)
-            for ref in owned.candidates(self._stored.ref.namespace, self._stored.ref.name)
-            if ref != self.target
-            and ref.namespace == self.target.namespace
-            and inventory.get(ref) is not None
-        ]
+        former: list[Document] = []
+        for ref in owned.candidates(self._stored.ref.namespace, self._stored.ref.name):
+            if ref != self.target and ref.namespace == self.target.namespace and inventory.get(ref):
+                other = await self._writes.get(ref)
+                if other is not None:
+                    former.append(other.document)
         return replace(
             observed,
             target_was_read=True,
             target=None if found is None else found.document,
             may_mark=found is not None and self._writes.may_mark(self.target),
-            former=[other.document for other in others if other is not None],
+            former=former,
         )
 
     async def _sync(self, step: Fetch, observed: Observed) -> Outcome:

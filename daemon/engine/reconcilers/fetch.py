@@ -63,7 +63,8 @@ async def _together(calls: Sequence[Coroutine[Any, Any, Answers]]) -> list[Answe
 
 
 def _calls(session: Session, asked: Sequence[Asked]) -> list[Coroutine[Any, Any, Answers]]:
-    reads, extracts = list[Read](), list[Extract]()
+    reads: list[Read] = []
+    extracts: list[Extract] = []
     calls: list[Coroutine[Any, Any, Answers]] = []
     for need in asked:
         match need:

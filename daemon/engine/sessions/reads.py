@@ -268,8 +268,10 @@ class ReadBatcher:
         run = current_run.get()
         since = None if run is None else run.since
         shared = 0
-        # What must wait for the end of an older call comes last: the others need not wait with it.
-        for key in sorted(dict.fromkeys(keys), key=lambda key: self._older_call(key, since) is not None):
+        wanted: Iterable[RemoteKey] = dict.fromkeys(keys)
+        if self._under_way:  # what must wait for the end of an older call comes last: others need not wait
+            wanted = sorted(wanted, key=lambda key: self._older_call(key, since) is not None)
+        for key in wanted:
             while (older := self._older_call(key, since)) is not None:
                 await asyncio.wait([older])
             answer = None if since is None else self._kept.get(self._store, self._client, key, since)

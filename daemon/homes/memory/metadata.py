@@ -171,7 +171,8 @@ def update_managers(document: Document, previous: Document | None, manager: str,
     """
     entries: Sequence[Document] = () if previous is None else previous["metadata"].get("managedFields") or ()
     changed: _Keys = {place: _changed(document, previous, place) for place in _PLACES}
-    mine, kept = changed, list[Document]()
+    mine = changed
+    kept: list[Document] = []
     for entry in entries:
         left = _left(entry["fieldsV1"], document, changed)
         if entry["manager"] == manager:
