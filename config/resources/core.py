@@ -1,6 +1,7 @@
 """The core kinds of Kubernetes that we use: Secret, ConfigMap, Namespace and ServiceAccount."""
 
-from base64 import b64decode, b64encode
+from base64 import b64encode
+from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -109,7 +110,7 @@ def stored_data(document: Document) -> dict[str, str]:
 def check_secret(secret: Secret, _catalog: Catalog) -> Iterator[Problem]:
     """The API server's rules for a Secret: valid keys, a bounded size, the keys that its type requires."""
     yield from _keys(("data", secret.data), ("stringData", secret.string_data))
-    data = {key: b64decode(value) for key, value in secret.data.items()}
+    data = {key: a2b_base64(value) for key, value in secret.data.items()}
     data |= {key: value.encode(errors="surrogatepass") for key, value in secret.string_data.items()}
     if sum(map(len, data.values())) > MAX_SECRET_BYTES:
         yield Problem(path="data", message=f"must have at most {MAX_SECRET_BYTES} bytes in all")
@@ -135,7 +136,7 @@ def check_config_map(config_map: ConfigMap, _catalog: Catalog) -> Iterator[Probl
     """The API server's rules for a ConfigMap: valid keys, each once, and a bounded size."""
     yield from _keys(("data", config_map.data), ("binaryData", config_map.binary_data))
     size = sum(len(text.encode(errors="surrogatepass")) for text in config_map.data.values())
-    if size + sum(len(b64decode(value)) for value in config_map.binary_data.values()) > MAX_SECRET_BYTES:
+    if size + sum(len(a2b_base64(value)) for value in config_map.binary_data.values()) > MAX_SECRET_BYTES:
         yield Problem(path="data", message=f"must have at most {MAX_SECRET_BYTES} bytes in all")
     for key in config_map.data.keys() & config_map.binary_data.keys():
         yield Problem(path=write(["binaryData", key]), message="the key is in data, too")

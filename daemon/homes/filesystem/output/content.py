@@ -6,7 +6,7 @@ repairs.
 """
 
 import binascii
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Final
@@ -256,6 +256,9 @@ class OutputContent:
 
 def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:
     try:
-        return {key: b64decode(value, validate=True) for key, value in document.get("data", {}).items()}
+        return {
+            key: binascii.a2b_base64(value, strict_mode=True)
+            for key, value in document.get("data", {}).items()
+        }
     except (binascii.Error, TypeError, ValueError):
         raise Invalid(f"{ref}: a value in data is not base64") from None
