@@ -10,7 +10,6 @@ import math
 import random
 from collections.abc import Iterable
 from contextlib import aclosing
-from functools import partial
 from pathlib import PurePath
 from traceback import walk_tb
 from types import TracebackType
@@ -78,6 +77,7 @@ class Engine:
         self._failures: dict[ObjectRef, int] = {}
         self._unreported: dict[ObjectRef, LastError] = {}
         self._conflicts: dict[ObjectRef, int] = {}
+        self._runs: dict[ObjectRef, asyncio.Task[None]] = {}
         self._stopping = asyncio.Event()
         self._abandons_waits = False
         self._loop = asyncio.get_running_loop()
@@ -87,18 +87,18 @@ class Engine:
         """Work until `stop`, then let what is under way finish, for the drain timeout at most."""
         async with asyncio.TaskGroup() as group:
             listen = group.create_task(self._listen(), name="engine: listen")
-            runs: dict[ObjectRef, asyncio.Task[None]] = {}
             own = group.create_task(self._follow_ownership(), name="engine: ownership")
             wake = group.create_task(self._waker.work_off_backlog(), name="engine: wake")
-            hand_out = group.create_task(self._hand_out(group, runs), name="engine: hand out")
+            hand_out = group.create_task(self._hand_out(group), name="engine: hand out")
             await self._stopping.wait()
             for task in (listen, own, wake):
                 task.cancel()
-            self.queue.close((lambda ref: runs[ref].cancel()) if self._abandons_waits else None)
+            self.queue.close((lambda ref: self._runs[ref].cancel()) if self._abandons_waits else None)
             hand_out.cancel()
+            runs = list(self._runs.values())
             if runs:
-                await asyncio.wait(runs.values(), timeout=self._settings.drain_timeout)
-            for late in runs.values():
+                await asyncio.wait(runs, timeout=self._settings.drain_timeout)
+            for late in runs:
                 late.cancel()
 
     def stop(self, *, abandon_waits: bool = False) -> None:
@@ -186,19 +186,19 @@ class Engine:
                     known.pop(ref, None)
 
     # ------------------------------------------------------------------------------------------------ runs
-    async def _hand_out(self, group: asyncio.TaskGroup, runs: dict[ObjectRef, asyncio.Task[None]]) -> None:
+    async def _hand_out(self, group: asyncio.TaskGroup) -> None:
         """Start runs as the queue gives them out."""
         while True:
             try:
                 item = await self.queue.get()
             except QueueClosed:
                 return
-            run = runs[item.ref] = group.create_task(self._run(item), name=f"reconcile {item.ref}")
-            run.add_done_callback(partial(_remove, runs, item.ref))
+            self._runs[item.ref] = group.create_task(self._run(item), name=f"reconcile {item.ref}")
 
     async def _run(self, item: QueueItem) -> None:
         ref = item.ref
         if not self._waker.is_ours(ref):  # no longer, since it was queued
+            del self._runs[ref]
             self.queue.done(ref)
             return
         begin = self._loop.time()
@@ -216,6 +216,7 @@ class Engine:
             if run.answers.shares:
                 run.answers.end()
             self._waker.run_ends(ref)
+            del self._runs[ref]
             self.queue.done(ref)
             self._leave_to_others(ref)
 
@@ -305,11 +306,6 @@ class Engine:
 
     def __repr__(self) -> str:
         return f"<Engine {self.queue!r} failing={len(self._failures)}>"
-
-
-def _remove(runs: dict[ObjectRef, asyncio.Task[None]], ref: ObjectRef, run: asyncio.Task[None]) -> None:
-    if runs.get(ref) is run:  # else its next run has begun
-        del runs[ref]
 
 
 def work_queue(clock: Clock, settings: Settings) -> WorkQueue:

@@ -154,9 +154,9 @@ class OutputChange(NamedTuple):
 def output_change(action: Action) -> OutputChange | None:
     """What the write changes in an output; None for bookkeeping: finalizers, and records of generators."""
     before, after = action.before or {}, action.document or {}
-    if role_of(action.ref.group_kind) == "record" or action.verb is Verb.SET_FINALIZERS:
+    if role_of(action.ref[:2]) == "record" or action.verb is Verb.SET_FINALIZERS:
         return None
-    if _without(before, _BOOKKEEPING) == _without(after, _BOOKKEEPING):
+    if before and _without(before, _BOOKKEEPING) == _without(after, _BOOKKEEPING):
         return None
     old, new = _data(before), _data(after)
     return OutputChange(

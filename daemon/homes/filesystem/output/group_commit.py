@@ -62,7 +62,7 @@ class BatchExecutor(Generic[J]):
         """`work` does the jobs of one batch, and tells for each what it failed with."""
         self._most = sizes.jobs
         self._work = work
-        self._waiting: deque[tuple[J, asyncio.Future[None]]] = deque()
+        self._waiting: deque[_Request[J]] = deque()
         self._threads = ThreadPoolExecutor(sizes.threads, thread_name_prefix="write")
         self._free = sizes.threads
         self._scheduled = False
@@ -77,16 +77,19 @@ class BatchExecutor(Generic[J]):
 
     async def submit(self, job: J) -> None:
         """Return when the job is done; raises what it failed with. Whoever is cancelled waits for it, too."""
-        done = asyncio.get_running_loop().create_future()
-        self._waiting.append((job, done))
+        loop = asyncio.get_running_loop()
+        request = _Request(job, loop.create_future())
+        self._waiting.append(request)
         if self._free and not self._scheduled:
             self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._start)
+            loop.call_soon(self._start)
         try:
-            await asyncio.shield(done)
+            await request.done
         except asyncio.CancelledError:
-            await asyncio.wait([done])
-            done.exception()  # nobody is left to be told
+            if not request.is_over:
+                request.done = loop.create_future()  # the first one was cancelled, the job goes on
+                await asyncio.wait([request.done])
+                request.done.exception()  # nobody is left to be told
             raise
 
     def _start(self) -> None:
@@ -97,20 +100,32 @@ class BatchExecutor(Generic[J]):
             size = min(self._most, -(-len(self._waiting) // self._free))
             batch = [self._waiting.popleft() for _ in range(size)]
             self._free -= 1
-            running = loop.run_in_executor(self._threads, self._work, [job for job, _ in batch])
-            running.add_done_callback(partial(self._ended, [done for _, done in batch]))
+            running = loop.run_in_executor(self._threads, self._work, [request.job for request in batch])
+            running.add_done_callback(partial(self._ended, batch))
 
-    def _ended(
-        self, batch: Sequence[asyncio.Future[None]], running: asyncio.Future[Sequence[Outcome]]
-    ) -> None:
+    def _ended(self, batch: Sequence["_Request[J]"], running: asyncio.Future[Sequence[Outcome]]) -> None:
         self._free += 1
         bug = running.exception()
-        for done, failure in zip(batch, [bug] * len(batch) if bug else running.result(), strict=True):
+        for request, failure in zip(batch, [bug] * len(batch) if bug else running.result(), strict=True):
+            request.is_over = True
+            if request.done.done():  # its caller is cancelled in this moment
+                continue
             if failure is None:
-                done.set_result(None)
+                request.done.set_result(None)
             else:
-                done.set_exception(failure)
+                request.done.set_exception(failure)
         self._start()
+
+
+class _Request(Generic[J]):
+    """A job, and what its caller waits for."""
+
+    __slots__ = ("done", "is_over", "job")
+
+    def __init__(self, job: J, done: asyncio.Future[None]) -> None:
+        self.job = job
+        self.done = done
+        self.is_over = False
 
 
 T = TypeVar("T")

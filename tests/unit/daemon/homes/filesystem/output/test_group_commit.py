@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -265,6 +266,28 @@ async def test_who_is_cancelled_waits_until_the_job_is_done() -> None:
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert work.batches == [[-1]]
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_who_is_cancelled_while_the_job_ends_waits_for_nothing_else(turns: int) -> None:
+    loop, work = asyncio.get_running_loop(), Work()
+
+    def cancel(left: int) -> None:
+        if left:
+            loop.call_soon(cancel, left - 1)
+        else:
+            asking.cancel()
+
+    def ends(jobs: Sequence[int]) -> list[Exception | None]:
+        outcomes = work(jobs)
+        loop.call_soon_threadsafe(cancel, turns)
+        return outcomes
+
+    asking = asyncio.ensure_future(BatchExecutor(ends).submit(1))
+    async with asyncio.timeout(5):
+        with suppress(asyncio.CancelledError):
+            await asking
+    assert work.batches == [[1]]
 
 
 async def test_a_disk_that_hangs_takes_no_thread_from_others() -> None:
