@@ -44,9 +44,13 @@ class Leftovers:
         """
         self._left = {
             path: ""
-            for name, _ in _names(root)
+            for name, is_folder in _names(root)
             for path in (
-                [(name,)] if name.startswith(TEMPORARY) else self._in_namespace(root, name, inner=inner)
+                [(name,)]
+                if name.startswith(TEMPORARY)
+                else self._in_namespace(root, name, inner=inner)
+                if is_folder  # what is in the way of a namespace is told by its objects
+                else []
             )
         }
         self.remove(root)
