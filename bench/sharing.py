@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from bench.cluster import bench, external_secret, store
 from bench.figures import Figure
