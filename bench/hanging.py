@@ -4,11 +4,12 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Container, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from bench.cluster import Bench, bench, external_secret, store
 from bench.figures import Figure, p99
