@@ -284,8 +284,8 @@ async def test_who_is_cancelled_while_the_job_ends_waits_for_nothing_else(turns:
         return outcomes
 
     asking = asyncio.ensure_future(BatchExecutor(ends).submit(1))
-    async with asyncio.timeout(5):
-        with suppress(asyncio.CancelledError):
+    with suppress(asyncio.CancelledError):
+        async with asyncio.timeout(5):
             await asking
     assert work.batches == [[1]]
 
