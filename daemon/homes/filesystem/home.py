@@ -9,8 +9,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +21,6 @@ import msgspec
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
-from syncret.config.manifests.loader import shown_name
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.settings import BoundFolder
 from syncret.daemon.descriptors import descriptors
@@ -32,19 +31,17 @@ from syncret.daemon.homes.contract import (
     StoredObject,
     Watch,
 )
-from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, gone, restored_state
+from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, RestoredState, restored_state
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings
-from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
-from syncret.daemon.homes.filesystem.manifests.reader import Manifest, ManifestReader
-from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Snapshot
-from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
+from syncret.daemon.homes.filesystem.manifests.follower import Following, ManifestFollower
+from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Sizes
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.service_accounts import issue_token
-from syncret.daemon.homes.filesystem.state.database import StateContents, damaged, read_state
+from syncret.daemon.homes.filesystem.state.database import StateContents, read_state, trusting
 from syncret.daemon.homes.filesystem.state.writer import OnRemoved, StateJournal, StateWriter
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin
@@ -60,9 +57,6 @@ _NO_SWAP: Final = Problem(
 )
 
 
-_QUICK = (
-    256 * 1024
-)  # bytes of a file that is read in a moment: what is in such files waits for no larger ones
 _SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
 
 
@@ -116,13 +110,7 @@ class HostHome:
         self._now = now
         self._on_problems = on_problems
         self._on_removed = on_removed
-        self._problems: Sequence[HomeProblem] = ()
-        self._manifests: Mapping[ObjectRef, Manifest] = {}
         self._reported: Sequence[HomeProblem] = ()
-        self._failed = False
-        self._grace = DeletionGrace(0.0 if settings.once else settings.deletion_grace)
-        self._rescheduled = asyncio.Event()
-        self._looking = asyncio.Lock()
         self._exposed: Problem | None = None
         self._hidden_state: Problem | None = None
         self._stack = AsyncExitStack()
@@ -141,29 +129,12 @@ class HostHome:
             waits = tree is not None and self._settings.output.fsync
             hands = stack.enter_context(BatchExecutor(self._outputs.work, sizes)) if waits else None
             self._writer = OutputWriter(self._cluster, self._outputs, self._journal, hands)
-            self._wanted = ManifestApplier(self._cluster, self._outputs, self._journal, self._writer)
-            with self._trusting_state():
+            applier = ManifestApplier(self._cluster, self._outputs, self._journal, self._writer)
+            with trusting(self._settings.state_file):
                 former = restored_state(remembered.rows)
-            self._salt = remembered.salt
+            self._follower = self._follower_of(applier, former, remembered.salt)
             del remembered
-            self._folders = ManifestFolders(
-                self._settings.manifests,
-                ManifestReader(self._catalog, self._salt),
-                bindings=Bindings(self._settings.bound) if self._settings.bound else None,
-                skip=self._settings.output_dir,
-                remembered=former.files,
-                once=self._settings.once,
-                former=bool(former.objects),
-            )
-            await asyncio.to_thread(self._folders.refresh)
-            snapshot = self._snapshot()
-            self._forget_credentials(snapshot)
-            applied = [(ref, record.applied) for ref, record in former.objects if record.applied is not None]
-            snapshot = self._with_waiting(snapshot, gone(applied, snapshot), of=len(applied))
-            with self._trusting_state():
-                self._wanted.restore(former.objects, snapshot)
-            await self._apply(snapshot)
-            await self._journal.settled()
+            await self._follower.start(former)
             self._stack = stack.pop_all()
         return self
 
@@ -177,68 +148,18 @@ class HostHome:
     async def run(self) -> None:
         """Follow the folders, and see to the written files, until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow(), name="home: follow the manifests")
-            group.create_task(self._delete_when_due(), name="home: delete what waited")
+            group.create_task(self._follower.run(), name="home: follow the manifests")
             group.create_task(self._inspect(), name="home: inspect the written files")
             group.create_task(self._writer.remove_replaced_sets(), name="home: remove replaced sets")
 
-    async def _follow(self) -> None:
-        settings = self._settings
-        async with aclosing(
-            folder_events(settings.manifests, rescan=settings.rescan, debounce=settings.debounce)
-        ) as times:
-            async for touched in times:
-                await self.look(touched)
-
-    async def _delete_when_due(self) -> None:
-        """Look again when a deletion has waited long enough: nothing else may happen at that time."""
-        while True:
-            self._rescheduled.clear()
-            try:
-                async with asyncio.timeout_at(self._grace.next_due):
-                    await self._rescheduled.wait()
-            except TimeoutError:
-                await self.look()
-
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Look at the folders now, and apply what changed; all of it is durable then.
-
-        What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
-        """
-        async with self._looking:
-            touched = {*touched, *self._journal.stale}
-            self._journal.stale.clear()
-            changed = await asyncio.to_thread(self._folders.refresh, touched, largest=_QUICK)
-            if self._folders.postponed:
-                if changed:
-                    await self._take(touched)
-                changed = await asyncio.to_thread(self._folders.refresh, self._folders.postponed)
-            due = self._grace.is_due(asyncio.get_running_loop().time())
-            if changed or due or self._failed or self._settings.credentials:
-                await self._take(touched)
-
-    async def _take(self, touched: Collection[str]) -> None:
-        """Apply what the folders say now."""
-        snapshot = self._snapshot()
-        if self._wanted.deleted(snapshot):
-            await asyncio.sleep(self._settings.debounce)
-            await asyncio.to_thread(self._folders.refresh, touched)
-            snapshot = self._snapshot()
-        self._forget_credentials(snapshot)
-        missing = self._wanted.deleted(snapshot)
-        await self._apply(self._with_waiting(snapshot, missing, of=self._wanted.count))
-
-    def _with_waiting(self, snapshot: Snapshot, missing: Mapping[ObjectRef, str], *, of: int) -> Snapshot:
-        """The snapshot with those of the missing objects that are not to be deleted yet."""
-        now = asyncio.get_running_loop().time()
-        waiting = self._grace.missing(missing, of, snapshot, now=now, wall=self._now())
-        self._rescheduled.set()
-        return msgspec.structs.replace(snapshot, waiting=waiting)
+        """Look at the folders now, and apply what changed; all of it is durable then."""
+        await self._follower.look(touched)
 
     @property
     def waiting_deletions(self) -> int:
         """How many objects are missing from the manifests and not deleted yet."""
-        return len(self._grace.waiting)
+        return self._follower.waiting_deletions
 
     async def _inspect(self) -> None:
         pause = max(self._settings.rescan, 1.0)
@@ -261,31 +182,6 @@ class HostHome:
         self._report()
         return cost
 
-    def _snapshot(self) -> Snapshot:
-        snapshot = self._folders.snapshot()
-        folder = self._settings.credentials
-        return snapshot if folder is None else snapshot.joined(folder, *read_credentials(folder, self._salt))
-
-    def _forget_credentials(self, snapshot: Snapshot) -> None:
-        folder = self._settings.credentials
-        self._journal.forgotten = {ref for ref, one in snapshot.manifests.items() if one.file == folder}
-
-    async def _apply(self, snapshot: Snapshot) -> None:
-        failures = await self._wanted.apply(snapshot)
-        self._manifests = snapshot.manifests
-        self._failed = bool(failures)
-        problems = [*snapshot.problems, *self._grace.problems(), *failures]
-        self._wanted.remember(self._folders)
-        self._folders.release(self._wanted.applied(snapshot))
-        try:
-            await self._journal.settled()
-        except StorageUnavailable as error:  # tried again at the next look
-            self._failed = True
-            problem = Problem(path="", message=str(error), hint=error.hint)
-            problems.append(HomeProblem(self._settings.state_file or "", problem))
-        self._problems = problems
-        self._report()
-
     def _report(self) -> None:
         found = self.problems()
         if found != self._reported:
@@ -302,12 +198,29 @@ class HostHome:
         stack.push_async_callback(state.aclose)
         return state, state.remembered()
 
-    @contextmanager
-    def _trusting_state(self) -> Generator[None, None, None]:
-        try:
-            yield
-        except (msgspec.DecodeError, ValueError) as error:
-            raise damaged(self._settings.state_file or "") from error
+    def _follower_of(self, applier: ManifestApplier, former: RestoredState, salt: bytes) -> ManifestFollower:
+        settings = self._settings
+        folders = ManifestFolders(
+            settings.manifests,
+            ManifestReader(self._catalog, salt),
+            bindings=Bindings(settings.bound) if settings.bound else None,
+            skip=settings.output_dir,
+            remembered=former.files,
+            once=settings.once,
+            former=bool(former.objects),
+        )
+        following = Following(
+            paths=settings.manifests,
+            credentials=settings.credentials,
+            salt=salt,
+            state_file=settings.state_file,
+            rescan=settings.rescan,
+            debounce=settings.debounce,
+            deletion_grace=0.0 if settings.once else settings.deletion_grace,
+        )
+        return ManifestFollower(
+            following, folders, applier, self._journal, now=self._now, on_looked=self._report
+        )
 
     def _open_tree(self, stack: AsyncExitStack) -> OutputRoot | None:
         path, dry = self._settings.output_dir, self._settings.dry
@@ -402,10 +315,7 @@ class HostHome:
 
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
         """As `Home` says, also of objects whose file was not read again at the start."""
-        found = self._manifests.get(ref)
-        if found is None:
-            return None
-        return ManifestPlace(shown_name(found.file), found.line, is_valid=ref not in self._wanted.refused)
+        return self._follower.place_of(ref)
 
     def problems(self) -> Sequence[HomeProblem]:
         """What is wrong with manifests, the state file and the output folder."""
@@ -414,7 +324,7 @@ class HostHome:
         found = [HomeProblem(folder, each) for each in of_output if each is not None]
         if self._hidden_state is not None:
             found.append(HomeProblem(self._settings.state_file or "", self._hidden_state))
-        return (*self._problems, *found, *self._outputs.leftovers())
+        return (*self._follower.problems, *found, *self._outputs.leftovers())
 
 
 def _absolute(path: str) -> str:

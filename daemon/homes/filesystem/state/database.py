@@ -7,10 +7,12 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import DecodeError
 
 from syncret.config.meta import ObjectRef, shared
 from syncret.daemon.homes.contract import HomeUnusable
@@ -76,10 +78,19 @@ def read_state(path: str) -> StateContents:
         raise refused(path, error) from error
 
 
-def damaged(path: str) -> StateError:
+def damaged(path: str | None) -> StateError:
     """What is in the file is none of our making."""
     message, hint = _DAMAGED
-    return StateError(f"{path}: {message}", hint=hint)
+    return StateError(f"{path or 'the state'}: {message}", hint=hint)
+
+
+@contextmanager
+def trusting(path: str | None) -> Generator[None, None, None]:
+    """Raise StateError where what was read from the file turns out to be damaged."""
+    try:
+        yield
+    except (DecodeError, ValueError) as error:
+        raise damaged(path) from error
 
 
 def salt_of(database: sqlite3.Connection) -> bytes:

@@ -1,0 +1,172 @@
+"""Follows the folders of manifests: at the start, on events, on a timer, and when a deletion has waited.
+
+One look at a time: read what changed, ask which deletions wait, apply the rest, and wait until it is durable.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
+
+from msgspec import Struct, structs
+
+from syncret.config.errors import Problem
+from syncret.config.manifests.loader import shown_name
+from syncret.config.meta import ObjectRef
+from syncret.daemon.homes.contract import HomeProblem, ManifestPlace, StorageUnavailable
+from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, RestoredState, gone
+from syncret.daemon.homes.filesystem.manifests.events import folder_events
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
+from syncret.daemon.homes.filesystem.manifests.reader import Manifest
+from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Snapshot
+from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
+from syncret.daemon.homes.filesystem.state.database import trusting
+from syncret.daemon.homes.filesystem.state.writer import StateJournal
+
+_QUICK = 256 * 1024
+"""Bytes of a file that is read in a moment: what is in such files waits for no larger ones."""
+
+
+class Following(Struct, frozen=True, kw_only=True):
+    """What is followed, and how closely."""
+
+    paths: Sequence[str]
+    credentials: str | None
+    """Systemd's `$CREDENTIALS_DIRECTORY`."""
+    salt: bytes
+    state_file: str | None
+    rescan: float
+    debounce: float
+    deletion_grace: float
+
+
+class ManifestFollower:
+    """Keeps what is wanted as the folders say; `on_looked` is called after each look that applied it."""
+
+    def __init__(
+        self,
+        following: Following,
+        folders: ManifestFolders,
+        applier: ManifestApplier,
+        journal: StateJournal,
+        *,
+        now: Callable[[], float],
+        on_looked: Callable[[], None],
+    ) -> None:
+        self._following = following
+        self._folders = folders
+        self._applier = applier
+        self._journal = journal
+        self._now = now
+        self._on_looked = on_looked
+        self._grace = DeletionGrace(following.deletion_grace)
+        self._manifests: Mapping[ObjectRef, Manifest] = {}
+        self._failed = False
+        self._rescheduled = asyncio.Event()
+        self._looking = asyncio.Lock()
+        self.problems: Sequence[HomeProblem] = ()
+        """What is wrong with files, as of the last look, and what waits to be deleted."""
+
+    @property
+    def waiting_deletions(self) -> int:
+        """How many objects are missing from the manifests and not deleted yet."""
+        return len(self._grace.waiting)
+
+    def place_of(self, ref: ObjectRef) -> ManifestPlace | None:
+        """Where an object stands, also one whose file was not read again at the start."""
+        found = self._manifests.get(ref)
+        if found is None:
+            return None
+        return ManifestPlace(shown_name(found.file), found.line, is_valid=ref not in self._applier.refused)
+
+    async def start(self, former: RestoredState) -> None:
+        """Take over what a former life left, and apply the folders. Raises StateError where it is damaged."""
+        await asyncio.to_thread(self._folders.refresh)
+        snapshot = self._snapshot()
+        applied = [(ref, record.applied) for ref, record in former.objects if record.applied is not None]
+        snapshot = self._with_waiting(snapshot, gone(applied, snapshot), of=len(applied))
+        with trusting(self._following.state_file):
+            self._applier.restore(former.objects, snapshot)
+        await self._apply(snapshot)
+        await self._journal.settled()
+
+    async def run(self) -> None:
+        """Look whenever something happens or may have been missed, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(), name="home: follow the manifests")
+            group.create_task(self._delete_when_due(), name="home: delete what waited")
+
+    async def _follow(self) -> None:
+        following = self._following
+        async with aclosing(
+            folder_events(following.paths, rescan=following.rescan, debounce=following.debounce)
+        ) as times:
+            async for touched in times:
+                await self.look(touched)
+
+    async def _delete_when_due(self) -> None:
+        """Look again when a deletion has waited long enough: nothing else may happen at that time."""
+        while True:
+            self._rescheduled.clear()
+            try:
+                async with asyncio.timeout_at(self._grace.next_due):
+                    await self._rescheduled.wait()
+            except TimeoutError:
+                await self.look()
+
+    async def look(self, touched: Collection[str] = ()) -> None:
+        """Look at the folders now, and apply what changed; all of it is durable then.
+
+        What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
+        """
+        async with self._looking:
+            touched = {*touched, *self._journal.stale}
+            self._journal.stale.clear()
+            changed = await asyncio.to_thread(self._folders.refresh, touched, largest=_QUICK)
+            if self._folders.postponed:
+                if changed:
+                    await self._take(touched)
+                changed = await asyncio.to_thread(self._folders.refresh, self._folders.postponed)
+            due = self._grace.is_due(asyncio.get_running_loop().time())
+            if changed or due or self._failed or self._following.credentials:
+                await self._take(touched)
+
+    async def _take(self, touched: Collection[str]) -> None:
+        """Apply what the folders say now."""
+        snapshot = self._snapshot()
+        if self._applier.deleted(snapshot):
+            await asyncio.sleep(self._following.debounce)
+            await asyncio.to_thread(self._folders.refresh, touched)
+            snapshot = self._snapshot()
+        missing = self._applier.deleted(snapshot)
+        await self._apply(self._with_waiting(snapshot, missing, of=self._applier.count))
+
+    def _with_waiting(self, snapshot: Snapshot, missing: Mapping[ObjectRef, str], *, of: int) -> Snapshot:
+        """The snapshot with those of the missing objects that are not to be deleted yet."""
+        now = asyncio.get_running_loop().time()
+        waiting = self._grace.missing(missing, of, snapshot, now=now, wall=self._now())
+        self._rescheduled.set()
+        return structs.replace(snapshot, waiting=waiting)
+
+    def _snapshot(self) -> Snapshot:
+        snapshot = self._folders.snapshot()
+        folder = self._following.credentials
+        if folder is not None:
+            snapshot = snapshot.joined(folder, *read_credentials(folder, self._following.salt))
+        self._journal.forgotten = {ref for ref, one in snapshot.manifests.items() if one.file == folder}
+        return snapshot
+
+    async def _apply(self, snapshot: Snapshot) -> None:
+        failures = await self._applier.apply(snapshot)
+        self._manifests = snapshot.manifests
+        self._failed = bool(failures)
+        problems = [*snapshot.problems, *self._grace.problems(), *failures]
+        self._applier.remember(self._folders)
+        self._folders.release(self._applier.applied(snapshot))
+        try:
+            await self._journal.settled()
+        except StorageUnavailable as error:  # tried again at the next look
+            self._failed = True
+            problem = Problem(path="", message=str(error), hint=error.hint)
+            problems.append(HomeProblem(self._following.state_file or "", problem))
+        self.problems = problems
+        self._on_looked()
