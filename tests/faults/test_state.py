@@ -3,6 +3,7 @@
 import os
 import random
 import time
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -78,7 +79,7 @@ def test_a_kill_in_the_first_pass_changes_no_password(
         folder.mkdir()
         moment = chance.uniform(0, 0.15)
         with daemon(folder, manifests, ready=False) as running:
-            until((folder / "out/default").is_dir, "the first Secret begun", every=0.002)
+            until(partial(passwords, folder / "out"), "the first Secret written", every=0.002)
             time.sleep(moment)
             running.process.kill()
             running.process.wait()
