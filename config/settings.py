@@ -113,10 +113,12 @@ class Settings(Group, frozen=True):
     """Folders below which a manifest may name a file, such as a mounted token.
     Example: [/var/run/secrets, /etc/syncret/tokens]"""
     output_dir: str = "/run/syncret/secrets"
-    """Where Secrets are written, as folders of files: <output>/<namespace>/<name>/<key>.
+    """Where Secrets are written, as folders of files: <output>/<namespace>/<name>/<key>. `sync` and `plan`
+    have no default: without it no file is written.
     Example: /run/app-secrets"""
     state_file: str = "/var/lib/syncret/state.db"
-    """The state that survives a restart: status, identities, finalizers; never a value.
+    """The state that survives a restart: status, identities, finalizers; never a value. `sync` and `plan`
+    have no default: without it each pass is the first.
     Example: /srv/syncret/state.db"""
     socket: str = "/run/syncret/control.sock"
     """The Unix socket (mode 0600) for status, explain and refresh; empty: none.

@@ -21,11 +21,14 @@ from syncret.config.meta import is_object
 from syncret.config.paths import join, write
 from syncret.config.servers import server_pattern
 from syncret.config.settings import Group, Settings, several_authors
+from syncret.config.settings_environment import settings_among, unknown_variables
 from syncret.config.settings_table import Setting, describe, plain
 from syncret.config.spelling import did_you_mean
 from syncret.config.text.yaml import load_mapping, parse_text
 
 G = TypeVar("G", bound=Group)
+
+DEFAULTS: Final = Settings()
 
 _PLAIN_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 _OCTAL: Final = re.compile(r"(0o?)?[0-7]{1,4}")
@@ -63,13 +66,19 @@ class Address(NamedTuple):
     port: int
 
 
-def load_settings(file: Path | None, environ: Mapping[str, str], flags: Iterable[LayerValue]) -> Settings:
+def load_settings(
+    file: Path | None,
+    environ: Mapping[str, str],
+    flags: Iterable[LayerValue],
+    *,
+    defaults: Settings = DEFAULTS,
+) -> Settings:
     """The effective settings. Raises ConfigError: each problem names the file and line, variable or flag."""
-    return load_group(Settings, file, environ, flags, check=_contradictions)
+    return load_group(defaults, file, environ, flags, check=_contradictions)
 
 
 def load_group(
-    group: type[G],
+    defaults: G,
     file: Path | None,
     environ: Mapping[str, str],
     flags: Iterable[LayerValue],
@@ -77,11 +86,12 @@ def load_group(
     check: Callable[[G, Mapping[str, LayerValue]], Iterable[Problem]] = lambda _settings, _origins: (),
 ) -> G:
     """The effective settings of any group. `check` finds contradictions, knowing where each value is from."""
-    known = {setting.name: setting for setting in describe(group)}
+    settings = defaults
+    known = {setting.name: setting for setting in describe(type(settings))}
     given, problems = ([], []) if file is None else _from_file(file, known)
-    given += _from_environ(environ, known.values())
+    given += (LayerValue(*each) for each in settings_among(environ, known.values()))
+    problems += unknown_variables(environ, known.values())
     given += flags
-    settings = group()
     origins: dict[str, LayerValue] = {}
     for each in given:
         setting, key = _find(each.name, known)
@@ -149,17 +159,6 @@ def _flattened(
             yield name, value
 
 
-def _from_environ(environ: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[LayerValue]:
-    """The settings among the variables; Kubernetes sets others with the prefix, which are ignored."""
-    for setting in settings:
-        if setting.variable in environ:
-            yield LayerValue(setting.variable, setting.name, environ[setting.variable])
-        for variable in environ if setting.is_map else ():
-            key = variable.removeprefix(f"{setting.variable}_")
-            if key != variable:
-                yield LayerValue(variable, f"{setting.name}.{key.lower()}", environ[variable])
-
-
 def _converted(setting: Setting, key: str, value: Json) -> Json:
     """One value converted to its type; texts of the environment and of flags are converted leniently."""
     lenient = isinstance(value, str)
@@ -206,19 +205,42 @@ def _unknown(given: LayerValue, known: Mapping[str, Setting]) -> Problem:
     return _problem(given, "there is no such setting", did_you_mean(given.name, list(known)))
 
 
-_TYPED: Final = re.compile(r"Expected `(\w+)`, got `\w+`")
-_TYPES: Final = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+_EXPECTED: Final = re.compile(r"Expected `(?P<types>[\w |]+)`(?:, got `\w+`)?(?P<more>.*)", re.DOTALL)
+_TYPES: Final = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "str": "text",
+    "array": "a list",
+    "object": "a mapping",
+}
 """What a reader calls a type."""
+_LIMITS: Final = (
+    (" of length >= 1", " that is not empty"),
+    (" matching regex", " that matches"),
+    (" >= ", " of at least "),
+    (" <= ", " of at most "),
+    (" > ", " above "),
+)
 
 
 def _invalid(given: LayerValue, setting: Setting, error: str) -> Problem:
     place = _PLACE.fullmatch(error)
     path, message = (place["path"], place["message"]) if place else ("", error)
-    typed = _TYPED.match(message)
-    if typed is not None and typed[1] in _TYPES:
-        message = f"must be {_TYPES[typed[1]]}"
     hint = _HINTS.get(setting.name) or _HINTS.get(setting.syntax) or _choices(setting) or setting.meaning
-    return _problem(given, _lowered(message), hint, path)
+    return _problem(given, _in_words(message), hint, path)
+
+
+def _in_words(message: str) -> str:
+    """What msgspec says of a value, in the words of who writes settings."""
+    expected = _EXPECTED.fullmatch(message)
+    if expected is None:
+        return _lowered(message)
+    types = " or ".join(_TYPES.get(each, each) for each in expected["types"].split(" | "))
+    more = expected["more"].removesuffix(".0")
+    for limit, words in _LIMITS:
+        more = more.replace(limit, words)
+    return f"must be {types}{more}"
 
 
 def _choices(setting: Setting) -> str:

@@ -19,6 +19,7 @@ MAX_SOCKET_PATH: Final = 107
 """Bytes that Linux allows for the path of a Unix socket."""
 
 _OK: Final = 200
+_VARIABLE: Final = "SYNCRET_SOCKET"
 
 Answer = dict[str, Any]
 
@@ -76,22 +77,24 @@ def request_object(options: Namespace, method: str, path: str) -> Answer:
 
 
 def socket_of(options: Namespace) -> str:
-    """The path of the control socket: the flag, or else the settings. Raises CommandError."""
-    if options.socket is not None:
-        return str(options.socket)
-    if not (options.config or options.set):
-        return os.environ.get("SYNCRET_SOCKET") or DEFAULTS["socket"]
-    from pathlib import Path
+    """The path of the control socket in the settings. Raises CommandError.
 
+    The settings are read only if there are others than the socket: that takes longer than to ask the daemon.
+    """
+    if not (options.config or options.set or any(map(_is_other_setting, os.environ))):
+        flag: str | None = options.socket
+        return os.environ.get(_VARIABLE, DEFAULTS["socket"]) if flag is None else flag
     from syncret.config.errors import ConfigError
-    from syncret.config.settings_layers import load_settings
-    from syncret.daemon.cli.settings import flags_of
+    from syncret.daemon.cli.settings import settings_of
 
     try:
-        file = Path(options.config) if options.config else None
-        return load_settings(file, os.environ, flags_of(options)).socket
+        return settings_of(options).socket
     except ConfigError as error:
         raise CommandError("; ".join(map(str, error.problems)), code=INVALID) from None
+
+
+def _is_other_setting(variable: str) -> bool:
+    return variable.startswith("SYNCRET_") and variable != _VARIABLE
 
 
 def print_json(answer: Answer) -> None:

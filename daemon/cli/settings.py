@@ -10,7 +10,7 @@ from typing import Final
 from syncret.config.catalog import BrokenEntry
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import OwnIdentity, Settings
-from syncret.config.settings_layers import LayerValue, load_settings
+from syncret.config.settings_layers import DEFAULTS, LayerValue, load_settings
 from syncret.config.spelling import did_you_mean
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
@@ -27,33 +27,31 @@ FLAGS: Final = {
     "listen": ("--listen", "listen"),
     "socket": ("--socket", "socket"),
 }
-ONE_SHOT: Final = (LayerValue("default", "outputDir", ""), LayerValue("default", "stateFile", ""))
+ONE_SHOT: Final = Settings(output_dir="", state_file="")
+"""The defaults of `sync` and `plan`, which write only where they are told to."""
+
+NO_MANIFESTS: Final = Problem(
+    path="manifests",
+    message="there are none",
+    hint="name them with -f PATH, in SYNCRET_MANIFESTS, or as `manifests` in a settings file (--config FILE)",
+)
 
 
-def settings_of(options: Namespace, *, one_shot: bool = False) -> Settings:
-    """The settings in force. Raises ConfigError.
-
-    `one_shot` commands use only what the flags name: without a flag, no output folder and no state.
-    """
-    settings = _load(options, [*(ONE_SHOT if one_shot else ()), *flags_of(options)])
-    if not settings.manifests:
-        raise ConfigError(
-            [Problem(path="manifests", message="there are none", hint="give them with -f PATH")]
-        )
-    return settings
-
-
-def common_settings(options: Namespace) -> Settings:
-    """The settings without what `-f` and other flags name. Raises ConfigError."""
-    return _load(options, _set_flags(options))
-
-
-def _load(options: Namespace, flags: Iterable[LayerValue]) -> Settings:
+def settings_of(options: Namespace, *, defaults: Settings = DEFAULTS) -> Settings:
+    """The settings in force: defaults < file < environment < flags. Raises ConfigError."""
     file = getattr(options, "config", None)
-    settings = load_settings(Path(file) if file else None, os.environ, flags)
+    settings = load_settings(Path(file) if file else None, os.environ, _flags_of(options), defaults=defaults)
     problems = list(_unknown_providers(settings.own_identity))
     if problems:
         raise ConfigError(problems)
+    return settings
+
+
+def settings_with_manifests(options: Namespace, *, defaults: Settings = DEFAULTS) -> Settings:
+    """The settings of a command that reads manifests. Raises ConfigError, also if there are none."""
+    settings = settings_of(options, defaults=defaults)
+    if not settings.manifests:
+        raise ConfigError([NO_MANIFESTS])
     return settings
 
 
@@ -68,16 +66,12 @@ def _unknown_providers(own: OwnIdentity) -> Iterator[Problem]:
                 )
 
 
-def flags_of(options: Namespace) -> Iterator[LayerValue]:
+def _flags_of(options: Namespace) -> Iterator[LayerValue]:
     """What the command line sets, the dedicated flags first."""
     for attribute, (flag, name) in FLAGS.items():
         value = getattr(options, attribute, None)
         if value is not None:
             yield LayerValue(flag, name, value)
-    yield from _set_flags(options)
-
-
-def _set_flags(options: Namespace) -> Iterator[LayerValue]:
     for pair in getattr(options, "set", ()):
         name, equals, value = pair.partition("=")
         if not equals:

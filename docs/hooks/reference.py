@@ -28,13 +28,24 @@ SETTINGS = """\
 # Settings
 
 A setting is read from four places; a later one wins: the default, the settings file (`--config`), the
-environment, the command line (a flag of its own, or `--set NAME=VALUE`). SIGHUP reads the file again.
-`syncret export settings` prints this table as a settings file.
+environment, the command line (a flag of its own, or `--set NAME=VALUE`). That is so in all commands: what
+`syncret run` reads from a settings file, `sync`, `plan`, `validate`, `status` and `template` read from it,
+too, and none of them needs a flag for what the file or the environment says. Only `outputDir` and `stateFile`
+have no default in `sync` and `plan`: these write nowhere, and remember nothing, unless one of the other three
+names a place. SIGHUP lets the daemon read the file again. `syncret export settings` prints this table as a
+settings file.
+
+A name that is no setting is an error (exit code 2) with the nearest name, also that of a variable that begins
+with `SYNCRET_`. Passed over are the variables that Kubernetes sets for Services whose names begin with
+`syncret` (`*_SERVICE_HOST`, `*_SERVICE_PORT*`, `*_PORT_9847_*`, and `*_PORT` if its value is an address such
+as `tcp://10.0.0.1:9847`), and those of the project's own tests (`SYNCRET_CORPUS`, `SYNCRET_CONFORMANCE_ALL`,
+`SYNCRET_KILLS`, `SYNCRET_PROVIDER_TABLE`, `SYNCRET_SEED`).
 
 A duration is written as `30s` or `1h30m`, or as a number of seconds. A file mode is written in octal and in
 quotes, as `"0640"`. Paths are a list in the file, and are separated by `:` in the environment. Other lists
 are separated by `,` there; a list of objects is written as in the file: `[{path: /a}, /b]`. A name with a dot
-is a setting in a group: nested in the file, dotted on the command line.
+is a setting in a group: `egress: {deny: [private]}` in the file, `SYNCRET_EGRESS_DENY=private` in the
+environment, `--set egress.deny=private` on the command line.
 
 | in the file | in the environment | takes | default | meaning |
 |---|---|---|---|---|

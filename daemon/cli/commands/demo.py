@@ -14,7 +14,7 @@ from typing import Final
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.daemon.cli.commands.run import announce, run_daemon
-from syncret.daemon.cli.settings import run_guarded
+from syncret.daemon.cli.settings import run_guarded, settings_of
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.ops.view import View
 
@@ -40,6 +40,7 @@ def run(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
+    settings_of(options)  # a mistake in the environment ends it before anything is written
     with _demo_folder(options.folder) as folder:
         _copy_samples(folder)
         sys.stdout.write(f"The demo is in {folder}: manifests in {MANIFESTS}/, files in {SECRETS}/.\n\n")

@@ -9,7 +9,7 @@ from syncret.config.meta import Document
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, report_problems
-from syncret.daemon.cli.settings import run_guarded, settings_of
+from syncret.daemon.cli.settings import ONE_SHOT, run_guarded, settings_with_manifests
 from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.daemon.process import keep_memory_private
@@ -25,7 +25,7 @@ def run(options: Namespace) -> int:
 
 def _run(options: Namespace) -> int:
     keep_memory_private()
-    settings = settings_of(options, one_shot=True)
+    settings = settings_with_manifests(options, defaults=ONE_SHOT)
     result = asyncio.run(one_pass(settings, Registry(), dry_run=True, include_all=False))
     report_problems((each.source, each.problem) for each in result.problems)
     if options.output == "json":

@@ -9,7 +9,7 @@ from functools import partial
 
 from syncret.config.resources.kinds import SHOWN
 from syncret.daemon.cli.exit_codes import OK
-from syncret.daemon.cli.settings import run_guarded, settings_of
+from syncret.daemon.cli.settings import run_guarded, settings_with_manifests
 from syncret.daemon.cli.table import Row, print_table, row_of
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
@@ -31,7 +31,7 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
     return_large_blocks()
     raise_file_limit()
     supervisor = Supervisor(
-        partial(settings_of, options),
+        partial(settings_with_manifests, options),
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
         services=(http_service, control_service),

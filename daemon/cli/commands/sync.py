@@ -10,7 +10,7 @@ from pathlib import Path
 from syncret.config.meta import Document
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_yaml, report_problems
-from syncret.daemon.cli.settings import run_guarded, settings_of
+from syncret.daemon.cli.settings import ONE_SHOT, run_guarded, settings_with_manifests
 from syncret.daemon.cli.table import print_table, rows_of
 from syncret.daemon.cli.terminal import Progress
 from syncret.daemon.core.plan.actions import Verb
@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
 def _run(options: Namespace) -> int:
     keep_memory_private()
     raise_file_limit()
-    settings = settings_of(options, one_shot=True)
+    settings = settings_with_manifests(options, defaults=ONE_SHOT)
     begin = time.monotonic()
     with Progress(sys.stderr) as progress:
         result = asyncio.run(

@@ -12,11 +12,10 @@ from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.manifests.loader import read_bounded, unreadable
 from syncret.config.meta import Document, is_object
-from syncret.config.settings_layers import load_settings
-from syncret.config.settings_table import PREFIX
 from syncret.config.text.yaml import LIMITS, parse_text
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import report_problem
+from syncret.daemon.cli.settings import settings_of
 from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.golang.budget import Budget
 from syncret.daemon.core.templating.golang.errors import TemplateError
@@ -26,7 +25,6 @@ from syncret.providers.errors import OverBudget
 from syncret.providers.work import Work
 
 _STDIN: Final = "-"
-_VARIABLES: Final = f"{PREFIX}TEMPLATE_"
 _FIELDS: Final = {"Secret": (("data", True), ("stringData", False)),
                   "ConfigMap": (("binaryData", True), ("data", False))}  # fmt: skip
 """The fields of a manifest that hold values, and whether these are in base64. The last one wins."""
@@ -37,7 +35,7 @@ def run(options: Namespace) -> int:
     try:
         text = text_of(_read(options.file))
         data: Value = {} if options.data is None else _data(options.data)
-        budget = _budget()
+        budget = _budget(options)
     except ConfigError as error:
         for problem in error.problems:
             report_problem(problem.path, Problem(path="", message=problem.message, hint=problem.hint))
@@ -54,10 +52,9 @@ def run(options: Namespace) -> int:
     return OK
 
 
-def _budget() -> Budget:
-    """The limits of the rendering, which the environment can set as for the daemon. Raises ConfigError."""
-    environ = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
-    settings = load_settings(None, environ, ())
+def _budget(options: Namespace) -> Budget:
+    """The limits of the rendering, by the settings. Raises ConfigError."""
+    settings = settings_of(options)
     return Budget(
         seconds=settings.template_time, memory=settings.template_memory, keys=settings.template_keys
     )

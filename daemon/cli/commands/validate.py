@@ -15,7 +15,7 @@ from syncret.config.schema.admission import AdmissionResult, admit
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.printing import describe_problems, print_json
-from syncret.daemon.cli.settings import common_settings, run_guarded
+from syncret.daemon.cli.settings import run_guarded, settings_with_manifests
 from syncret.daemon.core.lint.check import runtime_warnings
 from syncret.daemon.core.lint.given import GivenObject
 from syncret.daemon.core.own_identity import verdicts_of
@@ -43,8 +43,8 @@ def run(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
-    rules = Rules.of(common_settings(options), os.environ)
-    items = validate_files(load(options.manifests), rules)
+    settings = settings_with_manifests(options)
+    items = validate_files(load(settings.manifest_paths), Rules.of(settings, os.environ))
     problems = [problem for item in items for problem in item.problems]
     if options.output == "json":
         print_json(_report(items, show_values=options.show_values), indent=2)

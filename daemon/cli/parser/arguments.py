@@ -127,12 +127,12 @@ def _plan(commands: Commands) -> None:
         "syncret plan -f manifests/ --output-dir out",
     )
     manifests(command)
-    output_dir(command, "compare with the files in this folder (default: with no files)")
+    output_dir(command, "compare with the files in this folder (setting outputDir; without: with no files)")
     command.add_argument(
         "--state",
         type=path,
         metavar="FILE",
-        help="compare with the state of earlier passes (default: with none)",
+        help="compare with the state of earlier passes (setting stateFile; without: with none)",
     )
     output(command, "text", "json")
     settings(command)
@@ -152,14 +152,14 @@ def _sync(commands: Commands) -> None:
     manifests(command)
     output_dir(
         command,
-        "where each Secret becomes a folder of files: DIR/<namespace>/<name>/<key> (default: no file is "
-        "written)",
+        "where each Secret becomes a folder of files: DIR/<namespace>/<name>/<key> (setting outputDir; "
+        "without: no file is written)",
     )
     command.add_argument(
         "--state",
         type=path,
         metavar="FILE",
-        help="what survives from one pass to the next (default: nothing)",
+        help="what survives from one pass to the next (setting stateFile; without: nothing)",
     )
     output(command, "table", "json", "yaml")
     show_values(command)
@@ -317,6 +317,7 @@ def _template(commands: Commands) -> None:
         help="all functions of an ExternalSecret's template (default), or only those of text/template",
     )
     command.add_argument("--check", action="store_true", help="parse only, print nothing")
+    settings(command)
 
 
 def _providers(commands: Commands) -> None:

@@ -31,7 +31,9 @@ def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
         yield from _command(command)
     yield ".SH SETTINGS"
     yield from _paragraphs(
-        "Defaults < settings file (--config) < environment < command line (--set NAME=VALUE, other flags). A "
+        "Defaults < settings file (--config) < environment < command line (--set NAME=VALUE, other flags), "
+        "in all commands; outputDir and stateFile have no default in sync and plan. A variable that begins "
+        "with SYNCRET_ and is no setting is an error, except those that Kubernetes sets for Services. A "
         "duration is written as 1h30m or as a number of seconds, a file mode in octal and in quotes."
     )
     for setting in describe():

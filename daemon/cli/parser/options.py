@@ -106,16 +106,15 @@ def source(text: str) -> str:
 
 
 def manifests(command: ArgumentParser, *, followed: bool = False) -> None:
-    """`-f`. If the manifests are `followed`, the settings may name them too, and they cannot be a pipe."""
-    more = " (setting manifests)" if followed else ", or - for standard input"
+    """`-f`. Manifests that are `followed` cannot be a pipe."""
+    more = "" if followed else ", or - for standard input"
     command.add_argument(
         "-f",
         "--manifests",
         action="append",
         type=source,
         metavar="PATH",
-        required=not followed,
-        help=f"a file or folder of manifests (.yaml, .yml, .json){more}; may be repeated",
+        help=f"a file or folder of manifests (.yaml, .yml, .json){more}; may be repeated (setting manifests)",
     )
 
 
@@ -128,7 +127,8 @@ def settings(command: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="one setting; overrides the file and the environment (SYNCRET_<NAME>); may be repeated",
+        help="one setting; overrides the file and the environment, where it is SYNCRET_NAME (egress.deny: "
+        "SYNCRET_EGRESS_DENY); may be repeated",
     )
 
 

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from syncret.config.errors import ConfigError
-from syncret.config.settings import BoundFolder, Settings, several_authors
-from syncret.config.settings_layers import LayerValue, address_of, load_settings
+from syncret.config.settings import BoundFolder, Group, Settings, several_authors
+from syncret.config.settings_layers import LayerValue, address_of, load_group, load_settings
 from syncret.config.settings_table import Setting, describe
 
 
@@ -76,9 +76,30 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "workers: 0\n",
             {},
-            "FILE:1: workers: expected `int` >= 1 (How many objects are reconciled at the same time; "
-            "one that waits for a store does not count.)",
+            "FILE:1: workers: must be a whole number of at least 1 (How many objects are reconciled "
+            "at the same time; one that waits for a store does not count.)",
             id="file-out-of-range",
+        ),
+        pytest.param(
+            "requestsPerSecond: 0\n",
+            {},
+            "FILE:1: requestsPerSecond: must be a number above 0 (Calls per second to one store; "
+            "`syncret.dev/requests-per-second` overrides it.)",
+            id="file-zero",
+        ),
+        pytest.param(
+            "manifests: {a: b}\n",
+            {},
+            "FILE:1: manifests: must be a list (write a list of files and folders, each as PATH or as "
+            "{path: PATH, namespaces: [NAME, ...], kinds: [KIND, ...]})",
+            id="file-no-list",
+        ),
+        pytest.param(
+            "manifests: [{path: a, namespaces: []}]\n",
+            {},
+            "FILE:1: manifests[0].namespaces: must be a list that is not empty (write a list of files "
+            "and folders, each as PATH or as {path: PATH, namespaces: [NAME, ...], kinds: [KIND, ...]})",
+            id="file-empty-list",
         ),
         pytest.param(
             "fileMode: 400\n",
@@ -112,6 +133,31 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
             "FILE:1: retryMin (600s) is longer than retryMax (300s)",
             id="contradiction",
         ),
+        pytest.param(
+            "",
+            {"SYNCRET_OUTPUTDIR": "x"},
+            "SYNCRET_OUTPUTDIR: there is no such setting (did you mean SYNCRET_OUTPUT_DIR?)",
+            id="variable-unknown",
+        ),
+        pytest.param(
+            "",
+            {"SYNCRET_EGRESS_DENI": "x"},
+            "SYNCRET_EGRESS_DENI: there is no such setting (did you mean SYNCRET_EGRESS_DENY?)",
+            id="variable-unknown-in-a-group",
+        ),
+        pytest.param(
+            "",
+            {"SYNCRET_QQQ": "x"},
+            "SYNCRET_QQQ: there is no such setting "
+            "(unset it; `syncret export settings` names the variable of each setting)",
+            id="variable-unlike-any",
+        ),
+        pytest.param(
+            "",
+            {"SYNCRET_PORT": "8080"},
+            "SYNCRET_PORT: there is no such setting (did you mean",
+            id="variable-port-of-no-service",
+        ),
         pytest.param("- a\n", {}, "FILE:1: must hold a mapping", id="no-mapping"),
         pytest.param("a: [\n", {}, None, id="no-yaml"),
         pytest.param("workers: 1\nworkers: 2\n", {}, None, id="twice"),
@@ -123,8 +169,40 @@ def test_problems_say_where_what_and_the_remedy(
     reported = problems_of(tmp_path, text, environ)
     assert len(reported) == 1
     assert reported[0].startswith(("FILE", "SYNCRET_"))
-    if expected is not None:
+    if expected is not None and not expected.endswith("mean"):
         assert reported == [expected]
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        pytest.param("SYNCRET_SERVICE_HOST", "10.0.0.1", id="host"),
+        pytest.param("SYNCRET_METRICS_SERVICE_HOST", "10.0.0.1", id="host-of-a-longer-name"),
+        pytest.param("SYNCRET_SERVICE_PORT", "9847", id="port"),
+        pytest.param("SYNCRET_SERVICE_PORT_METRICS", "9847", id="named-port"),
+        pytest.param("SYNCRET_PORT", "tcp://10.0.0.1:9847", id="link"),
+        pytest.param("SYNCRET_WEBHOOK_PORT", "udp://10.0.0.1:443", id="link-of-a-longer-name"),
+        pytest.param("SYNCRET_PORT_9847_TCP", "tcp://10.0.0.1:9847", id="link-of-a-port"),
+        pytest.param("SYNCRET_PORT_9847_TCP_ADDR", "10.0.0.1", id="address-of-a-port"),
+        pytest.param("SYNCRET_CORPUS", "/corpus", id="of-the-tests"),
+        pytest.param("MY_SYNCRET_WORKERS", "many", id="another-prefix"),
+    ],
+)
+def test_variables_of_kubernetes_and_of_others_are_no_settings(variable: str, text: str) -> None:
+    assert load_settings(None, {variable: text}, []) == Settings()
+
+
+def test_a_link_to_a_service_is_not_taken_for_a_setting_in_a_group() -> None:
+    class Webhook(Group, frozen=True):
+        port: int = 443
+
+    class WithWebhook(Group, frozen=True):
+        webhook: Webhook = Webhook()
+
+    link = {"SYNCRET_WEBHOOK_PORT": "tcp://10.0.0.1:443"}
+    assert load_group(WithWebhook(), None, link, []) == WithWebhook()
+    number = {"SYNCRET_WEBHOOK_PORT": "8443"}
+    assert load_group(WithWebhook(), None, number, []).webhook.port == 8443
 
 
 def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
@@ -226,14 +304,14 @@ def test_folders_may_be_bound(tmp_path: Path) -> None:
     [
         pytest.param("{path: /b}", "[1]: object missing required field `namespaces`", id="no namespaces"),
         pytest.param(
-            "{path: /b, namespaces: []}", "[1].namespaces: expected `array` of length >= 1", id="none"
+            "{path: /b, namespaces: []}", "[1].namespaces: must be a list that is not empty", id="none"
         ),
         pytest.param(
             "{path: /b, namespaces: [Team]}",
-            "[1].namespaces[0]: expected `str` matching regex '^[a-z0-9*]([-a-z0-9*]*[a-z0-9*])?$'",
+            "[1].namespaces[0]: must be text that matches '^[a-z0-9*]([-a-z0-9*]*[a-z0-9*])?$'",
             id="no name",
         ),
-        pytest.param("{path: '', namespaces: [b]}", "[1].path: expected `str` of length >= 1", id="no path"),
+        pytest.param("{path: '', namespaces: [b]}", "[1].path: must be text that is not empty", id="no path"),
         pytest.param(
             "{path: /b, namespace: b}", "[1]: object contains unknown field `namespace`", id="misspelt"
         ),

@@ -41,7 +41,7 @@ def load(text: str = "", environ: dict[str, str] | None = None, *flags: tuple[st
     file = folder / "syncret.yaml"
     file.write_text(text)
     given = [LayerValue(f"--set {name}", name, value) for name, value in flags]
-    return load_group(All, file, environ or {}, given)
+    return load_group(All(), file, environ or {}, given)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_an_entry_of_a_map_is_set_alone(tmp_path: Path) -> None:
             "egress:\n  maxSize: 0\n",
             {},
             [],
-            "FILE:2: egress.maxSize: expected `int` >= 1 (How much.)",
+            "FILE:2: egress.maxSize: must be a whole number of at least 1 (How much.)",
             id="out-of-range",
         ),
         pytest.param(

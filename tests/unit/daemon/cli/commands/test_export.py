@@ -61,7 +61,7 @@ def test_settings_can_be_uncommented(tmp_path: Path, group: type[Group]) -> None
     text = "".join(settings_lines(group))
     file = tmp_path / "syncret.yaml"
     file.write_text(re.sub(r"^( *)#(?! )", r"\1", text, flags=re.MULTILINE))
-    assert load_group(group, file, {}, []) == group()
+    assert load_group(group(), file, {}, []) == group()
     written = yaml.safe_load(file.read_text())
     for setting in describe(group):
         reduce(lambda mapping, key: mapping[key], setting.name.split("."), written)

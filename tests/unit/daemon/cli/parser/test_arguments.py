@@ -63,7 +63,6 @@ def test_every_example_can_be_typed(example: str) -> None:
     [
         pytest.param([], id="nothing"),
         pytest.param(["frobnicate"], id="unknown-command"),
-        pytest.param(["validate"], id="no-manifests"),
         pytest.param(["sync", "-f", "x", "--out", "y"], id="abbreviated-flag"),
         pytest.param(["status", "-o", "yaml"], id="unknown-format"),
         pytest.param(["explain"], id="no-object"),

@@ -1,0 +1,152 @@
+"""One set of settings for all commands: defaults < file < environment < flags."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from syncret.daemon.cli.main import main
+
+MANIFESTS = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: demo}
+spec: {provider: {fake: {data: [{key: a, value: b}]}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app}
+spec: {secretStoreRef: {name: demo}, data: [{secretKey: k, remoteRef: {key: a}}]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with manifests."""
+    (tmp_path / "manifests").mkdir()
+    (tmp_path / "manifests" / "app.yaml").write_text(MANIFESTS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ran(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str, str]:
+    code = main(list(command))
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_a_settings_file_is_enough(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("syncret.yaml").write_text("manifests: [manifests]\noutputDir: out\nstateFile: state.db\n")
+
+    code, out, err = ran(capsys, "sync", "--config", "syncret.yaml")
+    assert (code, (folder / "out/default/app/k").read_text()) == (0, "b")
+    assert "out/default/app/" in out
+    assert err.startswith("1 created, ")
+    assert ran(capsys, "plan", "--config", "syncret.yaml")[:2] == (0, "nothing would change\n")
+    assert ran(capsys, "validate", "--config", "syncret.yaml")[2] == "2 documents: 0 errors, 0 warnings\n"
+
+
+def test_the_environment_is_enough(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYNCRET_MANIFESTS", "manifests")
+    monkeypatch.setenv("SYNCRET_OUTPUT_DIR", "out")
+    monkeypatch.setenv("SYNCRET_STATE_FILE", "state.db")
+
+    assert ran(capsys, "sync")[0] == 0
+    assert (folder / "out/default/app/k").read_text() == "b"
+    assert (folder / "state.db").exists()
+    assert ran(capsys, "plan")[:2] == (0, "nothing would change\n")
+    assert ran(capsys, "validate")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "variable", "flags", "written"),
+    [
+        pytest.param("", "", [], None, id="default"),
+        pytest.param("outputDir: of-file", "", [], "of-file", id="file"),
+        pytest.param("outputDir: of-file", "of-environment", [], "of-environment", id="environment"),
+        pytest.param(
+            "outputDir: of-file", "of-environment", ["--set", "outputDir=of-set"], "of-set", id="set"
+        ),
+        pytest.param(
+            "outputDir: of-file", "of-environment", ["--output-dir", "of-flag"], "of-flag", id="flag"
+        ),
+    ],
+)
+def test_the_later_layer_says_where_sync_writes(
+    file: str,
+    variable: str,
+    flags: list[str],
+    written: str | None,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("syncret.yaml").write_text(f"manifests: [manifests]\n{file}\n")
+    if variable:
+        monkeypatch.setenv("SYNCRET_OUTPUT_DIR", variable)
+    assert ran(capsys, "sync", "--config", "syncret.yaml", *flags)[0] == 0
+    others = {path.name for path in folder.iterdir()} - {"manifests", "syncret.yaml"}
+    assert others == ({written} if written else set())
+
+
+@pytest.mark.parametrize("command", ["validate", "plan", "sync", "run"])
+def test_without_manifests_each_command_names_the_ways_to_give_them(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = ran(capsys, command)
+    assert code == 2
+    assert err == (
+        "syncret: manifests: there are none (name them with -f PATH, in SYNCRET_MANIFESTS, or as `manifests` "
+        "in a settings file (--config FILE))\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["validate", "-f", "manifests"],
+        ["plan", "-f", "manifests"],
+        ["sync", "-f", "manifests"],
+        ["run", "-f", "manifests"],
+        ["demo"],
+        ["status"],
+        ["status", "--socket", "control.sock"],
+        ["explain", "es/app"],
+        ["refresh", "es/app"],
+        ["template", "manifests/app.yaml"],
+    ],
+    ids=" ".join,
+)
+def test_a_misspelt_variable_ends_each_command(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYNCRET_OUTPUTDIR", "out")
+    code, out, err = ran(capsys, *command)
+    assert (code, out) == (2, "")
+    assert "SYNCRET_OUTPUTDIR: " in err
+    assert err.endswith("there is no such setting (did you mean SYNCRET_OUTPUT_DIR?)\n")
+
+
+def test_templates_have_the_limits_of_the_settings(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("key.tpl").write_text('{{ genPrivateKey "ed25519" }}')
+    Path("syncret.yaml").write_text("templateKeys: 0\n")
+    refused = ran(capsys, "template", "--config", "syncret.yaml", "key.tpl")
+    assert refused[0] == 1
+    assert "more keys than its budget allows" in refused[2]
+    monkeypatch.setenv("SYNCRET_TEMPLATE_KEYS", "1")
+    assert ran(capsys, "template", "--config", "syncret.yaml", "key.tpl")[0] == 0
+    assert ran(capsys, "template", "--set", "templateKeys=0", "key.tpl")[0] == 1
+
+
+@pytest.mark.parametrize("command", ["sync", "plan"])
+def test_flags_name_other_manifests_than_the_settings(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("syncret.yaml").write_text("manifests: [elsewhere]\n")
+    code, out, _ = ran(capsys, command, "--config", "syncret.yaml", "-f", "manifests", "-o", "json")
+    assert code == 0
+    assert "app" in json.dumps(json.loads(out))
