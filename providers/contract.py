@@ -330,7 +330,7 @@ class OpenContext(Struct, frozen=True, kw_only=True):
     """The wall clock, in seconds since the epoch."""
     render: Render
     compute: Compute
-    """With the budget of the sync for a generator, and of each call for a store."""
+    """Out of the budget of the sync that the call is made for; what opens a client has one of its own."""
     read_file: ReadFile
     network: Network
     ambient: Ambient

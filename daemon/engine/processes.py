@@ -94,7 +94,7 @@ class WorkerProcesses:
             worker = self._take()
             try:
                 answer = msgspec.msgpack.decode(worker.call(encoded, seconds), type=_Answer)
-            except BaseException:
+            except BaseException:  # whatever it was, the process may still be at it: it serves no other call
                 self._leave(worker)
                 worker.end()
                 raise

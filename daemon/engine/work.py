@@ -8,9 +8,10 @@ Python there takes one switch interval of the loop at a time. One object has one
 
 import asyncio
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, NamedTuple, TypeVar
 
 from syncret.config.settings import Settings
@@ -115,8 +116,9 @@ class WorkThreads:
         return SyncWork(self, self.new_work())
 
     async def compute(self, function: Callable[[Work], T]) -> T:
-        """What one call needs, with a budget of its own."""
-        return await self.sync().run(function)
+        """What the current call to a store needs; what belongs to no call, with a budget of its own."""
+        call = call_work.get()
+        return await (self.sync().run(function) if call is None else call.run(function))
 
     async def run(self, function: Callable[[Work], T], work: Work, limit: TimeLimit) -> T:
         """Run this as soon as a thread is free; whoever waits for one does not use up its time."""
@@ -162,6 +164,7 @@ class SyncWork:
         self.work = work
         """What is left."""
         self._turn = asyncio.Lock()
+        self._returned = 0
 
     async def run(self, function: Callable[[Work], T], limit: TimeLimit = NO_LIMIT) -> T:
         """The result of a function that pays for what it does, and may be called twice.
@@ -169,10 +172,12 @@ class SyncWork:
         Raises what it raises, OverBudget too. The limit is for the time that it takes in a thread.
         """
         if not self._turn.locked():  # no thread spends the budget now
+            self._take_back()
             tried = self._at_once(function)
             if tried is not None:
                 return tried[0]
         async with self._turn:
+            self._take_back()
             return await self._threads.run(function, self.work, limit)
 
     def _at_once(self, function: Callable[[Work], T]) -> tuple[T] | None:
@@ -182,6 +187,7 @@ class SyncWork:
         little.memory = memory = min(whole.memory, _LITTLE_MEMORY)
         try:
             result = function(little)
+        # whatever a function raises when it may do no more: it is called again, and raises it then
         except Exception:
             if not little.spent:
                 raise
@@ -192,8 +198,67 @@ class SyncWork:
                 whole.memory -= memory - little.memory
         return None if little.spent else (result,)
 
+    def give_back(self, memory: int) -> None:
+        """Have so many bytes again that were made and are needed no longer."""
+        self._returned += memory
+
+    def _take_back(self) -> None:
+        """While no thread spends the budget."""
+        if not self.work.spent:
+            self.work.memory += self._returned
+        self._returned = 0
+
     def again(self) -> "SyncWork":
         """The same with what is left now: for what is done anew because of somebody else."""
         work = self._threads.new_work()
         work.steps, work.memory = self.work.steps, self.work.memory
         return SyncWork(self._threads, work)
+
+
+class CallWork:
+    """What is computed for one call to a store, such as the templates of its request.
+
+    It is paid by the syncs that the call is made for: there may be several, as equal reads are one call. The
+    one that has most left pays; if that is not enough the next one does. An object that has used up its
+    budget fails no other's read. The memory is given back when the call has ended.
+    """
+
+    __slots__ = ("_borrowed", "_payers")
+
+    def __init__(self, payers: Collection[SyncWork]) -> None:
+        """`payers` may grow: reads of other objects join."""
+        self._payers = payers
+        self._borrowed: list[tuple[SyncWork, int]] = []
+
+    async def run(self, function: Callable[[Work], T]) -> T:
+        """As `SyncWork.run`."""
+        while True:
+            payer = max(self._payers, key=_left)
+            payer.work.take(0, 0)  # raises OverBudget if no one has anything left
+            try:
+                result, memory = await payer.run(lambda work: _with_memory(function, work))
+            except OverBudget:
+                if not payer.work.spent or all(each.work.spent for each in self._payers):
+                    raise
+            else:
+                self._borrowed.append((payer, memory))
+                return result
+
+    def end(self) -> None:
+        """Give back the memory."""
+        for payer, memory in self._borrowed:
+            payer.give_back(memory)
+
+
+call_work: Final[ContextVar[CallWork | None]] = ContextVar("call_work", default=None)
+"""That of the call that is being made."""
+
+
+def _left(payer: SyncWork) -> tuple[bool, int]:
+    return not payer.work.spent, payer.work.steps
+
+
+def _with_memory(function: Callable[[Work], T], work: Work) -> tuple[T, int]:
+    """The result, and the bytes that were made for it."""
+    before = work.memory
+    return function(work), before - work.memory

@@ -123,7 +123,7 @@ class _Run:
         self._resource = stored.as_type(PushSecret)
         self._request = context.memory.refresh_request(stored.ref)
         self._work = context.sessions.threads.sync()
-        self._pusher = Pusher(context, writes, self._resource)
+        self._pusher = Pusher(context, writes, self._resource, self._work)
 
     def next_step(self) -> Step:
         """What the object alone decides."""

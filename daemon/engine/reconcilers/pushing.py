@@ -14,6 +14,7 @@ from syncret.daemon.core.secret import secret_data
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.stores import usable_store
 from syncret.daemon.engine.sessions.session import Session
+from syncret.daemon.engine.work import SyncWork
 from syncret.daemon.engine.writes import Writes
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed, SyncError
@@ -58,7 +59,10 @@ def _is_being_made(context: ReconcilerContext, namespace: str, name: str) -> boo
 class Pusher:
     """The calls to stores of one run. A store that fails ends its own calls alone."""
 
-    def __init__(self, context: ReconcilerContext, writes: Writes, resource: PushSecret) -> None:
+    def __init__(
+        self, context: ReconcilerContext, writes: Writes, resource: PushSecret, work: SyncWork
+    ) -> None:
+        self._work = work
         self._context = context
         self._writes = writes
         self._namespace = resource.metadata.namespace
@@ -130,4 +134,4 @@ class Pusher:
             )
         except SyncError as error:
             raise error.within(f"could not get secrets client for store {shown}") from error
-        return self._context.sessions.session(store, self._namespace)
+        return self._context.sessions.session(store, self._namespace, self._work)

@@ -7,7 +7,7 @@ fails among others that succeed is no outage: a success in between starts the co
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -21,13 +21,13 @@ from syncret.daemon.engine.queue.waiting import current_run, waiting_for
 from syncret.daemon.engine.retry import LoginBackoff, call_policy
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
+from syncret.daemon.engine.work import CallWork, SyncWork, call_work
 from syncret.providers.answer_memory import RunAnswers, Share, call_share
 from syncret.providers.contract import Ambient, Compute, ReadFile, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable, bare
 from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
 from syncret.providers.network import Network
-from syncret.providers.work import Work
 
 THRESHOLD: Final = 5
 """Calls in a row without an answer that make an outage."""
@@ -138,8 +138,6 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     changing: ChangingCalls
     render: Render
     compute: Compute
-    new_work: Callable[[], Work]
-    """The budget of one search."""
     read_file: ReadFile
     network: Network
     ambient: Callable[[ObjectRef], Ambient]
@@ -163,6 +161,8 @@ class CallRequest(Struct, frozen=True):
     """How the error of the time limit begins, if not as usual."""
     askers: list[RunAnswers] | None = None
     """The runs that it is made for; None: the current one."""
+    payers: Collection[SyncWork] = ()
+    """The syncs that pay for what it computes; none where the generator itself has the budget of one."""
 
 
 class StoreState(Struct):
@@ -204,7 +204,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
             except SyncError as error:
                 share.release()
                 raise bare(error) from None
-            except BaseException:
+            except BaseException:  # a call that was cancelled holds no answer either; raised again
                 share.release()
                 raise
             hold(share)
@@ -292,12 +292,17 @@ class CallPath(Struct, frozen=True, kw_only=True):
         begin = request.no_answer or f"{operation}: the secret manager gave no answer"
         self.memory.in_flight += 1
         token = call_share.set(share)
+        work = CallWork(request.payers) if request.payers else None
+        work_token = call_work.set(work)
         try:
             async with within(limit, Unavailable(f"{begin} within {limit:g} s")) as share.timer:
                 return await function()
         finally:
             share.ended, share.timer = True, None
             call_share.reset(token)
+            call_work.reset(work_token)
+            if work is not None:
+                work.end()
             self.memory.in_flight -= 1
 
 

@@ -100,7 +100,6 @@ class SessionPool:
             changing=ChangingCalls(),
             render=Templates(clock.now, TemplateLimits.of(settings)).request,
             compute=self.threads.compute,
-            new_work=self.threads.new_work,
             read_file=ManifestFiles(settings.manifest_files, os.environ),
             network=network,
             ambient=self._ambient,

@@ -21,6 +21,7 @@ import msgspec
 
 from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.sessions.tasks import TaskOwner, join
+from syncret.daemon.engine.work import SyncWork
 from syncret.providers.answer_memory import AnswerMemory, RunAnswers, Share
 from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import SyncError, bare
@@ -179,11 +180,12 @@ MAX_BATCH_WAIT: Final = 0.25
 class Batch:
     """Keys of one call; open for more until the window closes or it is full."""
 
-    __slots__ = ("askers", "begin", "full", "keys", "namespace", "share", "task", "users")
+    __slots__ = ("askers", "begin", "full", "keys", "namespace", "payers", "share", "task", "users")
 
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace
         self.askers: list[RunAnswers] = []
+        self.payers: list[SyncWork] = []
         self.users = 0
         """Callers that have still to take their values."""
         self.share: Share | None = None
@@ -235,7 +237,13 @@ class ReadBatcher:
         self._calling = 0
 
     async def get(
-        self, keys: Iterable[RemoteKey], namespace: str, take: Take, *, on_shared: Callable[[int], None]
+        self,
+        keys: Iterable[RemoteKey],
+        namespace: str,
+        take: Take,
+        *,
+        payer: SyncWork,
+        on_shared: Callable[[int], None],
     ) -> None:
         """Have the payload of each key taken as soon as it is there: large ones must not wait for others.
 
@@ -243,7 +251,7 @@ class ReadBatcher:
         """
         batches: dict[Batch, list[RemoteKey]] = {}
         try:
-            kept = await self._ask(keys, namespace, batches, on_shared)
+            kept = await self._ask(keys, namespace, batches, payer, on_shared)
             if kept:
                 await take(kept)
                 kept.clear()
@@ -261,6 +269,7 @@ class ReadBatcher:
         keys: Iterable[RemoteKey],
         namespace: str,
         batches: dict[Batch, list[RemoteKey]],
+        payer: SyncWork,
         on_shared: Callable[[int], None],
     ) -> dict[RemoteKey, object | None]:
         """Join a batch for each key; or take the kept answer, which is returned."""
@@ -282,6 +291,7 @@ class ReadBatcher:
             batch = self._under_way.get(key) or self._join_batch(key, namespace)
             if batch not in batches:
                 batch.users += 1
+                batch.payers.append(payer)
                 if run is not None:
                     batch.askers.append(run.answers)
             batches.setdefault(batch, []).append(key)

@@ -70,7 +70,7 @@ class Session:
         async with waiting_for(channel.name), line.client as client:
             if not isinstance(client, Finder):
                 raise self._cannot(channel, "find")
-            found = await line.find(client, query, self._namespace)
+            found = await line.find(client, query, self._namespace, self._work)
             if found is None or not client.converts_keys:
                 return found
             return await self._work.run(lambda work: conversion.convert_keys(query.conversion, found, work))
@@ -81,7 +81,7 @@ class Session:
         lock = channel.write_lock(item.remote_key)
         async with waiting_for(channel.name), lock, channel.connection().client as client:
             writer = self._writer(channel, client)
-            request = CallRequest("push", item, self._namespace)
+            request = CallRequest("push", item, self._namespace, payers=(self._work,))
             await channel.calls.call(request, lambda: writer.push(item))
 
     async def delete(self, target: RemoteTarget) -> None:
@@ -90,7 +90,7 @@ class Session:
         lock = channel.write_lock(target.remote_key)
         async with waiting_for(channel.name), lock, channel.connection().client as client:
             writer = self._writer(channel, client)
-            request = CallRequest("delete", target, self._namespace)
+            request = CallRequest("delete", target, self._namespace, payers=(self._work,))
             await channel.calls.call(request, lambda: writer.delete(target))
 
     async def exists(self, target: RemoteTarget) -> bool:
@@ -98,7 +98,7 @@ class Session:
         channel = self._usable()
         async with waiting_for(channel.name), channel.connection().client as client:
             writer = self._writer(channel, client)
-            request = CallRequest("exists", target, self._namespace)
+            request = CallRequest("exists", target, self._namespace, payers=(self._work,))
             return await channel.calls.call(request, lambda: writer.exists(target))
 
     async def probe(self) -> Readiness:
@@ -113,7 +113,8 @@ class Session:
         async with waiting_for(channel.name), channel.connection().client as client:
             if not isinstance(client, Prober):
                 return "ready"
-            return await channel.calls.call(CallRequest("probe", None, self._namespace), client.probe)
+            request = CallRequest("probe", None, self._namespace, payers=(self._work,))
+            return await channel.calls.call(request, client.probe)
 
     async def capabilities(self) -> Capabilities:
         """What the store's client can do. Raises SyncError where none can be opened."""
@@ -142,7 +143,9 @@ class Session:
                     taken = await self._work.run(lambda work: _answers(reader, found, take, work))
                     answers.update(_counted(taken, channel))
 
-                await line.reads.get(refs_of, self._namespace, take_values, on_shared=channel.calls.shared)
+                await line.reads.get(
+                    refs_of, self._namespace, take_values, payer=self._work, on_shared=channel.calls.shared
+                )
         except SyncError as error:
             return dict.fromkeys(wanted, error)
         return answers

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
@@ -25,6 +25,7 @@ from syncret.daemon.engine.sessions.reads import Batch, Payloads, ReadBatcher
 from syncret.daemon.engine.sessions.shared_client import SharedClient
 from syncret.daemon.engine.sessions.store_config import SessionKey, StoreConfig
 from syncret.daemon.engine.sessions.tasks import join
+from syncret.daemon.engine.work import SyncWork
 from syncret.daemon.homes.contract import Home, WatchEvent
 from syncret.providers.answer_memory import Share, found_share
 from syncret.providers.contract import (
@@ -38,10 +39,19 @@ from syncret.providers.contract import (
     RemoteRef,
     SecretMap,
 )
-from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable, bare
+from syncret.providers.errors import Malformed, OverBudget, SyncError, Throttled, Unavailable, bare
 from syncret.providers.kit.retry import Doubling
+from syncret.providers.work import Work
 
 T = TypeVar("T")
+
+
+class _Search(NamedTuple):
+    """A search that is under way."""
+
+    task: asyncio.Task[SecretMap | None]
+    share: Share
+    payer: SyncWork
 
 
 class Connection:
@@ -58,7 +68,7 @@ class Connection:
         self._reader: Reader | None = None
         self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
         """What has to be fetched for a ref; known once `reader` was asked for."""
-        self._searches: dict[FindQuery, tuple[asyncio.Task[SecretMap | None], Share]] = {}
+        self._searches: dict[FindQuery, _Search] = {}
         self.reads = ReadBatcher(
             self._fetch,
             size=batch_size,
@@ -78,25 +88,39 @@ class Connection:
                 self.key_of = client.remote_key
         return self._reader
 
-    async def find(self, client: Finder, query: FindQuery, namespace: str) -> SecretMap | None:
-        """All entries that match; one search for all runs that ask for the same at the same time."""
-        known = self._searches.get(query)
-        if known is None:
-            share = Share(self._calls.around.network.answers, self._name, runs=[])
-            work = self._search(client, query, namespace, share)
-            known = self._searches[query] = self._tasks.start(work, name=f"find {self._name}"), share
-        else:
-            self._calls.shared(1)
-        task, share = known
-        run = current_run.get()
-        if run is not None:
-            share.join(run.answers)
-        return await join(task)
+    async def find(
+        self, client: Finder, query: FindQuery, namespace: str, payer: SyncWork
+    ) -> SecretMap | None:
+        """All entries that match; one search for all runs that ask for the same at the same time.
+
+        The first one pays. If it has not enough left, the others search again.
+        """
+        while True:
+            search = self._searches.get(query)
+            if search is None:
+                search = self._searches[query] = self._start_search(client, query, namespace, payer)
+            else:
+                self._calls.shared(1)
+            run = current_run.get()
+            if run is not None:
+                search.share.join(run.answers)
+            try:
+                return await join(search.task)
+            except OverBudget:
+                if search.payer is payer:
+                    raise
+
+    def _start_search(self, client: Finder, query: FindQuery, namespace: str, payer: SyncWork) -> "_Search":
+        share = Share(self._calls.around.network.answers, self._name, runs=[])
+        request = CallRequest("find", query, namespace, askers=share.runs, payers=(payer,))
+        task = self._tasks.start(
+            self._search(client, query, request, share, payer.work), name=f"find {self._name}"
+        )
+        return _Search(task, share, payer)
 
     async def _search(
-        self, client: Finder, query: FindQuery, namespace: str, share: Share
+        self, client: Finder, query: FindQuery, request: CallRequest, share: Share, work: Work
     ) -> SecretMap | None:
-        request = CallRequest("find", query, namespace, askers=share.runs)
         found_share.set(share)
 
         async def paced(send: Callable[[], Awaitable[T]], /) -> T:
@@ -104,7 +128,7 @@ class Connection:
 
         try:
             async with self.client:
-                return await client.find(query, paced, self._calls.around.new_work())
+                return await client.find(query, paced, work)
         except SyncError as error:
             raise bare(error) from None
         finally:
@@ -120,7 +144,7 @@ class Connection:
                 batch.begins()
                 return await reader.fetch(keys)
 
-            request = CallRequest("read", keys, batch.namespace, askers=batch.askers)
+            request = CallRequest("read", keys, batch.namespace, askers=batch.askers, payers=batch.payers)
             return await self._calls.call(request, send, hold=batch.hold)
 
 

@@ -27,7 +27,6 @@ FLAWS: Final[Mapping[str, str]] = {
     "answers-parsed": "answers in memory have no limit together",
     "answers-too-large": "a stop waits for answers that are being read",
     "fake-keys": "the values of a generator are copied each time that it is asked",
-    "request-reads": "each request has a budget of its own",
     "ssh-keys": "twenty keys of 8,192 bits take longer than a drain",
 }
 """What does not hold yet, and why."""

@@ -52,7 +52,7 @@ class Manager:
     """A secret manager. `delay` is how long a call takes, `gate` holds calls back while it is clear.
 
     A search takes `pages` calls. If it `wants_login`, calls need the token of a login; `logins` are the times
-    of these.
+    of these. Each call computes so many steps and bytes (`costs`).
     """
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
@@ -75,6 +75,7 @@ class Manager:
         self.wants_login = False
         self.refuses_logins = False
         self.logins: list[float] = []
+        self.costs: tuple[int, int] = (0, 0)
         self._valid = ""
 
     @asynccontextmanager
@@ -91,7 +92,7 @@ class Manager:
             login = ExpiringLogin(self._log_in, now=context.now, log_in=context.log_in)
             await login.get()
         self.opened.append(context)
-        client = ManagerClient(self, login)
+        client = ManagerClient(self, context, login)
         try:
             yield client
         finally:
@@ -135,12 +136,17 @@ class ManagerClient:
 
     converts_keys = True
 
-    def __init__(self, manager: Manager, login: ExpiringLogin[str] | None = None) -> None:
+    def __init__(
+        self, manager: Manager, context: OpenContext, login: ExpiringLogin[str] | None = None
+    ) -> None:
         self._manager = manager
+        self._compute = context.compute
         self._login = login
         self.alive = True
 
     async def _call(self) -> None:
+        if any(self._manager.costs):
+            await self._compute(lambda work: work.take(*self._manager.costs))
         if self._login is None:
             await self._manager.call()
         else:

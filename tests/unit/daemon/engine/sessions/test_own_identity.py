@@ -36,7 +36,7 @@ def provider(manager: Manager) -> Provider[ManagerSpec]:
     @asynccontextmanager
     async def opening(_spec: ManagerSpec, context: OpenContext) -> AsyncGenerator[ManagerClient, None]:
         assert context.ambient([RECEIVER]).environment
-        yield ManagerClient(manager)
+        yield ManagerClient(manager, context)
 
     return Provider(SpecType("manager", ManagerSpec), opening, receivers=lambda _spec: [RECEIVER])
 
