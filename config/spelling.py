@@ -5,6 +5,7 @@ from typing import Final
 
 _NEAR: Final = 0.6
 _FEW: Final = 12
+_COMPARED: Final = 200
 
 
 def by_similarity(word: str, known: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -29,6 +30,15 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     return f"known are {', '.join(others[:_FEW])}{', ...' if len(others) > _FEW else ''}" if others else ""
+
+
+def keys_hint(word: str, keys: Iterable[str]) -> str:
+    """A hint for a key that something lacks: the nearest one, and the names of all; of many, a few."""
+    names = sorted(keys)
+    near, _ = by_similarity(word, names[:_COMPARED])
+    nearest = f"did you mean {near[0]}? " if near else ""
+    more = ", ..." if len(names) > _FEW else ""
+    return f"{nearest}its keys are {', '.join(names[:_FEW]) or 'none'}{more}"
 
 
 def allowed_values_hint(word: str, allowed: Sequence[str]) -> str:

@@ -98,7 +98,7 @@ class Supervisor:
             await stack.enter_async_context(home)
             hooks = EngineOverrides(
                 observer=ObserverGroup(metrics, EngineLogger(repeats)),
-                events=EventLogger(repeats, home.manifest_of),
+                events=EventLogger(repeats, lambda ref: running.context.manifest_place(ref)),  # noqa: PLW0108  # it runs later
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)

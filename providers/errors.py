@@ -13,17 +13,23 @@ Not found is data, not an error. A message never quotes a response body or a val
 from copy import copy
 from typing import Self, TypeVar
 
+from syncret.config.paths import join
+
 
 class SyncError(Exception):
     """A call to a secret manager failed.
 
     `place` is the field path of the entry that needs the value; empty until the reconciler fills it in.
+    `field` is the path of the text that is wrong, such as a template, and `text_line` a line within it; it
+    grows on the way up (`below`), and appears in no message.
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         self.message = message
         self.hint = hint
         self.place = ""
+        self.field = ""
+        self.text_line = 0
         super().__init__(message)
 
     def at(self, place: str) -> Self:
@@ -37,6 +43,12 @@ class SyncError(Exception):
         copied = copy(self)
         copied.message = f"{action}: {self.message}"
         copied.args = (copied.message,)
+        return copied
+
+    def below(self, path: str) -> Self:
+        """A copy of the error, the field of which is within the one at that path."""
+        copied = copy(self)
+        copied.field = join(path, self.field)
         return copied
 
     def __str__(self) -> str:

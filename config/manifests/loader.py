@@ -117,9 +117,11 @@ class LoadedDocument(msgspec.Struct, frozen=True):
         )
 
 
-def load_bytes(file: str, data: bytes, limits: Limits = LIMITS) -> Iterator[LoadedDocument]:
-    """The documents of a text, with this file name; one is in memory at a time."""
-    for each in parse_text(data, as_json=file.endswith(".json"), limits=limits):
+def load_bytes(
+    file: str, data: bytes, limits: Limits = LIMITS, *, at_line: int = 0
+) -> Iterator[LoadedDocument]:
+    """The documents of a text, with this file name; one is in memory at a time. `at_line` as `parse_text`."""
+    for each in parse_text(data, as_json=file.endswith(".json"), limits=limits, at_line=at_line):
         yield from _flattened(file, each)
 
 

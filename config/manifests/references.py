@@ -1,6 +1,6 @@
 """Finds references to objects that are not among the given ones: warnings, as they may exist elsewhere."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
@@ -27,6 +27,7 @@ _OTHER_STORE: Final = {
     SECRET_STORE.group_kind: CLUSTER_SECRET_STORE,
     CLUSTER_SECRET_STORE.group_kind: SECRET_STORE,
 }
+"""Authors mix them up: each has the name that an ExternalSecret may give."""
 _SELECTOR: Final = frozenset({"name", "key", "namespace"})
 
 
@@ -163,22 +164,30 @@ def _dangling(found: Iterable[Reference], given: _Given) -> Iterator[Problem]:
         yield Problem(
             path=path,
             message=f"{target} is not among the given files",
-            hint=_elsewhere(target, given) or nearest,
+            hint=found_elsewhere(target, _namesakes(target, given)) or nearest,
             severity=Severity.WARNING,
         )
 
 
-def _elsewhere(target: ObjectRef, given: _Given) -> str:
-    """The hint for a store that is given as one of the other kind, or an object of another namespace."""
-    found = [ref._replace(name=target.name) for ref, names in given.items() if target.name in names]
+def _namesakes(target: ObjectRef, given: _Given) -> list[ObjectRef]:
+    return [ref._replace(name=target.name) for ref, names in given.items() if target.name in names]
+
+
+def other_store(store: ObjectRef, namespace: str) -> ObjectRef:
+    """The store of the other kind and the same name that an object of a namespace might mean."""
+    return store_ref(_OTHER_STORE[store.group_kind].kind, store.name, namespace)
+
+
+def found_elsewhere(target: ObjectRef, namesakes: Sequence[ObjectRef]) -> str:
+    """The hint if a store of that name is of the other kind, or such an object in another namespace."""
     kind = _OTHER_STORE.get(target.group_kind)
-    for ref in found:
+    for ref in namesakes:
         if kind is not None and ref.group_kind == kind.group_kind:
-            return f"{ref} is: write kind: {kind.kind}"
-    for ref in found:
+            return f"{ref} is there: write kind: {kind.kind}"
+    for ref in namesakes:
         if ref.group_kind == target.group_kind:
             remedy = ", or use a ClusterSecretStore" if kind is not None else ""
-            return f"{ref} is, in another namespace: define it in {target.namespace}{remedy}"
+            return f"{ref} is there, in another namespace: define it in {target.namespace}{remedy}"
     return ""
 
 

@@ -78,7 +78,8 @@ class Lines:
     def of(self, path: str, text_line: int = 0) -> int:
         """The line, counted from 1, of the field at a path, or of its nearest ancestor that exists.
 
-        `text_line` is a line within the text of the field: that of a literal block (`|`) stands there itself.
+        `text_line` is a line within the text of the field: that of a literal block (`|`) stands there itself,
+        and all lines of a text that is written on one line are there. Others cannot be told apart.
         """
         root = _root_of(self._text)
         if root is None:
@@ -89,8 +90,11 @@ class Lines:
             if found is None:
                 return self._line + line
             node, line = found
-        if text_line and isinstance(node, ScalarNode) and node.style == "|":
-            line = node.start_mark.line + text_line
+        if text_line and isinstance(node, ScalarNode):
+            if node.style == "|":
+                line = node.start_mark.line + text_line
+            elif node.start_mark.line == node.end_mark.line:
+                line = node.start_mark.line
         return self._line + line
 
 
@@ -111,8 +115,13 @@ class ParsedDocument(NamedTuple):
     lines: Lines
 
 
-def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -> Iterator[ParsedDocument]:
-    """The documents of a text, in order; empty ones are passed over."""
+def parse_text(
+    data: bytes, *, as_json: bool = False, limits: Limits = LIMITS, at_line: int = 0
+) -> Iterator[ParsedDocument]:
+    """The documents of a text, in order; empty ones are passed over.
+
+    With `at_line` only the document of YAML that has this line is parsed.
+    """
     if len(data) > limits.file:
         yield _failed("", 1, f"is larger than {limits.file} bytes", "split it into several files")
         return
@@ -127,7 +136,8 @@ def parse_text(data: bytes, *, as_json: bool = False, limits: Limits = LIMITS) -
             yield _json_document(line, chunk, value, problems, limits)
         return
     for line, chunk in _split(text):
-        yield _yaml_document(chunk, line, limits)
+        if not at_line or line <= at_line < line + chunk.count("\n") + 1:
+            yield _yaml_document(chunk, line, limits)
 
 
 class LoadedMapping(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from syncret.config.fields import Json
+from syncret.config.paths import join
 from syncret.config.resources.external_secret import (
     DataFrom,
     ExternalSecretSpec,
@@ -55,7 +56,9 @@ def rewrite(
         try:
             current = _apply(operation, current, work, transform)
         except SyncError as error:
-            raise error.within(f"failed rewrite operation[{index}]") from error
+            text = "transform.template" if operation.transform is not None else ""
+            failed = error.within(f"failed rewrite operation[{index}]")
+            raise failed.below(join(f"rewrite[{index}]", text)) from error
     return current
 
 
@@ -194,7 +197,7 @@ def _map_of(
             found = conversion.decode_map(options.decoding_strategy or "None", found, work)
             conversion.check_null_bytes(options.null_byte_policy or "Ignore", found)
     except SyncError as error:
-        raise error.at(place) from None
+        raise error.at(place).below(place) from None
     return found
 
 

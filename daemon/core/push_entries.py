@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from syncret.config.meta import Document
+from syncret.config.paths import join
 from syncret.config.resources.push_secret import (
     PushConversion,
     PushData,
@@ -18,7 +19,7 @@ from syncret.config.resources.push_secret import (
     PushStoreRef,
 )
 from syncret.config.resources.templates import Template
-from syncret.config.spelling import did_you_mean
+from syncret.config.spelling import did_you_mean, keys_hint
 from syncret.daemon.core import conversion as keys
 from syncret.daemon.core.assemble import Transform
 from syncret.daemon.core.rendering import Rendering
@@ -175,10 +176,20 @@ def store_entries(
     try:
         for source in sources:
             for entry in entries(spec, source.data, store, work, transform=transform):
-                pushes.append(Push(entry, _item(entry, source, work)))  # noqa: PERF401  # those before an error count
+                try:
+                    pushes.append(Push(entry, _item(entry, source, work)))  # those before an error count
+                except SyncError as refused:
+                    raise refused.below(_field_of_key(spec, entry)) from None
     except SyncError as raised:
         error = raised
     return StoreEntries(store=store, pushes=tuple(pushes), error=error)
+
+
+def _field_of_key(spec: PushSecretSpec, entry: PushEntry) -> str:
+    """The entry of `data` that names a key; empty for what `dataTo` makes."""
+    keys_of_data = [item.match.secret_key for item in spec.data]
+    known = entry.secret_key in keys_of_data
+    return f"spec.data[{keys_of_data.index(entry.secret_key)}]" if known else ""
 
 
 def _item(entry: PushEntry, source: Source, work: Work) -> PushItem:
@@ -205,7 +216,7 @@ def payload(entry: PushEntry, source: Mapping[str, bytes], work: Work) -> Secret
     if entry.secret_key not in data:
         raise Malformed(
             f"secret key {entry.secret_key} does not exist",
-            hint=did_you_mean(entry.secret_key, sorted(data)) or "the Secret has no keys",
+            hint=keys_hint(entry.secret_key, data),
         )
     return SecretBytes(data[entry.secret_key])
 
@@ -217,9 +228,11 @@ def _expand(
     taken: dict[str, str] = {}
     clashes: list[str] = []
     meant = [
-        entry for entry in spec.data_to if entry.store_ref is not None and _meant_for(entry.store_ref, store)
+        (number, entry)
+        for number, entry in enumerate(spec.data_to)
+        if entry.store_ref is not None and _meant_for(entry.store_ref, store)
     ]
-    for index, entry in enumerate(meant):
+    for index, (number, entry) in enumerate(meant):
         place = f"failed to expand dataTo: dataTo[{index}]"
         try:
             for source_key, made in _expand_one(entry, source, work, transform):
@@ -233,7 +246,7 @@ def _expand(
                 taken.setdefault(remote, f"dataTo[{index}]:{source_key}")
                 found.append(made)
         except SyncError as error:
-            raise error.at(place) from None
+            raise error.at(place).below(f"spec.dataTo[{number}]") from None
         if clashes:
             raise Malformed("; ".join(clashes)).at(place)
     return found
@@ -278,14 +291,19 @@ def _rewritten(
         try:
             apply = _compiled(operation, work, transform)
         except SyncError as error:
-            raise error.within(place) from error
+            raise error.within(place).below(_field_of(operation, index)) from error
         for name, current in renamed.items():
             work.step(_ENTRY_COST)
             try:
                 renamed[name] = apply(current)
             except SyncError as error:
-                raise error.within(f'{place} on key "{current}": template exec') from error
+                failed = error.within(f'{place} on key "{current}": template exec')
+                raise failed.below(_field_of(operation, index)) from error
     return renamed
+
+
+def _field_of(operation: PushRewrite, index: int) -> str:
+    return join(f"rewrite[{index}]", "transform.template" if operation.transform is not None else "regexp")
 
 
 def _compiled(operation: PushRewrite, work: Work, transform: Transform) -> Callable[[str], str]:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_list, is_object
+from syncret.config.paths import join, write
 from syncret.config.resources.kinds import CONFIG_MAP, SECRET
 from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
 from syncret.config.text.yaml_nodes import float_text
@@ -75,6 +76,8 @@ class Rendering(Struct, frozen=True):
     sources: Sources
     namespace: str
     work: Work
+    path: str = "spec.target.template"
+    """The field path of the template."""
 
     def apply(
         self, template: Template, sink: Sink, data: Mapping[str, bytes], *, metadata: bool = True
@@ -84,17 +87,21 @@ class Rendering(Struct, frozen=True):
             try:
                 self._apply_from(each, sink, data)
             except SyncError as error:
-                raise error.within(f"templateFrom[{index}]") from error
-        self._put_values(sink, "data", template.data, data)
+                entry = f"templateFrom[{index}]"
+                raise error.within(entry).below(join(self.path, entry)) from error
+        self._put_values(sink, "data", template.data, data, "data")
         if metadata:
-            self._put_values(sink, "labels", template.metadata.labels, data)
-            self._put_values(sink, "annotations", template.metadata.annotations, data)
+            self._put_values(sink, "labels", template.metadata.labels, data, "metadata.labels")
+            self._put_values(sink, "annotations", template.metadata.annotations, data, "metadata.annotations")
 
     def _put_values(
-        self, sink: Sink, target: str, templates: Mapping[str, str], data: Mapping[str, bytes]
+        self, sink: Sink, target: str, templates: Mapping[str, str], data: Mapping[str, bytes], field: str
     ) -> None:
         for key in sorted(templates):
-            sink.put(target, key, self.render(key, templates[key], data))
+            try:
+                sink.put(target, key, self.render(key, templates[key], data))
+            except SyncError as error:
+                raise error.below(f"{self.path}.{join(field, write([key]))}") from error
 
     def _apply_from(self, each: TemplateFrom, sink: Sink, data: Mapping[str, bytes]) -> None:
         strategy = each.values_decoding_strategy or "None"
@@ -109,7 +116,10 @@ class Rendering(Struct, frozen=True):
                 else:
                     self._put_map(sink, target, rendered, strategy)
         if each.literal is not None:
-            self._put_map(sink, target, self.render("literal", each.literal, data), strategy)
+            try:
+                self._put_map(sink, target, self.render("literal", each.literal, data), strategy)
+            except SyncError as error:
+                raise error.below("literal") from error
 
     def _put_value(self, sink: Sink, target: str, key: str, value: bytes) -> None:
         """Put one rendered value; at a path it is parsed as YAML, or is text if it is not YAML."""

@@ -6,7 +6,7 @@ wins, and what is deleted stays deleted. So no run decides on less than what thi
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from operator import contains
 from typing import Final, TypeAlias
 
@@ -170,6 +170,12 @@ class Inventory:
             objects = namespaces.get(each, {})
             for name in sorted(objects):
                 yield objects[name]
+
+    def namespaces_with(self, group_kind: GroupKind, name: str, most: int) -> Iterator[str]:
+        """The namespaces that have an object of this kind and name; only so many are looked at."""
+        for namespace, objects in islice(self._objects.get(group_kind, {}).items(), most):
+            if name in objects:
+                yield namespace
 
     def labels(self, ref: ObjectRef) -> Mapping[str, str]:
         """The labels of an object; none where it does not exist."""

@@ -276,6 +276,13 @@ class ObjectReader(Protocol):
         """Where an object was written down, stored or refused; None if no file defines it."""
         ...
 
+    async def field_place(self, ref: ObjectRef, field: str, text_line: int = 0) -> ManifestPlace | None:
+        """Where a field of an object was written down, or a line within its text.
+
+        The place of the object itself where that cannot be told.
+        """
+        ...
+
 
 class ObjectWriter(Protocol):
     """Writes objects. Manifests are JSON objects.

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, is_object
+from syncret.config.spelling import keys_hint
 from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
@@ -66,7 +67,7 @@ def value(secret: Secret, ref: RemoteRef, work: Work) -> bytes:
         part = "metadata" if ref.metadata else "data"
         raise Malformed(
             f'property {ref.property} does not exist in {part} of secret "{ref.key}"',
-            hint=f"its keys are {', '.join(sorted(secret.data)) or 'none'}" if not ref.metadata else "",
+            hint="" if ref.metadata else keys_hint(ref.property, secret.data),
         )
     return found
 

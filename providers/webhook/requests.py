@@ -9,6 +9,7 @@ from urllib.parse import quote_plus, unquote, urlsplit
 
 from syncret.config.durations import parse_duration
 from syncret.config.fields import Base64, CAProvider, Duration
+from syncret.config.spelling import keys_hint
 from syncret.providers.contract import OpenContext, Readiness, WholeSecret
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.environment import ADDRESSES
@@ -211,7 +212,7 @@ async def _login(context: OpenContext, ntlm: WebhookNTLM) -> Login:
         if selector.key not in found.data:
             raise Malformed(
                 f'cannot find key "{selector.key}" in Secret "{selector.name}"',
-                hint=f"its keys are {', '.join(sorted(found.data)) or 'none'}",
+                hint=keys_hint(selector.key, found.data),
             )
         texts.append(found.data[selector.key].raw.decode("utf-8", "replace"))
     return Login(*texts)

@@ -96,6 +96,8 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
     ready, reason, message = "Unknown", "", "nothing has been tried yet"
     if error is not None and not known.reported:
         ready, reason, message = "False", RUN_FAILED, error[1]
+    elif condition is None and error is not None:
+        message = "its last run failed, without a condition"
     elif condition is not None:
         ready, reason, message = condition.status, getattr(condition, "reason", ""), condition.message
     return Explanation(
@@ -142,7 +144,7 @@ def _external_secret(resource: ExternalSecret, known: ExplainInput) -> _Descript
 
 def _push_secret(resource: PushSecret, _known: ExplainInput) -> _Description:
     pushed = resource.status.synced_push_secrets
-    notes = tuple(f"pushed to {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items())
+    notes = tuple(f"pushed to {store}: {', '.join(sorted(keys))}" for store, keys in pushed.items() if keys)
     return _Description(_source(resource), key_origins.of_push_secret(resource.spec), notes)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from syncret.config.errors import Problem, Severity
-from syncret.config.spelling import did_you_mean
+from syncret.config.spelling import keys_hint
 from syncret.daemon.core.schedule import sync_windows
 from syncret.providers.errors import SyncError
 from syncret.providers.work import Work
@@ -106,4 +106,4 @@ def refused(path: str, error: SyncError) -> Problem:
 
 def no_such_key(path: str, owner: str, key: str, known: list[str]) -> Problem:
     """A key that an object among the manifests does not have."""
-    return warning(path, f'{owner} has no key "{key}"', did_you_mean(key, known) or "it has no keys")
+    return warning(path, f'{owner} has no key "{key}"', keys_hint(key, known))

@@ -9,6 +9,7 @@ from msgspec import Struct
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.kinds import role_of
 from syncret.daemon.core.ownership import Refusal
+from syncret.providers.errors import Malformed, OverBudget
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -77,6 +78,12 @@ class LastError(NamedTuple):
     at: float
     message: str
     hint: str = ""
+    field: str = ""
+    """The path of the field that is wrong, if the object's own manifest is."""
+    text_line: int = 0
+    """A line within the text of that field, a template; 0: the field itself."""
+    lines_below: int = 0
+    """How many lines below the begin of its manifest that is, once it was looked up."""
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
@@ -100,7 +107,10 @@ class Report(Struct, frozen=True, kw_only=True):
 def last_error(error: Exception, at: float) -> LastError:
     """The error as `status`, `explain` and `sync` show it."""
     message = error.detail if isinstance(error, Refusal) else str(error)
-    return LastError(at, message, getattr(error, "hint", ""))
+    field, line = "", 0
+    if isinstance(error, Malformed | OverBudget):  # what else fails is not the manifest's fault
+        field, line = error.field or error.place, error.text_line
+    return LastError(at, message, getattr(error, "hint", ""), field if field.startswith("spec") else "", line)
 
 
 def condition_message(verdict: Verdict) -> str:
@@ -112,6 +122,12 @@ def condition_message(verdict: Verdict) -> str:
     if not reason or verdict.message.endswith(reason):
         return verdict.message
     return f"{verdict.message}: {reason}" if verdict.message else reason
+
+
+def failed_event(reason: str, verdict: Verdict) -> Event:
+    """The warning for a verdict with an error: the message of its condition, and the remedy."""
+    message, hint = condition_message(verdict), getattr(verdict.error, "hint", "")
+    return Event(reason, f"{message} ({hint})" if hint else message, warning=True)
 
 
 _SET_BY_THE_HOME: Final = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields")

@@ -16,7 +16,14 @@ from syncret.config.resources.push_secret import PushSecret, PushSecretStatus
 from syncret.daemon.core import conditions, push_entries
 from syncret.daemon.core.assemble import Transform
 from syncret.daemon.core.needs import StoreName
-from syncret.daemon.core.plan.actions import Event, Report, Verdict, condition_message, last_error
+from syncret.daemon.core.plan.actions import (
+    Event,
+    Report,
+    Verdict,
+    condition_message,
+    failed_event,
+    last_error,
+)
 from syncret.daemon.core.plan.push_operations import (
     Done,
     StoreOperations,
@@ -291,7 +298,7 @@ def _verdict(plan: PushPlan, done: Sequence[Done]) -> Verdict:
 
 def _events(verdict: Verdict) -> Iterator[Event]:
     if verdict.error is not None:
-        yield Event(ERRORED, verdict.message or str(verdict.error), warning=True)
+        yield failed_event(ERRORED, verdict)
     elif verdict.reason == SOURCE_DELETED:
         yield Event(SOURCE_DELETED, verdict.message)
 

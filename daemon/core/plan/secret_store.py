@@ -17,7 +17,14 @@ from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore, SecretStoreStatus, StoreCondition
 from syncret.daemon.core import conditions
 from syncret.daemon.core.needs import StoreName
-from syncret.daemon.core.plan.actions import Event, Options, Report, Verdict, condition_message, last_error
+from syncret.daemon.core.plan.actions import (
+    Options,
+    Report,
+    Verdict,
+    condition_message,
+    failed_event,
+    last_error,
+)
 from syncret.daemon.core.selectors import matches
 from syncret.providers.contract import Readiness
 from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError
@@ -60,15 +67,12 @@ GeneratorLookup: TypeAlias = GeneratorSummary | SyncError | None
 """A generator, likewise."""
 
 
-def not_found_message(kind: str, name: str) -> str:
-    """What is said of a store that does not exist, in the operator's words."""
-    return f'could not get {kind} "{name}", {kind}.{GROUP} "{name}" not found'
-
-
-def store_not_found(name: StoreName, namespace: str) -> Malformed:
-    """The error for a store that does not exist."""
-    hint = f"create it, or mend the name in secretStoreRef (namespace {namespace})"
-    return Malformed(not_found_message(name.kind, name.name), hint=hint)
+def store_not_found(name: StoreName, namespace: str, elsewhere: str = "") -> Malformed:
+    """The error for a store that does not exist; `elsewhere` says where one of its name is."""
+    hint = elsewhere or f"create it, or correct the name of the store (namespace {namespace})"
+    return Malformed(
+        f'could not get {name.kind} "{name.name}", {name.kind}.{GROUP} "{name.name}" not found', hint=hint
+    )
 
 
 def store_invalid(name: StoreName, place: str) -> Malformed:
@@ -254,10 +258,9 @@ def report(store: SecretStore, probe: Probe, now: float, *, next_due: float | No
         capabilities=probe.capabilities if verdict.reason == "Valid" else store.status.capabilities,
     )
     error = verdict.error
-    failed = Event(verdict.reason, f"{verdict.message}: {error}", warning=True)
     return Report(
         status=None if status == store.status else msgspec.to_builtins(status),
-        events=() if error is None else (failed,),
+        events=() if error is None else (failed_event(verdict.reason, verdict),),
         last_error=None if error is None else last_error(error, now),
         failure=error,
         next_due=next_due,

@@ -97,14 +97,14 @@ def render(name: str, text: str, data: Mapping[str, bytes], context: Context, wo
     try:
         parsed = parse(name, text, work)
     except TemplateError as error:
-        raise Malformed(f"unable to parse template at key {name}: {error}", hint=error.hint) from None
+        raise _failed(f"unable to parse template at key {name}", error) from None
     except OverBudget as error:
         raise error.within(problem) from None
     try:
         with context.budget.out_of(work):
             return parsed.render(string_data(data), context, missing_key="error")
     except TemplateError as error:
-        raise Malformed(f"{problem}: {error}", hint=error.hint) from None
+        raise _failed(problem, error) from None
     except OverBudget as error:
         raise error.within(problem) from None
 
@@ -118,7 +118,7 @@ def request(text: str, data: Mapping[str, Mapping[str, str]], context: Context, 
         with context.budget.out_of(work):
             return parsed.render(dot, context).decode("utf-8", "surrogateescape")
     except TemplateError as error:
-        raise Malformed(f"{problem}: {error}", hint=error.hint) from None
+        raise _failed(problem, error) from None
     except OverBudget as error:
         raise error.within(problem) from None
 
@@ -128,20 +128,26 @@ def transform(text: str, context: Context, work: Work) -> Callable[[str], str]:
     try:
         parsed = parse("transform", text, work)
     except TemplateError as error:
-        raise Malformed(f"failed to parse template: {error}", hint=error.hint) from None
+        raise _failed("failed to parse template", error) from None
 
     def rename(key: str) -> str:
         try:
             with context.budget.out_of(work):
                 return parsed.render(string_data({"value": key.encode()}), context).decode()
         except TemplateError as error:
-            raise Malformed(f"failed to execute template: {error}", hint=error.hint) from None
+            raise _failed("failed to execute template", error) from None
         except OverBudget as error:
             raise error.within("failed to execute template") from None
         except UnicodeDecodeError:
             raise Malformed("the template makes a key that is not text") from None
 
     return rename
+
+
+def _failed(problem: str, error: TemplateError) -> Malformed:
+    failed = Malformed(f"{problem}: {error}", hint=error.hint)
+    failed.text_line = error.line
+    return failed
 
 
 def string_data(data: Mapping[str, bytes]) -> TypedMap:

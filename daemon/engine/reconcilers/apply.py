@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from syncret.config.meta import Metadata, ObjectRef, member
-from syncret.daemon.core.plan.actions import Action, Report, Verb, is_carried_out
+from syncret.daemon.core.plan.actions import Action, LastError, Report, Verb, is_carried_out
 from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes, delete_if_there
@@ -134,6 +134,15 @@ def _version(action: Action) -> StoredObject:
     return StoredObject(ref=action.ref, uid=uid, resource_version=version, data=b"")
 
 
+async def _located(context: ReconcilerContext, ref: ObjectRef, error: LastError) -> LastError:
+    """The error with the line of the field that is wrong, where the object's own manifest is."""
+    begin = context.home.manifest_of(ref) if error.field else None
+    if begin is None:
+        return error
+    place = await context.home.field_place(ref, error.field, error.text_line)
+    return error if place is None else error._replace(lines_below=max(0, place.line - begin.line))
+
+
 async def publish(context: ReconcilerContext, writes: Writes, seen: StoredObject, report: Report) -> Outcome:
     """Publish what a run came to for this version of its object.
 
@@ -143,7 +152,7 @@ async def publish(context: ReconcilerContext, writes: Writes, seen: StoredObject
     if report.last_error is None:
         context.memory.succeeded(seen.ref, report.origins)
     else:
-        context.memory.failed(seen.ref, report.last_error)
+        context.memory.failed(seen.ref, await _located(context, seen.ref, report.last_error))
     for reason, message, warning in report.events:
         context.events.event(seen.ref, warning=warning, reason=reason, message=message)
     if report.status is not None:

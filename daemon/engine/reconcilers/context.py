@@ -274,6 +274,11 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
         return self.options.handles(controller)
 
     def manifest_place(self, ref: ObjectRef) -> str | None:
-        """File and line of the manifest of an object; None if no file defines it."""
-        place = self.home.manifest_of(ref)
+        """File and line of the manifest of an object; None if no file defines it.
+
+        Of one that fails because of a field, such as a template, it is the line of that.
+        """
+        place, failure = self.home.manifest_of(ref), self.memory.failure(ref)
+        if place is not None and failure is not None:
+            place = place._replace(line=place.line + failure.lines_below)
         return None if place is None else str(place)

@@ -190,7 +190,9 @@ class _Run:
 
         def needed(work: Work) -> PushNeeds:
             rendered = templates.of(work)
-            render = None if template is None else Rendering(rendered.render, sources, namespace, work)
+            render = None
+            if template is not None:
+                render = Rendering(rendered.render, sources, namespace, work, "spec.template")
             return needs(resource, observed, work, render=render, transform=rendered.transform)
 
         try:

@@ -1,5 +1,8 @@
 """Finds the stores that a resource names or selects, and checks whether it may use them."""
 
+from typing import Final
+
+from syncret.config.manifests.references import found_elsewhere, other_store
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import NAMESPACE, store_ref
 from syncret.config.resources.push_secret import PushSecret, PushStoreRef
@@ -8,7 +11,6 @@ from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.plan.secret_store import (
     StoreLookup,
     check_usable,
-    not_found_message,
     store_invalid,
     store_not_found,
 )
@@ -17,6 +19,9 @@ from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import HomeError, StoredObject
 from syncret.providers.errors import Malformed, SyncError, Unavailable
+
+_NAMESPACES_LOOKED_AT: Final = 1000
+"""In how many namespaces a store is looked for that is missing in its own."""
 
 
 def require_watched(context: ReconcilerContext, kind: GroupKind) -> None:
@@ -52,7 +57,7 @@ async def usable_store(
     """
     stored = await find(context, writes, store_ref(*name, namespace))
     if stored is None:
-        raise _refused(context, name, namespace) or store_not_found(name, namespace)
+        raise _missing(context, name, namespace)
     check_usable(
         name,
         context.store_summaries.of(stored),
@@ -75,14 +80,22 @@ async def look_up_store(
     except SyncError as error:
         return error
     if stored is None:
-        return _refused(context, name, namespace)
+        return _missing(context, name, namespace)
     return context.store_summaries.of(stored)
 
 
-def _refused(context: ReconcilerContext, name: StoreName, namespace: str) -> Malformed | None:
-    """The error for a store that does not exist because its manifest is refused."""
-    place = context.home.manifest_of(store_ref(*name, namespace))
-    return None if place is None or place.is_valid else store_invalid(name, str(place))
+def _missing(context: ReconcilerContext, name: StoreName, namespace: str) -> Malformed:
+    """The error for a store that does not exist: its manifest is refused, or a similar one may be meant."""
+    wanted = store_ref(*name, namespace)
+    place = context.home.manifest_of(wanted)
+    if place is not None and not place.is_valid:
+        return store_invalid(name, str(place))
+    inventory = context.inventory
+    other = inventory.get(other_store(wanted, namespace))
+    elsewhere = inventory.namespaces_with(wanted.group_kind, name.name, _NAMESPACES_LOOKED_AT)
+    namesakes = [] if other is None else [other.ref]
+    namesakes += [wanted._replace(namespace=each) for each in elsewhere if each]
+    return store_not_found(name, namespace, found_elsewhere(wanted, namesakes))
 
 
 async def select_stores(
@@ -120,6 +133,5 @@ async def _of(
         )
     stored = await find(context, writes, store_ref(kind, ref.name, namespace))
     if stored is None:
-        refused = _refused(context, StoreName(kind, ref.name), namespace)
-        raise refused or Malformed(not_found_message(kind, ref.name), hint="create it, or mend the name")
+        raise _missing(context, StoreName(kind, ref.name), namespace)
     return [stored]

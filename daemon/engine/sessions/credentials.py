@@ -7,6 +7,7 @@ import msgspec
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import Metadata, ObjectRef
+from syncret.config.spelling import keys_hint
 from syncret.daemon.homes.contract import Home, HomeError, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import IssuedToken, SecretBytes, WholeSecret
 from syncret.providers.errors import Malformed, Unavailable
@@ -79,7 +80,7 @@ class StoreCredentials:
         if key not in found.data:
             raise Malformed(
                 f'cannot find key "{key}" in {kind} "{name}" of namespace "{ref.namespace}"',
-                hint=f"its keys are {', '.join(sorted(found.data)) or 'none'}",
+                hint=keys_hint(key, found.data),
             )
         return found.data[key]
 

@@ -317,6 +317,10 @@ class HostHome:
         """As `Home` says, also of objects whose file was not read again at the start."""
         return self._follower.place_of(ref)
 
+    async def field_place(self, ref: ObjectRef, field: str, text_line: int = 0) -> ManifestPlace | None:
+        """As `Home` says: the file is read again, if it is small."""
+        return await self._follower.field_place(ref, field, text_line)
+
     def problems(self) -> Sequence[HomeProblem]:
         """What is wrong with manifests, the state file and the output folder."""
         of_output = (None if self._outputs.swaps else _NO_SWAP, self._exposed)

@@ -157,6 +157,10 @@ class LaggingHome:
         """As the cluster's."""
         return self.cluster.manifest_of(ref)
 
+    async def field_place(self, ref: ObjectRef, field: str, text_line: int = 0) -> ManifestPlace | None:
+        """None, as the cluster says."""
+        return await self.cluster.field_place(ref, field, text_line)
+
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
         """As the cluster's."""
         return await self.cluster.issue_token(account, audiences, seconds)

@@ -226,6 +226,10 @@ class ManifestFolders:
                 self._remembered.add(file)
                 yield file, known.signature, known.last_good.values()
 
+    def line_of(self, manifest: Manifest, field: str, text_line: int) -> int:
+        """The line of a field in the file of an object; that of the object where it cannot be told."""
+        return self._reader.line_of(manifest, field, text_line)
+
     def _found(self, path: str) -> dict[str, Found] | Problem:
         """The manifest files at a path given by the operator, or why there are none to be trusted."""
         refused = None if self._bindings is None else partial(self._bindings.foreign_link, path)

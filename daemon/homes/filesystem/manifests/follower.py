@@ -78,6 +78,14 @@ class ManifestFollower:
             return None
         return ManifestPlace(shown_name(found.file), found.line, is_valid=ref not in self._applier.refused)
 
+    async def field_place(self, ref: ObjectRef, field: str, text_line: int) -> ManifestPlace | None:
+        """Where a field of an object is, or a line within its text, in its file as that is now."""
+        place, manifest = self.place_of(ref), self._manifests.get(ref)
+        if place is None or manifest is None or not place.is_valid:
+            return place
+        line = await asyncio.to_thread(self._folders.line_of, manifest, field, text_line)
+        return place._replace(line=line)
+
     async def start(self, former: RestoredState) -> None:
         """Take over what a former life left, and apply the folders. Raises StateError where it is damaged."""
         await asyncio.to_thread(self._folders.refresh)

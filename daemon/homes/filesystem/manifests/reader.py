@@ -190,6 +190,10 @@ class _Problems:
         return [*self._kept, *more]
 
 
+LARGEST_FOR_LINES: Final = 256 * 1024
+"""Bytes of a file in which the line of a field is looked up whenever an object fails."""
+
+
 class ManifestReader:
     """Reads files by the kinds of a catalog, and admits each document: its warnings stand as long as it does.
 
@@ -237,12 +241,31 @@ class ManifestReader:
                     msgspec.structs.replace(loaded, document=None),
                     is_admitted,
                 )
-                digest = digest_of(_ENCODER.encode(loaded.document), self._salt)
-                manifests[named] = Manifest(named, file, loaded.line, digest, content)
+                manifests[named] = Manifest(named, file, loaded.line, self._digest(loaded.document), content)
                 if admitted.warnings:
                     problems.add(loaded, admitted.warnings)
         told = [*problems.all(), *_together(notes)]
         return FileContent(list(manifests.values()), told, refused, torn, outside)
+
+    def line_of(self, manifest: Manifest, field: str, text_line: int) -> int:
+        """The line of a field, or of a line within its text, in the file of a manifest.
+
+        That of the object itself if the file is large, or does not say any more what the manifest does.
+        """
+        try:
+            with open(os.open(manifest.file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123  # nothing waits
+                is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+                data = stream.read(LARGEST_FOR_LINES + 1) if is_file else b""
+        except (OSError, ValueError):
+            return manifest.line
+        if len(data) <= LARGEST_FOR_LINES:
+            for loaded in load_bytes(manifest.file, data, at_line=manifest.line):
+                if loaded.document is not None and self._digest(loaded.document) == manifest.digest:
+                    return loaded.line_of(field, text_line)
+        return manifest.line
+
+    def _digest(self, document: Document | None) -> str:
+        return digest_of(_ENCODER.encode(document), self._salt)
 
     def _outside(self, ref: ObjectRef, document: Document | None, folder: BoundFolder) -> Problem | None:
         """Why an object may not be defined in the folder that it is in."""

@@ -275,6 +275,30 @@ def test_lines_are_found_by_path() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        pytest.param("|\n  one\n  two\n", 3, id="a literal block"),
+        pytest.param("|2- # as it is\n  one\n  two\n", 3, id="with an indicator and a remark"),
+        pytest.param("|\n\n  two\n", 3, id="that begins with an empty line"),
+        pytest.param("\n  |\n  one\n  two\n", 4, id="that begins on a line of its own"),
+        pytest.param('"one\\ntwo"\n', 1, id="in quotes on one line"),
+        pytest.param('\n  "one\\ntwo"\n', 2, id="in quotes on the next line"),
+        pytest.param("'one\n\n  two'\n", 1, id="in quotes over several lines"),
+        pytest.param(">\n  one\n\n  two\n", 1, id="a folded block"),
+    ],
+)
+def test_the_second_line_of_a_text_is_found_where_it_surely_is(written: str, line: int) -> None:
+    (one,) = parsed(f"text: {written}")
+    assert one.lines.of("text", 2) == line
+
+
+def test_one_document_is_parsed_alone() -> None:
+    text = "# a\n---\na: 1\nb: 2\n---\n{c: [\n---\nd: 3\n"
+    found = [[each.value for each in parse_text(text.encode(), at_line=line)] for line in (3, 4, 6, 8, 9, 10)]
+    assert found == [[{"a": 1, "b": 2}], [{"a": 1, "b": 2}], [None], [{"d": 3}], [{"d": 3}], []]
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         pytest.param('{"a": 1}', [(1, {"a": 1}, NONE)], id="one"),

@@ -64,4 +64,4 @@ def test_a_failure_names_file_and_line_of_the_manifest(
         "spec: {secretStoreRef: {name: gone}, data: [{secretKey: a, remoteRef: {key: b}}]}\n"
     )
     assert main(["plan", "-f", str(tmp_path)]) == 1
-    assert f"! ExternalSecret/default/app ({tmp_path}/app.yaml:1): " in capsys.readouterr().out
+    assert f"! ExternalSecret/default/app ({tmp_path}/app.yaml:4): " in capsys.readouterr().out

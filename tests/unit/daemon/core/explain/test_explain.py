@@ -281,6 +281,9 @@ def test_push_secret() -> None:
     ]
     assert told.keys[2].steps == ("keys that match ^x", "keys renamed: ^x -> y", "each under its own name")
     assert told.notes == ("pushed to SecretStore/vault: apps/a/p",)
+    document["status"] = {"syncedPushSecrets": {"SecretStore/vault": {}}}
+    told = explain(document, ExplainInput(NOW, error=(NOW, "its template does not parse", "")))
+    assert (told.notes, told.message) == ((), "its last run failed, without a condition")
 
 
 def test_stores_tell_their_provider_and_never_their_spec() -> None:

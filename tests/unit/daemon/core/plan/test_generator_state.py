@@ -7,6 +7,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.generators import GeneratorState
 from syncret.daemon.core.generator_states import FINALIZER
+from syncret.daemon.core.plan.actions import LastError
 from syncret.daemon.core.plan.generator_state import (
     AddFinalizer,
     CleanUp,
@@ -86,5 +87,5 @@ def test_a_failed_clean_up_is_a_condition_an_event_and_the_last_error() -> None:
     assert [(event.reason, event.message, event.warning) for event in found.events] == [
         ("CleanupFailed", message, True)
     ]
-    assert found.last_error == (NOW, message, "is it up?")
+    assert found.last_error == LastError(NOW, message, "is it up?")
     assert found.failure is AWAY

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import os
 from base64 import b64encode
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -12,6 +14,7 @@ from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.home import HostHome
+from syncret.daemon.homes.filesystem.manifests.reader import LARGEST_FOR_LINES
 from tests.support.homes import delete_by_name
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
@@ -268,3 +271,60 @@ async def test_a_refused_manifest_is_known_by_its_place(opened: Opener, manifest
         assert await home.get(STORE) is None
         assert place is not None
         assert (str(place), place.is_valid) == (f"{manifests}/store.yaml:1", False)
+
+
+TEMPLATED: Final = """\
+  target:
+    template:
+      data:
+        url: |
+          first
+          {{ .gone }}
+"""
+FIELD: Final = "spec.target.template.data.url"
+
+
+async def test_the_line_of_a_field_is_found_in_the_manifest(opened: Opener, manifests: Path) -> None:
+    file = manifests / "app.yaml"
+    file.write_text(STORE_YAML + "---\n" + ES_YAML % "1h" + TEMPLATED)
+    async with opened() as home:
+        places = [
+            await home.field_place(ES, "spec.data[0]"),
+            await home.field_place(ES, FIELD),
+            await home.field_place(ES, FIELD, 2),
+            await home.field_place(ES, "dataTo[0]"),
+        ]
+        assert list(map(str, places)) == [f"{file}:{line}" for line in (12, 16, 18, 6)]
+        assert await home.field_place(MADE, "spec") is None
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        pytest.param("# another document\na: 1\n", id="something else"),
+        pytest.param(None, id="nothing"),
+        pytest.param(ES_YAML % "2h" + TEMPLATED, id="a newer version"),
+        pytest.param(ES_YAML % "1h" + TEMPLATED + "#" * LARGEST_FOR_LINES, id="much more"),
+    ],
+)
+async def test_a_file_that_changed_meanwhile_gives_no_wrong_line(
+    opened: Opener, manifests: Path, now: str | None
+) -> None:
+    file = manifests / "app.yaml"
+    file.write_text(ES_YAML % "1h" + TEMPLATED)
+    async with opened() as home:
+        if now is None:
+            file.unlink()
+        else:
+            file.write_text(now)
+        assert str(await home.field_place(ES, FIELD, 2)) == f"{file}:1"
+
+
+async def test_a_pipe_in_the_place_of_a_manifest_holds_up_nothing(opened: Opener, manifests: Path) -> None:
+    file = manifests / "app.yaml"
+    file.write_text(ES_YAML % "1h")
+    async with opened() as home:
+        file.unlink()
+        os.mkfifo(file)
+        async with asyncio.timeout(5):
+            assert str(await home.field_place(ES, "spec.data[0]")) == f"{file}:1"
