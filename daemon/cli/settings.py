@@ -36,6 +36,10 @@ NO_MANIFESTS: Final = Problem(
     hint="name them with -f PATH, in SYNCRET_MANIFESTS, or as `manifests` in a settings file (--config FILE)",
 )
 
+NO_OUTPUT_DIR: Final = (
+    "there is no output folder (name one with --output-dir DIR, or as the setting outputDir)"
+)
+
 
 def settings_of(options: Namespace, *, defaults: Settings = DEFAULTS) -> Settings:
     """The settings in force: defaults < file < environment < flags. Raises ConfigError."""

@@ -52,8 +52,7 @@ def _where(document: Document, ref: ObjectRef, output_dir: str) -> str:
     role = role_of(ref.group_kind)
     if role == "sync":
         bound = member(status, "binding").get("name")
-        place = f"{output_dir.rstrip('/')}/{ref.namespace}/{bound}/" if output_dir else f"Secret {bound}"
-        return place if bound else "-"
+        return f"{output_dir.rstrip('/')}/{ref.namespace}/{bound}/" if bound and output_dir else "-"
     if role == "push":
         return ", ".join(sorted(status.get("syncedPushSecrets") or ())) or "-"
     return ", ".join(status.get("provisionedNamespaces") or ()) or "-"

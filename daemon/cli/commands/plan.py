@@ -9,7 +9,7 @@ from syncret.config.meta import Document
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, report_problems
-from syncret.daemon.cli.settings import ONE_SHOT, run_guarded, settings_with_manifests
+from syncret.daemon.cli.settings import NO_OUTPUT_DIR, ONE_SHOT, run_guarded, settings_with_manifests
 from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.daemon.process import keep_memory_private
@@ -32,6 +32,8 @@ def _run(options: Namespace) -> int:
         print_json(_as_document(result), indent=2)
     else:
         _print_text(result)
+        if not settings.output_dir:
+            sys.stderr.write(f"compared with no files: {NO_OUTPUT_DIR}\n")
     if result.invalid:
         return INVALID
     return FAILED if result.failures else OK

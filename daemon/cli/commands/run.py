@@ -9,7 +9,7 @@ from functools import partial
 
 from syncret.config.resources.kinds import SHOWN
 from syncret.daemon.cli.exit_codes import OK
-from syncret.daemon.cli.settings import run_guarded, settings_with_manifests
+from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_with_manifests
 from syncret.daemon.cli.table import Row, print_table, row_of
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
@@ -61,6 +61,8 @@ def announce(view: View) -> None:
                 )
             )
     print_table(sorted(rows))
+    if not view.settings.output_dir:
+        sys.stdout.write(f"\nno file is written: {NO_OUTPUT_DIR}\n")
     if view.address:
         status = f"   status: http://{view.address}/status" if view.settings.status_on_listen else ""
         sys.stdout.write(f"\nmetrics: http://{view.address}/metrics{status}\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 from syncret.config.meta import Document
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_yaml, report_problems
-from syncret.daemon.cli.settings import ONE_SHOT, run_guarded, settings_with_manifests
+from syncret.daemon.cli.settings import NO_OUTPUT_DIR, ONE_SHOT, run_guarded, settings_with_manifests
 from syncret.daemon.cli.table import print_table, rows_of
 from syncret.daemon.cli.terminal import Progress
 from syncret.daemon.core.plan.actions import Verb
@@ -37,7 +37,9 @@ def _run(options: Namespace) -> int:
     report_problems((str(Path(each.source)), each.problem) for each in result.problems)
     if options.output == "table":
         print_table(rows_of(result, settings.output_dir))
-        _summary(result, time.monotonic() - begin)
+        if not settings.output_dir:
+            sys.stdout.write(f"\nno file was written: {NO_OUTPUT_DIR}\n")
+        _summary(result, time.monotonic() - begin, writes=bool(settings.output_dir))
     else:
         show = print_yaml if options.output == "yaml" else print_json
         show(_as_list(result, show_values=options.show_values))
@@ -55,10 +57,11 @@ def _as_list(result: SyncResult, *, show_values: bool) -> Document:
     }
 
 
-def _summary(result: SyncResult, seconds: float) -> None:
+def _summary(result: SyncResult, seconds: float, *, writes: bool) -> None:
     counts = Counter(change.verb for change in result.written)
+    created, changed, deleted = (counts[verb] for verb in (Verb.CREATE, Verb.UPDATE, Verb.DELETE))
+    done = f"{created} created, {changed} changed, {deleted} deleted"
     sys.stderr.write(
-        f"{counts[Verb.CREATE]} created, {counts[Verb.UPDATE]} changed, {counts[Verb.DELETE]} deleted, "
-        f"{len(result.failures)} failed, {sum(each.problem.fatal for each in result.problems)} invalid "
-        f"in {seconds:.1f} s\n"
+        f"{done if writes else f'{created + changed} not written'}, {len(result.failures)} failed, "
+        f"{sum(each.problem.fatal for each in result.problems)} invalid in {seconds:.1f} s\n"
     )

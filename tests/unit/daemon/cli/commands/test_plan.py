@@ -65,3 +65,21 @@ def test_a_failure_names_file_and_line_of_the_manifest(
     )
     assert main(["plan", "-f", str(tmp_path)]) == 1
     assert f"! ExternalSecret/default/app ({tmp_path}/app.yaml:4): " in capsys.readouterr().out
+
+
+def test_without_an_output_folder_it_says_what_it_compares_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "store.yaml").write_text(
+        STORE.split("  provider:", maxsplit=1)[0] + "  provider: {fake: {data: []}}\n"
+    )
+    command = ["plan", "-f", str(tmp_path / "store.yaml")]
+    assert main(command) == 0
+    assert capsys.readouterr().err == (
+        "compared with no files: there is no output folder (name one with --output-dir DIR, or as "
+        "the setting outputDir)\n"
+    )
+    assert main([*command, "--output-dir", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([*command, "-o", "json"]) == 0
+    assert capsys.readouterr().err == ""

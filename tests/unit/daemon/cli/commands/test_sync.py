@@ -1,5 +1,6 @@
 """sync as a person sees it: what it prints, and how it ends."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,18 @@ metadata: {name: demo}
 spec:
   refreshIntervall: 5
   provider: {fake: {data: []}}
+"""
+
+SYNCED = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: demo}
+spec: {provider: {fake: {data: [{key: a, value: b}]}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app}
+spec: {secretStoreRef: {name: demo}, data: [{secretKey: k, remoteRef: {key: a}}]}
 """
 
 
@@ -57,3 +70,38 @@ def test_a_store_that_is_refused_is_not_called_missing(
     told = capsys.readouterr().out
     assert f'could not get SecretStore "demo", invalid: {tmp_path}/store.yaml:1' in told
     assert f"(correct its manifest: syncret validate -f {tmp_path}/store.yaml)" in told
+
+
+def test_without_an_output_folder_the_table_says_that_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.yaml").write_text(SYNCED)
+
+    assert main(["sync", "-f", "app.yaml"]) == 0
+    out, err = capsys.readouterr()
+    assert (
+        out.count("no file was written: there is no output folder (name one with --output-dir DIR, or ") == 1
+    )
+    (row,) = (line for line in out.splitlines() if line.startswith("ExternalSecret"))
+    assert row.split()[-2] == "-", "WHERE"
+    assert err.startswith("1 not written, 0 failed, 0 invalid in ")
+
+    assert main(["sync", "-f", "app.yaml", "--output-dir", "out"]) == 0
+    out, err = capsys.readouterr()
+    assert "written" not in out
+    assert "out/default/app/" in out
+    assert err.startswith("1 created, 0 changed, 0 deleted, 0 failed, 0 invalid in ")
+
+
+def test_without_an_output_folder_documents_are_as_ever(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "app.yaml").write_text(SYNCED)
+    listed: list[list[object]] = []
+    for more in ([], ["--output-dir", str(tmp_path / "out")]):
+        assert main(["sync", "-f", str(tmp_path / "app.yaml"), "-o", "json", *more]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        listed.append([(item["kind"], item.get("data")) for item in json.loads(out)["items"]])
+    assert listed[0] == listed[1]
