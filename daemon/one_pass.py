@@ -74,9 +74,12 @@ async def one_pass(
     *,
     dry_run: bool = False,
     include_all: bool = True,
+    allow_empty: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> SyncResult:
     """Sync once. Raises ConfigError, StateError or StorageUnavailable if it cannot begin.
+
+    With `allow_empty`, paths without manifests mean that what they said before is to be deleted.
 
     Without `include_all` the result has only the kinds that are reconciled: to include a written Secret, its
     files would have to be read.
@@ -101,6 +104,7 @@ async def one_pass(
         on_removed=removed.__setitem__,
         dry=dry_run,
         once=True,
+        allow_empty=allow_empty,
     )
     async with home:
         hooks = EngineOverrides(

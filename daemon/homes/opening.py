@@ -24,8 +24,12 @@ def host_home(
     on_removed: OnRemoved | None = None,
     dry: bool = False,
     once: bool = False,
+    allow_empty: bool = False,
 ) -> HostHome:
-    """A host home as the settings want it. Raises ConfigError for an owner or group that does not exist."""
+    """A host home as the settings want it; the flags are those of `HostSettings`.
+
+    Raises ConfigError for an owner or group that does not exist.
+    """
     chosen = HostSettings(
         manifests=settings.manifest_paths,
         bound=settings.bound_folders,
@@ -43,6 +47,7 @@ def host_home(
         deletion_grace=settings.deletion_grace,
         dry=dry,
         once=once,
+        allow_empty=allow_empty,
         environment=os.environ,
     )
     return HostHome(

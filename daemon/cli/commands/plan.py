@@ -26,7 +26,9 @@ def run(options: Namespace) -> int:
 def _run(options: Namespace) -> int:
     keep_memory_private()
     settings = settings_with_manifests(options, defaults=ONE_SHOT)
-    result = asyncio.run(one_pass(settings, Registry(), dry_run=True, include_all=False))
+    result = asyncio.run(
+        one_pass(settings, Registry(), dry_run=True, include_all=False, allow_empty=options.allow_empty)
+    )
     report_problems((each.source, each.problem) for each in result.problems)
     if options.output == "json":
         print_json(_as_document(result), indent=2)

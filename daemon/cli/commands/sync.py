@@ -32,7 +32,13 @@ def _run(options: Namespace) -> int:
     begin = time.monotonic()
     with Progress(sys.stderr) as progress:
         result = asyncio.run(
-            one_pass(settings, Registry(), include_all=options.output != "table", progress=progress.show)
+            one_pass(
+                settings,
+                Registry(),
+                include_all=options.output != "table",
+                allow_empty=options.allow_empty,
+                progress=progress.show,
+            )
         )
     report_problems((str(Path(each.source)), each.problem) for each in result.problems)
     if options.output == "table":

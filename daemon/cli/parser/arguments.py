@@ -13,6 +13,7 @@ from syncret.daemon.cli.parser.options import (
     Formatter,
     Version,
     add,
+    allow_empty,
     daemon_options,
     delimiters,
     manifests,
@@ -123,7 +124,7 @@ def _plan(commands: Commands) -> None:
         "plan",
         "show what a sync would change: key names, no values",
         "Reads from the stores, writes nothing. Exit code 1 if a resource would fail, 2 if a manifest is "
-        "invalid, 3 if the state or the output folder cannot be used.",
+        "invalid or a path missing or empty, 3 if the state or the output folder cannot be used.",
         "syncret plan -f manifests/ --output-dir out",
     )
     manifests(command)
@@ -134,6 +135,7 @@ def _plan(commands: Commands) -> None:
         metavar="FILE",
         help="compare with the state of earlier passes (setting stateFile; without: with none)",
     )
+    allow_empty(command)
     output(command, "text", "json")
     settings(command)
 
@@ -145,7 +147,8 @@ def _sync(commands: Commands) -> None:
         "bring everything into sync once, then exit",
         "Passes with the same --state continue each other: what is gone from the manifests is cleaned up, "
         "and what is not due is not fetched. Exit code 1 if a resource failed, 2 if a manifest is invalid "
-        "(the valid ones are synced), 3 if the state or the output folder cannot be used.",
+        "(the valid ones are synced) or a path is missing or empty, 3 if the state or the output folder "
+        "cannot be used.",
         "syncret sync -f manifests/ --output-dir out",
         "syncret sync -f manifests/ --output-dir out --state out.db -o json",
     )
@@ -161,6 +164,7 @@ def _sync(commands: Commands) -> None:
         metavar="FILE",
         help="what survives from one pass to the next (setting stateFile; without: nothing)",
     )
+    allow_empty(command)
     output(command, "table", "json", "yaml")
     show_values(command)
     settings(command)

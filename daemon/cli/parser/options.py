@@ -144,6 +144,16 @@ def output_dir(command: ArgumentParser, text: str) -> None:
     command.add_argument("--output-dir", type=path, metavar="DIR", help=text)
 
 
+def allow_empty(command: ArgumentParser) -> None:
+    """`--allow-empty`."""
+    command.add_argument(
+        "--allow-empty",
+        action="store_true",
+        help="delete what earlier passes (--state) know from a path that holds no manifests any more; "
+        "without this that is an error, because it may be an empty checkout",
+    )
+
+
 def show_values(command: ArgumentParser) -> None:
     """`--show-values`."""
     command.add_argument(

@@ -33,9 +33,11 @@ from syncret.daemon.homes.contract import (
 )
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, RestoredState, restored_state
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings
+from syncret.daemon.homes.filesystem.manifests.empty_paths import EmptyPathGuard
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.follower import Following, ManifestFollower
 from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
+from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Sizes
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
@@ -79,6 +81,8 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Start from the state and the files that are there, and write neither."""
     once: bool = False
     """The manifests are read once and not followed."""
+    allow_empty: bool = False
+    """With `once`: paths without manifests mean that what they said before is to be deleted."""
     environment: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """Tells whether this is a pod, and where its API server is."""
 
@@ -216,7 +220,9 @@ class HostHome:
             state_file=settings.state_file,
             rescan=settings.rescan,
             debounce=settings.debounce,
-            deletion_grace=0.0 if settings.once else settings.deletion_grace,
+            grace=EmptyPathGuard(settings.manifests, allow_empty=settings.allow_empty)
+            if settings.once
+            else DeletionGrace(settings.deletion_grace),
         )
         return ManifestFollower(
             following, folders, applier, self._journal, now=self._now, on_looked=self._report

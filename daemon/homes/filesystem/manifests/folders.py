@@ -65,6 +65,17 @@ class _Known(Struct):
         content = self.content
         return not (self.last_good or content.problems or content.refused or content.has_unnamed_documents)
 
+    @property
+    def has_manifests(self) -> bool:
+        """Whether a document is one of ours, be it a wrong one; what cannot be read may be one."""
+        content = self.content
+        return bool(
+            self.last_good
+            or content.refused
+            or content.has_unnamed_documents
+            or any(problem.fatal for problem in content.problems)
+        )
+
 
 class ManifestFolders:
     """Reads manifests, and only those again that changed. Blocking: call it in a thread."""
@@ -190,8 +201,14 @@ class ManifestFolders:
             refused,
             files=files,
             emptied=[*self._emptied, *empty],
+            paths_without_manifests=self._without_manifests() if self._remedies.once else (),
             is_outside=partial(self._is_outside, outside),
         )
+
+    def _without_manifests(self) -> Collection[str]:
+        """The paths of the settings below which no file holds one."""
+        files = [file for file, known in self._known.items() if known.has_manifests]
+        return [path for path in self._paths if not any(is_below(file, [path]) for file in files)]
 
     def release(self, applied: Collection[Manifest]) -> None:
         """Let go of documents that were applied: names and digests are enough to tell what changes."""

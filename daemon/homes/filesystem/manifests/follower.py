@@ -14,6 +14,7 @@ from syncret.config.manifests.loader import shown_name
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import HomeProblem, ManifestPlace, StorageUnavailable
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, RestoredState, gone
+from syncret.daemon.homes.filesystem.manifests.empty_paths import EmptyPathGuard
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest
@@ -36,7 +37,8 @@ class Following(Struct, frozen=True, kw_only=True):
     state_file: str | None
     rescan: float
     debounce: float
-    deletion_grace: float
+    grace: DeletionGrace | EmptyPathGuard
+    """Which deletions wait, or are refused."""
 
 
 class ManifestFollower:
@@ -58,7 +60,7 @@ class ManifestFollower:
         self._journal = journal
         self._now = now
         self._on_looked = on_looked
-        self._grace = DeletionGrace(following.deletion_grace)
+        self._grace = following.grace
         self._manifests: Mapping[ObjectRef, Manifest] = {}
         self._failed = False
         self._rescheduled = asyncio.Event()

@@ -35,6 +35,8 @@ class Snapshot(Struct, frozen=True):
     `unreadable_paths` are files and folders that could not be read whole: what came from them (or from below
     them) before is not gone. `refused` are objects whose newest version is wrong. `files` are all that are
     there. `emptied` are files that hold no document, and folders that were made anew and hold no file.
+    `paths_without_manifests` are paths of the settings where no document is one of ours, or that are missing;
+    they are looked for in one pass only.
     `waiting` are objects that no file defines any more, and that are not to be deleted yet. `is_outside`
     tells whether an object may not come from a file, because its folder is bound to others: none of those
     waits.
@@ -46,6 +48,7 @@ class Snapshot(Struct, frozen=True):
     refused: Collection[ObjectRef] = ()
     files: Mapping[str, Signature] = {}
     emptied: Collection[str] = ()
+    paths_without_manifests: Collection[str] = ()
     waiting: Collection[ObjectRef] = ()
     is_outside: Callable[[ObjectRef, str], bool] = _nothing_is
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,105 @@ def test_with_a_state_what_a_missing_path_said_stays(
     assert code == 2
     assert "(what it said last stays in force; correct the path, or create it)" in told
     assert '"name":"demo"' in told
+
+
+APP: Final = """\
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app}
+spec: {secretStoreRef: {name: demo}, data: [{secretKey: k, remoteRef: {key: a}}]}
+"""
+
+
+class Host:
+    """A folder of manifests that was synced once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.manifests = folder / "manifests"
+        self.out = folder / "out"
+        self.manifests.mkdir()
+        (self.manifests / "app.yaml").write_text(STORE.replace("[]", "[{key: a, value: b}]") + APP)
+        self.places = ("--output-dir", self.out, "--state", folder / "state.db")
+        assert main(["sync", "-f", str(self.manifests), *map(str, self.places)]) == 0
+
+    @property
+    def written(self) -> list[str]:
+        return [path.relative_to(self.out).as_posix() for path in self.out.rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Host:
+    host = Host(tmp_path)
+    capsys.readouterr()
+    return host
+
+
+def emptied(host: Host) -> Path:
+    (host.manifests / "app.yaml").unlink()
+    return host.manifests
+
+
+def only_foreign(host: Host) -> Path:
+    (host.manifests / "app.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n")
+    return host.manifests
+
+
+def file_emptied(host: Host) -> Path:
+    (host.manifests / "app.yaml").write_text("# nothing\n")
+    return host.manifests / "app.yaml"
+
+
+def another_empty_one(host: Host) -> Path:
+    (host.manifests.parent / "checkout").mkdir()
+    return host.manifests.parent / "checkout"
+
+
+@pytest.mark.parametrize("make", [emptied, only_foreign, file_emptied, another_empty_one])
+def test_a_pass_on_an_empty_path_deletes_nothing_unless_it_is_told_to(
+    make: Callable[[Host], Path], host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = make(host)
+    error = (
+        f"{path}: error: holds no manifests, so the 2 objects that are known from earlier passes would be "
+        "deleted (they stay in force; correct the path, or say --allow-empty if nothing is wanted)\n"
+    )
+    for command in ("plan", "sync"):
+        code, told = ran(capsys, command, "-f", path, *host.places)
+        assert (code, told.count(error)) == (2, 1)
+        assert "- Secret/" not in told
+        assert host.written == ["default/app/k"]
+
+    code, told = ran(capsys, "plan", "-f", path, *host.places, "--allow-empty")
+    assert code == 0
+    assert "- Secret/default/app\n" in told
+    code, told = ran(capsys, "sync", "-f", path, *host.places, "--allow-empty")
+    assert (code, host.written) == (0, [])
+    assert "0 created, 0 changed, 1 deleted, 0 failed, 0 invalid in " in told
+    assert ran(capsys, "sync", "-f", path, *host.places)[0] == 0, "nothing is known any more"
+
+
+def test_a_missing_path_deletes_nothing_of_others_either(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for more in ([], ["--allow-empty"]):
+        code, told = ran(capsys, "sync", "-f", host.manifests.parent / "missing", *host.places, *more)
+        assert code == 2
+        assert "there is no such file or folder (what it said last stays in force; correct" in told
+        assert host.written == ["default/app/k"]
+
+
+def test_one_empty_path_of_several_keeps_what_came_from_it(
+    host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "more.yaml").write_text(APP.replace("app", "more"))
+    both = ("-f", host.manifests, "-f", tmp_path / "more.yaml")
+    assert ran(capsys, "sync", *both, *host.places)[0] == 0
+    (tmp_path / "more.yaml").write_text("")
+    code, told = ran(capsys, "sync", *both, *host.places)
+    assert code == 2
+    assert f"{tmp_path}/more.yaml: error: holds no manifests, so the object that is known from " in told
+    assert sorted(host.written) == ["default/app/k", "default/more/k"]
 
 
 @pytest.mark.parametrize("command", ["validate", "sync", "plan"])

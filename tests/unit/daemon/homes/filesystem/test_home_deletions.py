@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -255,7 +256,11 @@ async def test_what_comes_back_after_the_start_is_made_again_from_its_manifest(
         assert await there(home, [ES, STORE, GIVEN]) == [ES.name, STORE.name, GIVEN.name]
 
 
-@pytest.mark.parametrize("changes", [{"once": True}, {"deletion_grace": 0.0}], ids=["one-pass", "no-grace"])
+@pytest.mark.parametrize(
+    "changes",
+    [{"once": True, "allow_empty": True}, {"deletion_grace": 0.0}],
+    ids=["one-pass-that-may", "no-grace"],
+)
 async def test_one_pass_believes_what_it_sees(
     opened: Opener, manifests: Path, changes: dict[str, object]
 ) -> None:
@@ -265,6 +270,63 @@ async def test_one_pass_believes_what_it_sees(
     (manifests / "all.yaml").write_text("")
     async with opened(**changes) as home:
         assert await there(home, [ES, STORE, GIVEN]) == []
+
+
+HELD: Final = (
+    "holds no manifests, so the 3 objects that are known from earlier passes would be deleted (they stay in "
+    "force; correct the path, or say --allow-empty if nothing is wanted)"
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# nothing", "apiVersion: apps/v1\nkind: Deployment\n"], ids=["empty", "comment", "foreign"]
+)
+async def test_one_pass_keeps_what_an_emptied_path_said(
+    opened: Opener, manifests: Path, problems: Problems, text: str
+) -> None:
+    (manifests / "all.yaml").write_text(ALL)
+    async with opened(once=True) as home:
+        uid = (await existing(home, ES)).uid
+    (manifests / "all.yaml").write_text(text)
+    for _ in range(2):
+        async with opened(once=True) as home:
+            assert (await existing(home, ES)).uid == uid
+            assert home.waiting_deletions == 3
+        assert [str(each) for each in problems.last if each.problem.fatal] == [f"{manifests}: {HELD}"]
+    problems.last = ()
+    (manifests / "all.yaml").write_text(ALL)
+    async with opened(once=True) as home:
+        assert await there(home, [ES, STORE, GIVEN]) == [ES.name, STORE.name, GIVEN.name]
+        assert (await existing(home, ES)).uid == uid
+    assert not problems.last
+
+
+async def test_one_pass_deletes_single_objects_as_long_as_others_are_there(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    (manifests / "store.yaml").write_text(STORE_YAML)
+    async with opened(once=True):
+        pass
+    (manifests / "store.yaml").unlink()
+    async with opened(once=True) as home:
+        assert await there(home, [ES, STORE]) == [ES.name]
+    assert not problems.last
+
+
+async def test_a_credential_is_no_manifest_of_an_emptied_path(
+    opened: Opener, manifests: Path, tmp_path: Path, problems: Problems
+) -> None:
+    (tmp_path / "credentials").mkdir()
+    (tmp_path / "credentials" / "vault.token").write_text("t")
+    credentials = str(tmp_path / "credentials")
+    (manifests / "app.yaml").write_text(ES_YAML % "1h")
+    async with opened(once=True, credentials=credentials):
+        pass
+    (manifests / "app.yaml").unlink()
+    async with opened(once=True, credentials=credentials) as home:
+        assert await there(home, [ES]) == [ES.name]
+    assert "so the object that is known from earlier passes would be deleted (it stays in" in str(problems)
 
 
 async def test_the_daemon_deletes_when_the_time_has_come(opened: Opener, manifests: Path) -> None:
