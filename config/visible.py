@@ -1,4 +1,11 @@
-"""Makes text from elsewhere safe to show on a terminal."""
+"""Makes text from elsewhere safe to show on a terminal, and says which terminals show colours."""
+
+import os
+import re
+from typing import Final, TextIO
+
+_CONTROLS: Final = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]")
+"""What JSON need not escape, and what a terminal may obey: DEL, C1, and marks that reorder or hide text."""
 
 
 def printable(text: str) -> str:
@@ -6,3 +13,18 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def printable_json(text: str) -> str:
+    """JSON of the same meaning, in which nothing steers a terminal; its line breaks stay."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def has_cursor(stream: TextIO) -> bool:
+    """Whether it is a terminal that understands escape sequences."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether it is a terminal that shows colours, and the user wants them (https://no-color.org)."""
+    return has_cursor(stream) and not os.environ.get("NO_COLOR")

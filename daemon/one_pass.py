@@ -11,7 +11,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.core.ownership import MANAGED, controller_of
-from syncret.daemon.core.plan.actions import Action, OutputChange, Verb, output_change
+from syncret.daemon.core.plan.actions import Action, LastError, OutputChange, Verb, output_change
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import NullObserver, Run
@@ -39,11 +39,16 @@ class SyncResult:
     receivers: list[tuple[ObjectRef, Verdict]] = field(default_factory=list[tuple[ObjectRef, Verdict]])
     """Where stores and generators have the daemon's own identity sent to, for a dry run."""
     problems: list[HomeProblem] = field(default_factory=list[HomeProblem])
-    failures: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
+    errors: dict[ObjectRef, LastError] = field(default_factory=dict[ObjectRef, LastError])
     """The error of each object that failed."""
     places: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
-    """File and line of the manifest of each object that failed."""
+    """File and line of the manifest of each object that is reconciled, if a file defines it."""
     due: dict[ObjectRef, float] = field(default_factory=dict[ObjectRef, float])
+
+    @property
+    def failures(self) -> dict[ObjectRef, str]:
+        """The error of each object that failed, with its remedy."""
+        return {ref: str(error) for ref, error in self.errors.items()}
 
     @property
     def invalid(self) -> bool:
@@ -168,10 +173,10 @@ async def _collect(
             if reconciled:
                 failure = running.engine.unreported(stored.ref) or running.context.memory.failure(stored.ref)
                 if failure is not None:
-                    result.failures[stored.ref] = str(failure)
-                    place = running.context.manifest_place(stored.ref)
-                    if place is not None:
-                        result.places[stored.ref] = place
+                    result.errors[stored.ref] = failure
+                place = running.context.manifest_place(stored.ref)
+                if place is not None:
+                    result.places[stored.ref] = place
                 due = running.engine.due(stored.ref)
                 if due is not None:
                     result.due[stored.ref] = due

@@ -8,9 +8,10 @@ from argparse import Namespace
 from typing import Any, Final, cast
 from urllib.parse import urlencode
 
-from syncret.config.visible import printable
+from syncret.config.visible import printable_json
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, UNUSABLE
 from syncret.daemon.cli.parser.options import DEFAULTS
+from syncret.daemon.cli.terminal import print_error
 
 ANSWER_TIMEOUT: Final = 10.0
 """Seconds without data after which a daemon counts as hanging."""
@@ -34,8 +35,7 @@ class CommandError(Exception):
 
     def report(self) -> int:
         """Print the error on stderr. Returns the exit code."""
-        message = f"syncret: {self}" + (f" ({self.hint})" if self.hint else "")
-        sys.stderr.write(printable(message) + "\n")
+        print_error(self, self.hint)
         return self.code
 
 
@@ -99,7 +99,7 @@ def _is_other_setting(variable: str) -> bool:
 
 def print_json(answer: Answer) -> None:
     """Print the answer as JSON."""
-    sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(printable_json(json.dumps(answer, indent=2, ensure_ascii=False)) + "\n")
 
 
 def _answer(status: int, body: object) -> Answer:

@@ -1,15 +1,17 @@
-"""Prints documents on stdout, and problems on stderr as `file:line: path: message (hint)`."""
+"""Prints documents on stdout, and problems as `file:line: error: path: message (hint)`."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TextIO
 
 import msgspec
 
-from syncret.config.errors import Problem
+from syncret.config.errors import Problem, Severity
 from syncret.config.meta import Document
-from syncret.config.visible import printable
+from syncret.config.visible import printable, printable_json
+from syncret.daemon.cli.terminal import Style, paint, print_text
 
+_STYLES: Final = {Severity.ERROR: Style.BAD, Severity.WARNING: Style.DOUBT, Severity.NOTE: Style.PLAIN}
 _PLACES: Final = 3
 """So many of the places of equal warnings are shown."""
 
@@ -17,7 +19,8 @@ _PLACES: Final = 3
 def print_json(document: Document, *, indent: int = 0) -> None:
     """One JSON document on one line, or (with `indent`) on several."""
     encoded = msgspec.json.encode(document)
-    sys.stdout.write((msgspec.json.format(encoded, indent=indent) if indent else encoded).decode() + "\n")
+    text = (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
+    sys.stdout.write(printable_json(text) + "\n")
 
 
 def print_yaml(document: Document) -> None:
@@ -27,36 +30,27 @@ def print_yaml(document: Document) -> None:
     sys.stdout.write("---\n" + to_yaml(document))
 
 
-def describe_problem(file: str, problem: Problem) -> str:
-    """`file:line: error: path: message (hint)`."""
-    return printable(f"{_place(file, problem)}: {problem.severity}: {problem}")
-
-
-def _place(file: str, problem: Problem) -> str:
-    return f"{file}:{problem.line}" if problem.line else file
-
-
-def describe_problems(found: Iterable[tuple[str, Problem]]) -> Iterator[str]:
+def print_problems(stream: TextIO, found: Iterable[tuple[str, Problem]]) -> None:
     """A line for each problem; equal warnings and notes are one line, with their number and first places."""
     places: dict[object, list[str]] = {}
-    lines: list[tuple[object, str]] = []
+    first: list[tuple[object, str, Problem]] = []
     for file, problem in found:
         alike = (problem.severity, problem.path, problem.message, problem.hint)
         key = object() if problem.fatal else alike
         if key not in places:
-            lines.append((key, describe_problem(file, problem)))
+            first.append((key, file, problem))
         places.setdefault(key, []).append(_place(file, problem))
-    for key, line in lines:
+    for key, file, problem in first:
         count = len(places[key])
         more = f"{', '.join(places[key][:_PLACES])}{', ...' if count > _PLACES else ''}"
-        yield f"{line}; {count} times: {printable(more)}" if count > 1 else line
+        print_problem(stream, file, problem, f"; {count} times: {more}" if count > 1 else "")
 
 
-def report_problems(found: Iterable[tuple[str, Problem]]) -> None:
-    """Several problems on stderr."""
-    sys.stderr.writelines(f"{line}\n" for line in describe_problems(found))
+def print_problem(stream: TextIO, file: str, problem: Problem, more: str = "") -> None:
+    """One problem: `file:line: error: path: message (hint)`."""
+    severity = paint(stream, problem.severity, _STYLES[problem.severity])
+    print_text(stream, f"{printable(_place(file, problem))}: {severity}: {printable(f'{problem}{more}')}")
 
 
-def report_problem(file: str, problem: Problem) -> None:
-    """One problem on stderr."""
-    sys.stderr.write(describe_problem(file, problem) + "\n")
+def _place(file: str, problem: Problem) -> str:
+    return f"{file}:{problem.line}" if problem.line else file

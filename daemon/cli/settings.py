@@ -1,7 +1,6 @@
 """Loads the settings that a command line names, and turns errors before the work starts into exit codes."""
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,8 +11,8 @@ from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import OwnIdentity, Settings
 from syncret.config.settings_layers import DEFAULTS, LayerValue, load_settings
 from syncret.config.spelling import did_you_mean
-from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
+from syncret.daemon.cli.terminal import print_error
 from syncret.daemon.homes.contract import HomeUnusable, StorageUnavailable
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.providers.registry import Registry
@@ -103,11 +102,10 @@ def _report(errors: Iterable[BaseException]) -> int:
     for error in errors:
         if isinstance(error, ConfigError):
             for problem in error.problems:
-                sys.stderr.write(printable(f"syncret: {problem}") + "\n")
+                print_error(problem)
             continue
         code = UNUSABLE
-        hint = getattr(error, "hint", "")
-        sys.stderr.write(printable(f"syncret: {error}" + (f" ({hint})" if hint else "")) + "\n")
+        print_error(error, getattr(error, "hint", ""))
     return code
 
 

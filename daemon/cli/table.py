@@ -2,48 +2,83 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
 from syncret.config.resources.kinds import is_shown, role_of
-from syncret.daemon.cli.terminal import print_columns
+from syncret.daemon.cli.columns import VERDICTS, Column, Row, Verdict, print_table
 from syncret.daemon.one_pass import SyncResult
 
-HEAD: Final = ("KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT")
+if TYPE_CHECKING:  # sync needs nothing of the daemon's operations
+    from syncret.daemon.ops.view import LastError
+
+COLUMNS: Final = (
+    Column("KIND"),
+    Column("NAME", "flexible", "middle"),
+    Column("READY", is_verdict=True),
+    Column("NEXT"),
+    Column("WHERE", "flexible", "start"),
+    Column("STATUS", "message"),
+    Column("REMEDY", "detail"),
+)
+MORE: Final = Column("MANIFEST", "detail")
 
 
-class Row(NamedTuple):
-    """One object."""
+class ObjectRow(NamedTuple):
+    """One object. Rows sort by their rank: what fails comes first."""
 
+    rank: int
     kind: str
     name: str
-    ready: str
-    status: str
-    where: str
+    verdict: Verdict
     next: str
+    where: str
+    status: str
+    remedy: str = "-"
+    manifest: str = "-"
 
 
-def rows_of(result: SyncResult, output_dir: str) -> list[Row]:
+def rows_of(result: SyncResult, output_dir: str) -> list[ObjectRow]:
     """One row for each object that is reconciled, after a pass."""
     objects = ((ref_of(document), document) for document in [*result.resources, *result.outputs])
-    return sorted(
-        row_of(document, failure=result.failures.get(ref, ""), due=result.due.get(ref), output_dir=output_dir)
+    return [
+        row_of(
+            document,
+            error=result.errors.get(ref),
+            due=result.due.get(ref),
+            output_dir=output_dir,
+            manifest=result.places.get(ref),
+        )
         for ref, document in objects
         if is_shown(ref.group_kind)
-    )
+    ]
 
 
-def row_of(document: Document, *, failure: str, due: float | None, output_dir: str) -> Row:
+def row_of(
+    document: Document,
+    *,
+    error: "LastError | None",
+    due: float | None,
+    output_dir: str,
+    manifest: str | None = None,
+) -> ObjectRow:
     """The row of one object."""
     ref = ref_of(document)
     status = member(document, "status")
     conditions: list[Document] = status.get("conditions", [])
     condition: Document = next((each for each in conditions if each.get("type") == "Ready"), Document())
-    name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
-    default = "ready" if condition.get("status") == "True" else "waiting"
-    text = failure or condition.get("message") or condition.get("reason") or default
-    return Row(
-        ref.kind, name, condition.get("status", "-"), text, _where(document, ref, output_dir), _moment(due)
+    ready = {"True": True, "False": False}.get(condition.get("status", ""))
+    said = condition.get("message") or condition.get("reason") or ("ready" if ready else "waiting")
+    return ObjectRow(
+        rank=VERDICTS[ready if error is None else False].rank,
+        kind=ref.kind,
+        name=f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name,
+        verdict=VERDICTS[ready],
+        next=_moment(due),
+        where=_where(document, ref, output_dir),
+        status=said if error is None else error.message,
+        remedy="-" if error is None else error.hint or "-",
+        manifest=manifest or "-",
     )
 
 
@@ -64,6 +99,16 @@ def _moment(due: float | None) -> str:
     return f"{datetime.fromtimestamp(due, UTC).time().isoformat('seconds')}Z"
 
 
-def print_table(rows: Iterable[Row]) -> None:
-    """The table on stdout."""
-    print_columns(HEAD, rows)
+def print_objects(rows: Iterable[ObjectRow], *, wide: bool = False) -> None:
+    """Print the table on stdout, what fails first; a wide one has manifests, and cuts nothing."""
+    columns = (*COLUMNS, MORE) if wide else COLUMNS
+    shown = [
+        Row(
+            (row.kind, row.name, row.verdict.text, row.next, row.where, row.status, row.remedy)
+            + ((row.manifest,) if wide else ()),
+            style=VERDICTS[False].style if row.rank == VERDICTS[False].rank else row.verdict.style,
+            is_usual=row.rank == VERDICTS[True].rank,
+        )
+        for row in sorted(rows, key=lambda row: row[:3])
+    ]
+    print_table(columns, shown, full=wide)

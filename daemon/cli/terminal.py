@@ -1,13 +1,19 @@
-"""Output for people: columns, ages such as `5m`, and a progress line if the output is a terminal."""
+"""Output for people: width and colours of the terminal, ages such as `5m`, and a progress line."""
 
+import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
 from datetime import datetime
+from enum import StrEnum
 from types import TracebackType
 from typing import Final, Self, TextIO
 
-from syncret.config.visible import printable
+from syncret.config.visible import has_colours, has_cursor, printable
+from syncret.daemon.cli.text_width import width_of, wrap
+
+USUAL: Final = 80
+NARROWEST: Final = 30
+"""Columns of a terminal that does not say, and the fewest that a table is fitted to."""
 
 EVERY: Final = 0.1
 """Seconds between two updates of the progress line."""
@@ -23,7 +29,7 @@ class Progress:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._shown = 0.0
-        self._visible = stream.isatty()
+        self._visible = has_cursor(stream)
 
     def __enter__(self) -> Self:
         return self
@@ -44,13 +50,52 @@ class Progress:
             self._stream.flush()
 
 
-def print_columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows in columns as wide as their cells; the last one is not padded."""
-    lines = [tuple(head), *(tuple(map(printable, row)) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+class Style(StrEnum):
+    """A colour that means something, as the parameters of its escape sequence."""
+
+    PLAIN = ""
+    GOOD = "32"
+    DOUBT = "33"
+    BAD = "1;31"
+
+
+def paint(stream: TextIO, text: str, style: Style) -> str:
+    """The text in that colour, if the stream shows colours. It must be printable."""
+    return f"\x1b[{style}m{text}\x1b[0m" if style and has_colours(stream) else text
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """The columns of the terminal; None if the stream is none: what programs read is never cut or wrapped."""
+    if not stream.isatty():
+        return None
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted):
+        return max(NARROWEST, int(wanted))
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except OSError:
+        columns = 0
+    return max(NARROWEST, columns or USUAL)  # 0: a terminal that has not been told its size
+
+
+def hanging(text: str, width: int, first: str = "", rest: str = "  ") -> list[str]:
+    """Lines of at most so many columns. The first one begins with `first`, the others with `rest`."""
+    if len(first) + width_of(text) <= width:
+        return [first + text]
+    head, *others = wrap(text, width - max(len(first), len(rest)))
+    return [first + head, *(rest + line for line in others)]
+
+
+def print_text(stream: TextIO, text: str, first: str = "", rest: str = "  ") -> None:
+    """Print one line of printable text; on a terminal it is wrapped."""
+    width = terminal_width(stream)
+    lines = [first + text] if width is None else hanging(text, width, first, rest)
+    stream.writelines(f"{line}\n" for line in lines)
+
+
+def print_error(error: object, hint: str = "") -> None:
+    """Print what keeps a command from its work on stderr, with its remedy."""
+    print_text(sys.stderr, printable(f"syncret: {error}" + (f" ({hint})" if hint else "")))
 
 
 def span(seconds: float) -> str:

@@ -7,7 +7,6 @@ quote a secret value.
 
 import asyncio
 import logging
-import os
 import sys
 from collections.abc import Iterable
 from functools import partial
@@ -22,7 +21,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.visible import printable
+from syncret.config.visible import has_colours, printable
 from syncret.daemon.homes.contract import HomeError
 from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.providers.errors import SyncError
@@ -46,8 +45,7 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
     terminal = out.isatty()
     renderer: Any
     if form == "console" or (form == "auto" and terminal):
-        plain_terminal = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-        console = structlog.dev.ConsoleRenderer(colors=terminal and not plain_terminal)
+        console = structlog.dev.ConsoleRenderer(colors=has_colours(out))
         renderer = partial(_for_people, console)
     else:
         renderer = structlog.processors.JSONRenderer()

@@ -22,6 +22,20 @@ COMMAND_LINE = """\
 Exit codes are a contract: 0 everything is in sync, 1 a resource failed, 2 a manifest or the usage is invalid,
 3 the state or the target cannot be used.
 
+## Output
+
+On a terminal, tables and messages fit its width. Names are cut in the middle and paths at the start (`…`),
+the status is wrapped, and what does not fit beside the others goes below its row, as remedies always do.
+`-o wide` cuts nothing, and names the manifest of each object. What is not in order comes first: its READY
+is `NO`.
+
+Where the output is no terminal, nothing is cut, wrapped or coloured: each object is one line, and its
+columns are two spaces apart, for `grep`, `less -S` and files. Programs should read `-o json`, which does
+not change with the wording. Progress is shown on standard error, if that is a terminal.
+
+`NO_COLOR=1` and `TERM=dumb` turn colours off, `COLUMNS` sets the width. Characters that steer a terminal,
+such as escape sequences in the message of a server, are shown as `\\x1b`, in JSON as `\\u001b`.
+
 """
 
 SETTINGS = """\

@@ -10,12 +10,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncret.config.visible import printable
+from syncret.daemon.cli.columns import VERDICTS, Column, Row, print_table
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request_object
 from syncret.daemon.cli.exit_codes import OK
-from syncret.daemon.cli.terminal import age, print_columns, time_until
+from syncret.daemon.cli.terminal import age, paint, print_text, time_until
 
-HEAD: Final = ("REMOTE KEY", "PROPERTY", "AGE", "ENTRY", "STEPS")
-READY: Final = {"True": "yes", "False": "no"}
+COLUMNS: Final = (
+    Column("REMOTE KEY", "flexible"),
+    Column("PROPERTY", "flexible"),
+    Column("ENTRY", "flexible"),
+)
+READY: Final = {"True": True, "False": False}
 
 
 def run(options: Namespace) -> int:
@@ -31,21 +36,35 @@ def run(options: Namespace) -> int:
     if options.output == "json":
         print_json(answer)
         return OK
-    now = time.time()
     place = f"{answer['namespace']}/" if answer["namespace"] else ""
-    sys.stdout.write(f"{answer['kind']} {place}{answer['name']}\n")
-    for label, text in _facts(answer, now):
-        sys.stdout.write(f"  {label:<7} {printable(text)}\n")
-    if answer["keys"]:
-        sys.stdout.write("\n")
-        way = "TO" if answer["kind"] == "PushSecret" else "FROM"
-        print_columns(("KEY", way, *HEAD), [_row(key, answer, now) for key in answer["keys"]])
+    print_text(sys.stdout, printable(f"{answer['kind']} {place}{answer['name']}"))
+    verdict = VERDICTS[READY.get(answer["ready"])]
+    shown = paint(sys.stdout, verdict.text if answer["ready"] in READY else "unknown", verdict.style)
+    print_text(sys.stdout, f"{shown}: {printable(_verdict_text(answer))}", *_label("ready"))
+    for label, text in _facts(answer, time.time()):
+        print_text(sys.stdout, printable(text), *_label(label))
+    _print_keys(answer)
     return OK
 
 
+def _label(label: str) -> tuple[str, str]:
+    """What the first line of a fact begins with, and what the others do."""
+    return f"  {label:<7} ", " " * 10
+
+
+def _verdict_text(answer: Answer) -> str:
+    """Reason and message of the condition, without what the last error repeats."""
+    reason, message, error = answer["reason"], answer["message"], answer["lastError"]
+    if error is not None:
+        words, colon, cause = message.partition(": ")
+        if message == error["message"]:
+            message = ""
+        elif colon and error["message"].endswith(cause):
+            message = words
+    return ", ".join(part for part in (reason, message) if part)
+
+
 def _facts(answer: Answer, now: float) -> Iterator[tuple[str, str]]:
-    said = ", ".join(part for part in (answer["reason"], answer["message"]) if part)
-    yield "ready", f"{READY.get(answer['ready'], 'unknown')}: {said}"
     yield "target", answer["target"]
     if answer.get("manifest"):
         yield "from", answer["manifest"]
@@ -63,14 +82,23 @@ def _facts(answer: Answer, now: float) -> Iterator[tuple[str, str]]:
         yield "note", note
 
 
-def _row(key: Answer, answer: Answer, now: float) -> tuple[str, ...]:
+def _print_keys(answer: Answer) -> None:
+    """A table of the keys, and one of the steps, which all keys of an entry share."""
+    keys: list[Answer] = answer["keys"]
+    if not keys:
+        return
+    sys.stdout.write("\n")
+    way = "TO" if answer["kind"] == "PushSecret" else "FROM"
+    head = (Column("KEY", "flexible"), Column(way, "flexible"))
+    print_table((*head, *COLUMNS), [Row(_cells(key)) for key in keys], full=True)
+    steps = {key["field"]: ", then ".join(key["steps"]) for key in keys if key.get("steps")}
+    if steps:
+        sys.stdout.write("\n")
+        print_table(
+            (Column("ENTRY", "flexible"), Column("STEPS", "message")), map(Row, steps.items()), full=True
+        )
+
+
+def _cells(key: Answer) -> tuple[str, ...]:
     remote = key.get("remoteKey", "") + (f"@{key['version']}" if key.get("version") else "")
-    return (
-        key.get("key") or "*",
-        key["source"],
-        remote or "-",
-        key.get("property") or "-",
-        age(answer["goodSince"], now),
-        key["field"],
-        ", then ".join(key.get("steps", ())) or "as it is",
-    )
+    return key.get("key") or "*", key["source"], remote or "-", key.get("property") or "-", key["field"]

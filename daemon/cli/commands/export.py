@@ -9,6 +9,7 @@ from syncret.config.catalog import BrokenEntry, Catalog
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
+from syncret.daemon.cli.terminal import print_error
 
 if TYPE_CHECKING:  # settings are slow to import
     from syncret.config.settings import Group
@@ -19,10 +20,10 @@ def run(options: Namespace) -> int:
     try:
         _print(options.what, options.name)
     except _Wrong as wrong:
-        sys.stderr.write(f"syncret: {wrong} ({wrong.hint})\n")
+        print_error(wrong, wrong.hint)
         return INVALID
     except BrokenEntry as broken:
-        sys.stderr.write(f"syncret: {broken} ({broken.hint})\n")
+        print_error(broken, broken.hint)
         return FAILED
     return OK
 

@@ -8,14 +8,16 @@ from typing import Final
 from syncret.config.meta import Document
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
-from syncret.daemon.cli.printing import print_json, report_problems
+from syncret.daemon.cli.printing import print_json, print_problems
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, ONE_SHOT, run_guarded, settings_with_manifests
+from syncret.daemon.cli.terminal import Style, paint, print_text
 from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.daemon.process import keep_memory_private
 from syncret.providers.registry import Registry
 
 SIGNS: Final = {Verb.CREATE: "+", Verb.UPDATE: "~", Verb.DELETE: "-"}
+STYLES: Final = {"!": Style.BAD, "+": Style.GOOD, "~": Style.DOUBT, "-": Style.BAD, ">": Style.GOOD}
 
 
 def run(options: Namespace) -> int:
@@ -29,7 +31,7 @@ def _run(options: Namespace) -> int:
     result = asyncio.run(
         one_pass(settings, Registry(), dry_run=True, include_all=False, allow_empty=options.allow_empty)
     )
-    report_problems((each.source, each.problem) for each in result.problems)
+    print_problems(sys.stderr, ((each.source, each.problem) for each in result.problems))
     if options.output == "json":
         print_json(_as_document(result), indent=2)
     else:
@@ -72,20 +74,25 @@ def _as_document(result: SyncResult) -> Document:
 
 
 def _print_text(result: SyncResult) -> None:
-    out = sys.stdout
-    for change in result.written:
-        out.write(f"{SIGNS[change.verb]} {change.ref}\n")
-        for sign, keys in (("+", change.added), ("~", change.changed), ("-", change.removed)):
-            for key in keys:
-                out.write(f"    {sign} {printable(key)}\n")
-    for action, store, target in result.pushes:
-        place = "/".join(filter(None, target))
-        out.write(f"{'-' if action == 'delete' else '>'} {printable(place)} in {store}\n")
-    for ref, verdict in result.receivers:
-        if verdict.allowed and not verdict.usual:
-            out.write(printable(f"i {ref}: {verdict}") + "\n")
     for ref, message in sorted(result.failures.items()):
         place = f" ({result.places[ref]})" if ref in result.places else ""
-        out.write(printable(f"! {ref}{place}: {message}") + "\n")
+        _print_line("!", f"{ref}{place}: {message}")
+    for change in result.written:
+        _print_line(SIGNS[change.verb], str(change.ref))
+        for sign, keys in (("+", change.added), ("~", change.changed), ("-", change.removed)):
+            for key in keys:
+                _print_line(sign, key, indent="    ")
+    for action, store, target in result.pushes:
+        place = "/".join(filter(None, target))
+        _print_line("-" if action == "delete" else ">", f"{place} in {store}")
+    for ref, verdict in result.receivers:
+        if verdict.allowed and not verdict.usual:
+            _print_line("i", f"{ref}: {verdict}")
     if not (result.written or result.pushes or result.failures):
-        out.write("nothing would change\n")
+        sys.stdout.write("nothing would change\n")
+
+
+def _print_line(sign: str, text: str, indent: str = "") -> None:
+    """One line with its sign, which is coloured."""
+    shown = paint(sys.stdout, sign, STYLES.get(sign, Style.PLAIN))
+    print_text(sys.stdout, f"{shown} {printable(text)}", indent, f"{indent}    ")

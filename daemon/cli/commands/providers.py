@@ -9,10 +9,10 @@ from typing import Any, Final, get_args, get_type_hints
 import msgspec
 
 from syncret.config.catalog import BrokenEntry
-from syncret.config.visible import printable
+from syncret.daemon.cli.columns import Column, Row, print_table
 from syncret.daemon.cli.exit_codes import FAILED, OK
 from syncret.daemon.cli.printing import print_json
-from syncret.daemon.cli.terminal import print_columns
+from syncret.daemon.cli.terminal import print_error
 from syncret.providers.registry import Registry
 
 CAPABILITIES: Final = {"fetch": "read", "find": "find", "push": "push", "delete": "delete", "probe": "probe"}
@@ -49,15 +49,21 @@ def run(options: Namespace) -> int:
     else:
         _print_tables(providers, generators)
     for error in broken:
-        sys.stderr.write(printable(f"syncret: {error} ({error.hint})") + "\n")
+        print_error(error, error.hint)
     return FAILED if broken else OK
 
 
 def _print_tables(providers: Iterable[ProviderRow], generators: Iterable[GeneratorRow]) -> None:
-    head = ("PROVIDER", *(name.upper() for name in CAPABILITIES.values()), "BATCH", "NOTE")
-    print_columns(head, [_provider_cells(row) for row in providers])
+    heads = ("PROVIDER", *(name.upper() for name in CAPABILITIES.values()), "BATCH")
+    print_table(_columns(*heads), [Row(_provider_cells(row)) for row in providers])
     sys.stdout.write("\n")
-    print_columns(("GENERATOR", "DRAWS", "CLEANS UP", "NOTE"), [_generator_cells(row) for row in generators])
+    print_table(
+        _columns("GENERATOR", "DRAWS", "CLEANS UP"), [Row(_generator_cells(row)) for row in generators]
+    )
+
+
+def _columns(*titles: str) -> tuple[Column, ...]:
+    return (*map(Column, titles), Column("NOTE", "message"))
 
 
 def provider_rows(registry: Registry) -> Iterator[ProviderRow]:

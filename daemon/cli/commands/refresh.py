@@ -3,8 +3,10 @@
 import sys
 from argparse import Namespace
 
+from syncret.config.visible import printable
 from syncret.daemon.cli.daemon_client import CommandError, print_json, request_object
 from syncret.daemon.cli.exit_codes import OK
+from syncret.daemon.cli.terminal import print_text
 
 
 def run(options: Namespace) -> int:
@@ -16,5 +18,5 @@ def run(options: Namespace) -> int:
     if options.output == "json":
         print_json(answer)
     else:
-        sys.stdout.write(f"{answer['object']}: {answer['message']}\n")
+        print_text(sys.stdout, printable(f"{answer['object']}: {answer['message']}"))
     return OK

@@ -10,7 +10,8 @@ from functools import partial
 from syncret.config.resources.kinds import SHOWN
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_with_manifests
-from syncret.daemon.cli.table import Row, print_table, row_of
+from syncret.daemon.cli.table import print_objects, row_of
+from syncret.daemon.cli.terminal import print_text
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
@@ -48,24 +49,23 @@ def announce(view: View) -> None:
     ):
         return
     controllers = view.running
-    rows: list[Row] = []
-    for kind in SHOWN:
-        for stored in controllers.inventory.list(kind.group_kind):
-            failure = controllers.context.memory.failure(stored.ref)
-            rows.append(
-                row_of(
-                    stored.document,
-                    failure="" if failure is None else failure.message,
-                    due=controllers.engine.due(stored.ref),
-                    output_dir=view.settings.output_dir,
-                )
-            )
-    print_table(sorted(rows))
+    print_objects(
+        row_of(
+            stored.document,
+            error=controllers.context.memory.failure(stored.ref),
+            due=controllers.engine.due(stored.ref),
+            output_dir=view.settings.output_dir,
+        )
+        for kind in SHOWN
+        for stored in controllers.inventory.list(kind.group_kind)
+    )
     if not view.settings.output_dir:
-        sys.stdout.write(f"\nno file is written: {NO_OUTPUT_DIR}\n")
+        sys.stdout.write("\n")
+        print_text(sys.stdout, f"no file is written: {NO_OUTPUT_DIR}")
     if view.address:
         status = f"   status: http://{view.address}/status" if view.settings.status_on_listen else ""
-        sys.stdout.write(f"\nmetrics: http://{view.address}/metrics{status}\n")
+        sys.stdout.write("\n")
+        print_text(sys.stdout, f"metrics: http://{view.address}/metrics{status}")
     if view.settings.socket:
-        sys.stdout.write(f"ask it: syncret status --socket {view.settings.socket}\n")
+        print_text(sys.stdout, f"ask it: syncret status --socket {view.settings.socket}")
     sys.stdout.flush()

@@ -13,7 +13,7 @@ from syncret.config.manifests.loader import read_bounded, unreadable
 from syncret.config.meta import Document, is_object
 from syncret.config.text.yaml import LIMITS, Lines, parse_text
 from syncret.daemon.cli.exit_codes import INVALID, OK
-from syncret.daemon.cli.printing import print_json, print_yaml, report_problem
+from syncret.daemon.cli.printing import print_json, print_problem, print_yaml
 from syncret.daemon.core.redact import REDACTED, redacted
 from syncret.daemon.simulate.scenario import KIND, Scenario, read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     found = [each for file in options.scenario for each in _read(file, registry)]
     broken = [(each.file, problem) for each in found for problem in each.problems]
     for file, problem in broken:
-        report_problem(file, problem)
+        print_problem(sys.stderr, file, problem)
     if broken:
         return INVALID
     show = print_yaml if options.output == "yaml" else print_json

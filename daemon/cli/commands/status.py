@@ -6,13 +6,21 @@ from argparse import Namespace
 from typing import Any, Final
 
 from syncret.config.visible import printable
+from syncret.daemon.cli.columns import VERDICTS, Column, Row, print_table
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request
 from syncret.daemon.cli.exit_codes import FAILED, OK
-from syncret.daemon.cli.terminal import age, print_columns, span, time_until
+from syncret.daemon.cli.terminal import age, print_text, span, time_until
 
-HEAD: Final = ("KIND", "NAMESPACE", "NAME", "READY", "AGE", "NEXT", "STATUS")
-MORE: Final = ("MANIFEST", "REMEDY")
-READY: Final = {True: "yes", False: "no", None: "-"}
+COLUMNS: Final = (
+    Column("KIND"),
+    Column("NAMESPACE", "flexible", "middle"),
+    Column("NAME", "flexible", "middle"),
+    Column("READY", is_verdict=True),
+    Column("AGE"),
+    Column("NEXT"),
+    Column("STATUS", "message"),
+)
+MORE: Final = (Column("MANIFEST", "detail"), Column("REMEDY", "detail"))
 
 
 def run(options: Namespace) -> int:
@@ -39,40 +47,48 @@ def _wanted(each: Answer, options: Namespace) -> bool:
 
 def _print(answer: Answer, now: float, namespace: str | None, *, wide: bool) -> None:
     queue = answer["queue"]
-    sys.stdout.write(
+    print_text(
+        sys.stdout,
         f"syncret {answer['version']}, up {span(answer['uptimeSeconds'])}, "
         f"{'ready' if answer['ready'] else 'in its first pass'}; "
         f"{queue['ready']} due, {queue['running']} running, {queue['scheduled']} scheduled, "
-        f"{answer['failing']} failing\n"
+        f"{answer['failing']} failing",
     )
-    each_row = [*answer["stores"], *answer["objects"]]
-    rows = [_row(each, now) + (_more(each) if wide else ()) for each in each_row]
-    if rows:
+    everything = sorted(
+        [*answer["stores"], *answer["objects"]], key=lambda each: VERDICTS[each["ready"]].rank
+    )
+    if everything:
         sys.stdout.write("\n")
-        print_columns((*HEAD, *MORE) if wide else HEAD, rows)
+        rows = [_row(each, now, wide=wide) for each in everything]
+        print_table((*COLUMNS, *MORE) if wide else COLUMNS, rows, full=wide)
     elif namespace is not None:
-        sys.stdout.write(f"\nnothing in namespace {printable(namespace)}\n")
+        sys.stdout.write("\n")
+        print_text(sys.stdout, printable(f"nothing in namespace {namespace}"))
     for problem in answer["problems"]:
         place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
         path = f"{problem['path']}: " if problem["path"] else ""
         hint = f" ({problem['hint']})" if problem.get("hint") else ""
         line = f"{place}: {problem['severity']}: {path}{problem['message']}{hint}"
-        sys.stdout.write(f"\n{printable(line)}\n")
+        sys.stdout.write("\n")
+        print_text(sys.stdout, printable(line))
 
 
-def _row(each: dict[str, Any], now: float) -> tuple[str, ...]:
+def _row(each: dict[str, Any], now: float, *, wide: bool) -> Row:
     failure, unanswered = each["lastFailure"], each["unansweredSeconds"]
     waits = "" if unanswered is None else f"no answer for {span(unanswered)}"
     default = "ready" if each["ready"] else "waiting"
-    return (
+    verdict = VERDICTS[each["ready"]]
+    cells = (
         each["kind"],
         each["namespace"] or "-",
         each["name"],
-        READY[each["ready"]],
+        verdict.text,
         age(each["lastGood"], now),
         time_until(each["nextDue"], now, never="on change"),
         failure["message"] if failure else waits or each["message"] or each["reason"] or default,
     )
+    in_order = bool(each["ready"]) and not (failure or waits)
+    return Row(cells + (_more(each) if wide else ()), verdict.style, is_usual=in_order)
 
 
 def _more(each: dict[str, Any]) -> tuple[str, ...]:

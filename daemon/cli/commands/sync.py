@@ -9,10 +9,10 @@ from pathlib import Path
 
 from syncret.config.meta import Document
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
-from syncret.daemon.cli.printing import print_json, print_yaml, report_problems
+from syncret.daemon.cli.printing import print_json, print_problems, print_yaml
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, ONE_SHOT, run_guarded, settings_with_manifests
-from syncret.daemon.cli.table import print_table, rows_of
-from syncret.daemon.cli.terminal import Progress
+from syncret.daemon.cli.table import print_objects, rows_of
+from syncret.daemon.cli.terminal import Progress, print_text
 from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.core.redact import redacted
 from syncret.daemon.one_pass import SyncResult, one_pass
@@ -29,29 +29,31 @@ def _run(options: Namespace) -> int:
     keep_memory_private()
     raise_file_limit()
     settings = settings_with_manifests(options, defaults=ONE_SHOT)
+    is_table = options.output in {"table", "wide"}
     begin = time.monotonic()
     with Progress(sys.stderr) as progress:
         result = asyncio.run(
             one_pass(
                 settings,
                 Registry(),
-                include_all=options.output != "table",
+                include_all=not is_table,
                 allow_empty=options.allow_empty,
                 progress=progress.show,
             )
         )
-    report_problems((str(Path(each.source)), each.problem) for each in result.problems)
-    if options.output == "table":
-        print_table(rows_of(result, settings.output_dir))
+    print_problems(sys.stderr, ((str(Path(each.source)), each.problem) for each in result.problems))
+    if is_table:
+        print_objects(rows_of(result, settings.output_dir), wide=options.output == "wide")
         if not settings.output_dir:
-            sys.stdout.write(f"\nno file was written: {NO_OUTPUT_DIR}\n")
+            sys.stdout.write("\n")
+            print_text(sys.stdout, f"no file was written: {NO_OUTPUT_DIR}")
         _summary(result, time.monotonic() - begin, writes=bool(settings.output_dir))
     else:
         show = print_yaml if options.output == "yaml" else print_json
         show(_as_list(result, show_values=options.show_values))
     if result.invalid:
         return INVALID
-    return FAILED if result.failures else OK
+    return FAILED if result.errors else OK
 
 
 def _as_list(result: SyncResult, *, show_values: bool) -> Document:
@@ -67,7 +69,8 @@ def _summary(result: SyncResult, seconds: float, *, writes: bool) -> None:
     counts = Counter(change.verb for change in result.written)
     created, changed, deleted = (counts[verb] for verb in (Verb.CREATE, Verb.UPDATE, Verb.DELETE))
     done = f"{created} created, {changed} changed, {deleted} deleted"
-    sys.stderr.write(
-        f"{done if writes else f'{created + changed} not written'}, {len(result.failures)} failed, "
-        f"{sum(each.problem.fatal for each in result.problems)} invalid in {seconds:.1f} s\n"
+    print_text(
+        sys.stderr,
+        f"{done if writes else f'{created + changed} not written'}, {len(result.errors)} failed, "
+        f"{sum(each.problem.fatal for each in result.problems)} invalid in {seconds:.1f} s",
     )

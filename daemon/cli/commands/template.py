@@ -13,9 +13,11 @@ from syncret.config.fields import Json
 from syncret.config.manifests.loader import read_bounded, unreadable
 from syncret.config.meta import Document, is_object
 from syncret.config.text.yaml import LIMITS, parse_text
+from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
-from syncret.daemon.cli.printing import report_problem
+from syncret.daemon.cli.printing import print_problem
 from syncret.daemon.cli.settings import settings_of
+from syncret.daemon.cli.terminal import print_text
 from syncret.daemon.core.templating.functions.contract import Context
 from syncret.daemon.core.templating.golang.budget import Budget
 from syncret.daemon.core.templating.golang.errors import TemplateError
@@ -38,7 +40,8 @@ def run(options: Namespace) -> int:
         budget = _budget(options)
     except ConfigError as error:
         for problem in error.problems:
-            report_problem(problem.path, Problem(path="", message=problem.message, hint=problem.hint))
+            told = Problem(path="", message=problem.message, hint=problem.hint)
+            print_problem(sys.stderr, problem.path, told)
         return INVALID
     try:
         template = Template.parse(options.file, text, Work(), _functions(options.functions), options.delims)
@@ -47,7 +50,8 @@ def run(options: Namespace) -> int:
             sys.stdout.buffer.write(template.render(data, context, missing_key=options.missing_key))
             sys.stdout.buffer.flush()
     except (TemplateError, OverBudget) as error:
-        sys.stderr.write(f"error: {error}" + (f" ({error.hint})" if error.hint else "") + "\n")
+        message = f"error: {error}" + (f" ({error.hint})" if error.hint else "")
+        print_text(sys.stderr, printable(message))
         return FAILED
     return OK
 

@@ -14,8 +14,9 @@ from syncret.config.meta import Document, ObjectRef, member, ref_of
 from syncret.config.schema.admission import AdmissionResult, admit
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, OK
-from syncret.daemon.cli.printing import describe_problems, print_json
+from syncret.daemon.cli.printing import print_json, print_problems
 from syncret.daemon.cli.settings import run_guarded, settings_with_manifests
+from syncret.daemon.cli.terminal import print_text
 from syncret.daemon.core.lint.check import runtime_warnings
 from syncret.daemon.core.lint.given import GivenObject
 from syncret.daemon.core.own_identity import verdicts_of
@@ -153,17 +154,17 @@ def _print_text(items: Sequence[_Item]) -> None:
     problems = [
         (item.loaded.file, problem) for item in items for problem in item.problems if not problem.upstream
     ]
-    sys.stdout.writelines(f"{line}\n" for line in describe_problems(problems))
+    print_problems(sys.stdout, problems)
     for item in items:
         for verdict in item.receivers:
             if verdict.allowed and not verdict.usual:
                 path = verdict.receiver.path
                 place = f"{item.loaded.file}:{item.loaded.line_of(path)}"
-                sys.stdout.write(printable(f"{place}: information: {path}: {verdict}") + "\n")
+                print_text(sys.stdout, printable(f"{place}: information: {path}: {verdict}"))
     documents = sum(item.loaded.line > 0 for item in items)  # an unreadable file has line 0
     of = Counter(problem.severity for _, problem in problems)
     counts = [(documents, "document"), (of[Severity.ERROR], "error"), (of[Severity.WARNING], "warning")]
     if of[Severity.NOTE]:
         counts.append((of[Severity.NOTE], "note"))
     total, *found = (f"{count} {thing}{'' if count == 1 else 's'}" for count, thing in counts)
-    sys.stderr.write(f"{total}: {', '.join(found)}\n")
+    print_text(sys.stderr, f"{total}: {', '.join(found)}")

@@ -146,9 +146,10 @@ def _sync(commands: Commands) -> None:
         "sync",
         "bring everything into sync once, then exit",
         "Passes with the same --state continue each other: what is gone from the manifests is cleaned up, "
-        "and what is not due is not fetched. Exit code 1 if a resource failed, 2 if a manifest is invalid "
-        "(the valid ones are synced) or a path is missing or empty, 3 if the state or the output folder "
-        "cannot be used.",
+        "and what is not due is not fetched. In the table, what failed comes first; -o wide cuts nothing, "
+        "and adds file and line of the manifest. Exit code 1 if a resource failed, 2 if a manifest is "
+        "invalid (the valid ones are synced) or a path is missing or empty, 3 if the state or the output "
+        "folder cannot be used.",
         "syncret sync -f manifests/ --output-dir out",
         "syncret sync -f manifests/ --output-dir out --state out.db -o json",
     )
@@ -165,7 +166,7 @@ def _sync(commands: Commands) -> None:
         help="what survives from one pass to the next (setting stateFile; without: nothing)",
     )
     allow_empty(command)
-    output(command, "table", "json", "yaml")
+    output(command, "table", "wide", "json", "yaml")
     show_values(command)
     settings(command)
 
@@ -213,9 +214,10 @@ def _status(commands: Commands) -> None:
         commands,
         "status",
         "show the state of a running daemon, object by object",
-        "READY: whether the object is in order; AGE: for how long its value has been known to be good; NEXT: "
-        "when it is processed again. -o wide adds file and line of the manifest, and the remedy. Exit code 1 "
-        "if an object is not in order, 3 if no daemon answers.",
+        "READY: whether the object is in order, what is not (NO) comes first; AGE: for how long its value "
+        "has been known to be good; NEXT: when it is processed again. -o wide cuts nothing, and adds file "
+        "and line of the manifest, and the remedy. Exit code 1 if an object is not in order, 3 if no daemon "
+        "answers.",
         "syncret status",
         "syncret status -o wide",
         "syncret status --failing -o json",

@@ -169,7 +169,7 @@ def test_the_state_holds_no_value(host: Host) -> None:
 # ----------------------------------------------------------------------------------------------------- output
 def test_a_table_and_a_summary_for_people(host: Host) -> None:
     done = syncret("sync", *host.places)
-    assert done.stdout.splitlines()[0].split() == ["KIND", "NAME", "READY", "STATUS", "WHERE", "NEXT"]
+    assert done.stdout.splitlines()[0].split() == ["KIND", "NAME", "READY", "NEXT", "WHERE", "STATUS"]
     assert "default/app" in done.stdout
     assert "\x1b" not in done.stdout + done.stderr, "no colours and no progress in a pipe"
     (summary,) = done.stderr.splitlines()
