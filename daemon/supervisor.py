@@ -103,7 +103,7 @@ class Supervisor:
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )
-            sources = sources_of(running)
+            sources = sources_of(running, settings)
             metrics.watch(sources._replace(deletions_waiting=lambda: home.waiting_deletions))
             view = View(
                 running=running, metrics=metrics, clock=clock, settings=settings, registry=self._registry
@@ -146,12 +146,14 @@ class Supervisor:
             self._notifier.status(_status_line(view))
 
 
-def sources_of(running: RunningEngine) -> Sources:
+def sources_of(running: RunningEngine, settings: Settings) -> Sources:
     """What a scrape of the metrics reads."""
     sessions = running.context.sessions
     return Sources(
         inventory=running.inventory,
         queue=running.engine.queue.stats,
+        kinds=running.engine.queue.stats_of,
+        workers=settings.workers,
         limits=sessions.limits,
         in_flight=sessions.in_flight,
         failure=running.context.memory.failure,

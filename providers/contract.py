@@ -16,6 +16,7 @@ from msgspec import Struct
 from syncret.config.catalog import Scope, SpecType
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, ObjectRef
+from syncret.providers.api_names import ApiNames, our_names
 from syncret.providers.errors import SyncError
 from syncret.providers.network import Network
 from syncret.providers.work import Work
@@ -130,10 +131,10 @@ class Paced(Protocol):
     """Sends one request of a search as a call of its own, with its result.
 
     Like every other call it waits for the token bucket and has a time limit; it is counted, retried if there
-    is no answer, and refused while the store is in an outage.
+    is no answer, and refused while the store is in an outage. `reads`: so many of the found entries are read.
     """
 
-    async def __call__(self, request: Callable[[], Awaitable[T]], /) -> T: ...
+    async def __call__(self, request: Callable[[], Awaitable[T]], /, *, reads: int = 0) -> T: ...
 
 
 @runtime_checkable
@@ -362,6 +363,8 @@ class Provider(Struct, Generic[M], frozen=True):
     """Whether requests depend on the namespace they are made for: then each namespace has its own client."""
     receivers: Callable[[M], Iterable[Receiver]] = no_receivers
     """Where an identity of the daemon itself would go. Pure; `open` asks `ambient` for all of them."""
+    api_names: Callable[[M], ApiNames] = our_names
+    """What the metrics call the manager and its calls."""
 
     @property
     def name(self) -> str:

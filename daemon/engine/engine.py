@@ -22,7 +22,7 @@ from syncret.daemon.core.plan.actions import LastError, last_error
 from syncret.daemon.core.schedule.refresh import Periodic
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.observer import NullObserver, Observer, Run
+from syncret.daemon.engine.observer import NullObserver, Observer, Repeat, Run
 from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
@@ -208,8 +208,11 @@ class Engine:
         current_run.set(run)
         try:
             outcome = await self._outcome(ref, urgent=request is not None)
-            if outcome is not None:
-                self._conclude(item, outcome, self._loop.time() - begin)
+            seconds = self._loop.time() - begin
+            if outcome is None:
+                self._observer.repeats(Repeat(ref, item.waited, seconds))
+            else:
+                self._conclude(item, outcome, seconds)
                 if not outcome.pending:
                     self._waker.is_decided(ref)
         finally:

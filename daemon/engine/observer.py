@@ -26,7 +26,7 @@ class Call(Struct, frozen=True, kw_only=True):
     """One call that reached a provider or a generator, or was refused by a fault in its place.
 
     Of a generator `store` is its object, and `provider` its kind.
-    `namespace` is that of the first object that asked.
+    `namespace` is that of the first object that asked; `labels` are provider and call in the metrics.
     """
 
     store: ObjectRef
@@ -35,6 +35,7 @@ class Call(Struct, frozen=True, kw_only=True):
     operation: Operation
     item: Item
     seconds: float
+    labels: tuple[str, str]
     failure: SyncError | None = None
 
 
@@ -50,11 +51,23 @@ class Run(Struct, frozen=True, kw_only=True):
     next_due: float | None
 
 
+class Repeat(Struct, frozen=True):
+    """A run that met a version conflict, for which the object is run again at once."""
+
+    ref: ObjectRef
+    waited: float
+    seconds: float
+
+
 class Observer(Protocol):
     """Hears what happens. Called on the event loop, so it must be quick, and must not raise."""
 
     def ran(self, run: Run) -> None:
         """A run is over."""
+        ...
+
+    def repeats(self, repeat: Repeat) -> None:
+        """A run met a version conflict, and the object is run again at once."""
         ...
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
@@ -118,6 +131,7 @@ class NullObserver:
     """Listens to nothing. The base of observers that care for some of the points only."""
 
     def ran(self, run: Run) -> None: ...
+    def repeats(self, repeat: Repeat) -> None: ...
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None: ...
     def failed(self, ref: ObjectRef, failure: Failure) -> None: ...
     def removed(self, ref: ObjectRef) -> None: ...
@@ -143,6 +157,10 @@ class ObserverGroup:
     def ran(self, run: Run) -> None:
         for each in self._observers:
             each.ran(run)
+
+    def repeats(self, repeat: Repeat) -> None:
+        for each in self._observers:
+            each.repeats(repeat)
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
         for each in self._observers:

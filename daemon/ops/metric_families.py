@@ -8,7 +8,7 @@ objects for each sample, which takes a second for ten thousand resources.
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from syncret.config.resources.kinds import SHOWN
+from syncret.config.resources.kinds import GENERATOR_STATE, SHOWN
 
 PIECE: Final = 1000
 """Lines in one piece of output."""
@@ -18,7 +18,7 @@ class Family(NamedTuple):
     """One metric: its name, type, help text and label names."""
 
     name: str
-    type: Literal["counter", "gauge"]
+    type: Literal["counter", "gauge", "histogram"]
     text: str
     labels: tuple[str, ...] = ()
 
@@ -127,12 +127,80 @@ BUCKET_CLOSED: Final = Family(
 IN_FLIGHT: Final = Family("syncret_calls_in_flight", "gauge", "Calls in progress.", STORE)
 CLIENTS: Final = Family("syncret_clients_open", "gauge", "Open clients of secret managers.", STORE)
 
+CONTROLLERS: Final = {kind.kind: kind.kind.lower() for kind in (*SHOWN, GENERATOR_STATE)}
+"""The kinds that are reconciled, and the names of ESO's controllers for them."""
+
+CONTROLLER: Final = ("controller",)
+WORK_QUEUE: Final = ("name", "controller")
+
+RECONCILES: Final = Family(
+    "controller_runtime_reconcile_total",
+    "counter",
+    "Runs by result: success, error, requeue (at once, after a conflict) or requeue_after (at a time).",
+    (*CONTROLLER, "result"),
+)
+RECONCILE_ERRORS: Final = Family(
+    "controller_runtime_reconcile_errors_total", "counter", "Runs that failed.", CONTROLLER
+)
+TERMINAL_ERRORS: Final = Family(
+    "controller_runtime_terminal_reconcile_errors_total",
+    "counter",
+    "Runs that failed and are not retried: they wait for a change.",
+    CONTROLLER,
+)
+PANICS: Final = Family(
+    "controller_runtime_reconcile_panics_total",
+    "counter",
+    "Runs that ended with an unexpected error.",
+    CONTROLLER,
+)
+RECONCILE_TIME: Final = Family(
+    "controller_runtime_reconcile_time_seconds", "histogram", "Duration of runs.", CONTROLLER
+)
+ACTIVE_WORKERS: Final = Family(
+    "controller_runtime_active_workers",
+    "gauge",
+    "Workers in use; a run that waits for a secret manager uses none.",
+    CONTROLLER,
+)
+MOST_WORKERS: Final = Family(
+    "controller_runtime_max_concurrent_reconciles",
+    "gauge",
+    "The setting workers; all controllers share these.",
+    CONTROLLER,
+)
+WORK_DEPTH: Final = Family(
+    "workqueue_depth",
+    "gauge",
+    "Due objects that wait for a worker; priority is 0 for what is new, changed or forced, else -100.",
+    (*WORK_QUEUE, "priority"),
+)
+WORK_ADDS: Final = Family("workqueue_adds_total", "counter", "How often an object became due.", WORK_QUEUE)
+WORK_RETRIES: Final = Family(
+    "workqueue_retries_total", "counter", "Runs that are repeated because they failed.", WORK_QUEUE
+)
+WORK_UNFINISHED: Final = Family(
+    "workqueue_unfinished_work_seconds", "gauge", "The age of all runs in progress together.", WORK_QUEUE
+)
+WORK_LONGEST: Final = Family(
+    "workqueue_longest_running_processor_seconds",
+    "gauge",
+    "How long the longest run in progress has taken.",
+    WORK_QUEUE,
+)
+WORK_WAIT: Final = Family(
+    "workqueue_queue_duration_seconds", "histogram", "How long due objects waited for a worker.", WORK_QUEUE
+)
+WORK_TIME: Final = Family("workqueue_work_duration_seconds", "histogram", "Duration of runs.", WORK_QUEUE)
+
 FAMILIES: Final = (
     *(SYNC_CALLS, SYNC_ERRORS, API_CALLS, *CONDITIONS.values(), *DURATIONS.values()),
     *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, OBJECTS_WITHOUT_SERIES),
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
     *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, IN_FLIGHT, CLIENTS),
+    *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),
+    *(WORK_DEPTH, WORK_ADDS, WORK_RETRIES, WORK_UNFINISHED, WORK_LONGEST, WORK_WAIT, WORK_TIME),
 )
 """All of them, in the order of the output."""
 
@@ -143,10 +211,10 @@ class Samples:
     def __init__(self) -> None:
         self._lines: dict[str, list[str]] = {family.name: [] for family in FAMILIES}
 
-    def add(self, family: Family, value: float, labels: str = "") -> None:
-        """Add one sample; `labels` are formatted already (see `labelled`)."""
+    def add(self, family: Family, value: float, labels: str = "", *, suffix: str = "") -> None:
+        """Add one sample. `labels` are formatted already (see `labelled`); `suffix` is a histogram's."""
         braced = f"{{{labels}}}" if labels else ""
-        self._lines[family.name].append(f"{family.name}{braced} {value!r}\n")
+        self._lines[family.name].append(f"{family.name}{suffix}{braced} {value!r}\n")
 
     def pieces(self) -> Iterator[bytes]:
         """The text, in pieces of bounded size; families without samples are left out."""

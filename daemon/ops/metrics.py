@@ -6,16 +6,17 @@ are exported, so that the size of a scrape is bounded.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import SHOWN, role_of
-from syncret.daemon.engine.observer import Call, NullObserver, Run
-from syncret.daemon.engine.queue.workqueue import QueueStats
+from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
+from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
 from syncret.daemon.ops import metric_families as f
+from syncret.daemon.ops.controller_metrics import ControllerMetrics
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, Objects, ObjectView, view_of
 from syncret.providers.errors import SyncError
@@ -36,6 +37,8 @@ class Sources(NamedTuple):
 
     inventory: Objects
     queue: Callable[[], QueueStats]
+    kinds: Callable[[Iterable[str]], Mapping[str, KindStats]]
+    workers: int
     limits: Callable[[], Iterable[tuple[ObjectRef, LimiterStats]]]
     in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
     failure: Callable[[ObjectRef], object | None]
@@ -83,6 +86,7 @@ class Metrics(NullObserver):
         self._stores: dict[ObjectRef, _Store] = {}
         self._calls: dict[tuple[str, str, str], int] = {}
         self._first_pass: float | None = None
+        self._controllers = ControllerMetrics()
         self._call_seconds = Histogram(
             "syncret_provider_call_seconds",
             "Duration of calls to secret managers.",
@@ -115,6 +119,8 @@ class Metrics(NullObserver):
             self._add_queue(samples, self._sources.queue())
             samples.add(f.DELETIONS_WAITING, self._sources.deletions_waiting())
             self._add_stores(samples, self._sources)
+            stats = self._sources.kinds(f.CONTROLLERS)
+            self._controllers.add_to(samples, stats, workers=self._sources.workers)
         for labels, count in self._calls.items():
             samples.add(f.API_CALLS, count, f.labelled(f.API_CALLS.labels, labels))
         if self._first_pass is not None:
@@ -205,20 +211,26 @@ class Metrics(NullObserver):
 
     def ran(self, run: Run) -> None:
         record = self._records.setdefault(run.ref, _Record())
+        refused = run.failure is None and self._is_refused(run.ref)
         record.runs += 1
-        record.errors += run.failure is not None or self._is_refused(run.ref)
+        record.errors += run.failure is not None or refused
         record.failures = run.failures
         record.seconds = run.seconds
         record.next_due = run.next_due
         self._queue_wait.observe(run.waited)
+        self._controllers.ran(run, refused=refused)
+
+    def repeats(self, repeat: Repeat) -> None:
+        self._controllers.repeats(repeat)
 
     def _is_refused(self, ref: ObjectRef) -> bool:
         """Whether the run failed in a way that is not retried, such as a target that another object owns."""
         return self._sources is not None and self._sources.failure(ref) is not None
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
-        del ref, error, where
+        del error, where
         self._bugs.inc()
+        self._controllers.panicked(ref)
 
     def removed(self, ref: ObjectRef) -> None:
         self._records.pop(ref, None)
@@ -228,9 +240,9 @@ class Metrics(NullObserver):
         self._first_pass = seconds
 
     def called(self, call: Call) -> None:
-        labels = (call.provider, call.operation, "success" if call.failure is None else "error")
+        labels = (*call.labels, "success" if call.failure is None else "error")
         self._calls[labels] = self._calls.get(labels, 0) + 1
-        self._call_seconds.labels(call.provider, call.operation).observe(call.seconds)
+        self._call_seconds.labels(*call.labels).observe(call.seconds)
         self._store(call.store)
 
     def retried(self, store: ObjectRef, retry: Retry) -> None:

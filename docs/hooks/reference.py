@@ -75,11 +75,18 @@ Names and labels are those of the External Secrets Operator where it has the met
 begin with `syncret_`. The series of an object disappear with the object. Above 20,000 objects only totals are
 exported, and `syncret_objects_untold` says how many objects have no series.
 
-There are three differences from the operator: `provider` and `call` of
-`externalsecret_provider_api_calls_count` have syncret's names (`vault`, `read`), not the vendors'; what the
-operator's framework exports (`controller_runtime_*`, `workqueue_*`) is found under `syncret_queue_*`; labels
-of the resource are never added. For a generator that calls a server, `provider` is its kind, `call` is
-`generate` or `cleanup`, and `store` is the generator.
+`provider` and `call` have the operator's values where it counts the call (`HashiCorp/Vault`,
+`ReadSecretData`), otherwise the provider's name in a manifest and syncret's operation (`fake`, `read`;
+`probe` is the check of a store). One call is one operation: a push that reads before it writes counts once,
+as the request that writes. For a generator that calls a server, `provider` is its kind, `call` is `generate`
+or `cleanup`, and `store` is the generator.
+
+`controller_runtime_*` and `workqueue_*` are what the operator's framework exports: `controller` and `name`
+are a kind in lower case. What is different: all kinds share one queue and its workers, so that
+`controller_runtime_max_concurrent_reconciles` is the same for each; a run that waits for a secret manager
+uses no worker; a failure that only a change can help counts as a terminal error, where the operator counts a
+success. Histograms appear with the first run of a kind. What a host does not have is absent: the admission
+webhook, leader election, requests to an API server. Labels of the resource are never added.
 
 | name | type | labels | meaning |
 |---|---|---|---|

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from syncret.config.catalog import SpecType
+from syncret.providers.api_names import ApiNames
 from syncret.providers.aws.certificate_manager import CertificateManagerClient, CertificateManagerWriter
 from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.parameter_store import ParameterStoreClient, ParameterStoreWriter
@@ -56,10 +57,48 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
                     yield CertificateManagerClient(api, certificates, prefix=prefix, login=login)
 
 
+_API: Final = {
+    "SecretsManager": ApiNames(
+        provider="AWS/SecretsManager",
+        calls={
+            "read": "GetSecretValue",
+            "batch": "BatchGetSecretValue",
+            "metadata": "DescribeSecret",
+            "find": "ListSecrets",
+            "push": "PutSecretValue",
+            "delete": "DeleteSecret",
+            "exists": "GetSecretValue",
+        },
+    ),
+    "ParameterStore": ApiNames(
+        provider="AWS/ParameterStore",
+        calls={
+            "read": "GetParameter",
+            "batch": "GetParameters",
+            "metadata": "ListTagsForResource",
+            "find": "GetParametersByPath",
+            "find_tags": "DescribeParameter",
+            "push": "PutParameter",
+            "delete": "DeleteParameter",
+            "exists": "GetParameter",
+        },
+    ),
+    "CertificateManager": ApiNames(
+        provider="AWS/CertificateManager",
+        calls={
+            "read": "ExportCertificate",
+            "push": "ImportCertificate",
+            "delete": "DeleteCertificate",
+            "exists": "GetResources",
+        },
+    ),
+}
+
 PROVIDER: Final = Provider(
     SpecType("aws", AwsSpec, check=check, gjson_properties=True),
     open=open_aws,
     batch_size=BATCH,
     by_namespace=depends_on_namespace,
     receivers=receivers,
+    api_names=lambda spec: _API[spec.service],
 )

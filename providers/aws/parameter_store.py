@@ -185,7 +185,7 @@ class ParameterStoreClient(BatchedService):
     async def _read_batch(self, names: Sequence[str], paced: Paced) -> Answers:
         """Read one batch. Only what AWS reports as absent is absent."""
         request = partial(self._api.call, "get_parameters", Names=list(names), WithDecryption=True)
-        answer = await paced(request)
+        answer = await paced(request, reads=len(names))
         values: dict[str, SecretBytes | SyncError] = {}
         for parameter in answer.get("Parameters", ()):
             selector = parameter.get("Selector") or ""

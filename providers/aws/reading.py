@@ -61,7 +61,7 @@ async def read_by_name(
         except Absent:
             return None
 
-    return await read_each(names, lambda name: paced(lambda: read_known(name)))
+    return await read_each(names, lambda name: paced(lambda: read_known(name), reads=1))
 
 
 def answers_of(

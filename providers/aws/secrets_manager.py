@@ -25,6 +25,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.batching import reading
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp, sjson
 from syncret.providers.kit.paging import Matches
@@ -197,7 +198,7 @@ class SecretsManagerClient(BatchedService):
             self._api,
             "batch_get_secret_value",
             {"SecretIdList": list(names)},
-            paced,
+            reading(paced, len(names)),
             members=("SecretValues", "Errors"),
             most=_MOST_IN_ANSWER,
         )

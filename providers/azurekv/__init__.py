@@ -14,7 +14,9 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
+from syncret.providers.api_names import ApiNames
 from syncret.providers.azurekv.client import AzureKvClient
+from syncret.providers.azurekv.objects import call_for_key
 from syncret.providers.azurekv.receivers import receivers
 from syncret.providers.azurekv.spec import AzureKvSpec, check
 from syncret.providers.contract import OpenContext, Provider
@@ -29,9 +31,14 @@ async def open_azurekv(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerato
         yield client
 
 
+_API: Final = ApiNames(
+    provider="Azure/KeyVault", calls={"read": "GetSecret", "find": "GetSecrets"}, by_key=call_for_key
+)
+
 PROVIDER: Final = Provider(
     SpecType("azurekv", AzureKvSpec, check=check, gjson_properties=True),
     open=open_azurekv,
     receivers=receivers,
+    api_names=lambda _: _API,
 )
 """One value is one call, as Key Vault has no batch API: the session shares reads and does not batch."""

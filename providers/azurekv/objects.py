@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from syncret.providers.api_names import CallKind
 from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options
@@ -62,6 +63,26 @@ def place_of(key: str) -> Place:
             hint="names in Key Vault are letters, digits and - only, 127 at most",
         )
     return Place(kind, name)
+
+
+_CALLS: Final = {
+    SECRET: {"read": "GetSecret", "push": "SetSecret", "delete": "DeleteSecret", "exists": "GetSecret"},
+    KEY: {"read": "GetKey", "push": "ImportKey", "delete": "DeleteKey", "exists": "GetKey"},
+    CERTIFICATE: {
+        "read": "GetCertificate",
+        "push": "ImportCertificate",
+        "delete": "DeleteCertificate",
+        "exists": "GetCertificate",
+    },
+}
+
+
+def call_for_key(kind: CallKind, key: str) -> str | None:
+    """The name of a call for the object of a key; None if the key is wrong."""
+    try:
+        return _CALLS[place_of(key).kind].get("read" if kind == "metadata" else kind)
+    except Malformed:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

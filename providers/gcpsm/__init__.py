@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
+from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.gcpsm.client import GcpSmClient
 from syncret.providers.gcpsm.receivers import receivers
@@ -27,7 +28,22 @@ async def open_gcpsm(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[Gc
         yield client
 
 
+_API: Final = ApiNames(
+    provider="GCP/SecretManager",
+    calls={
+        "read": "AccessSecretVersion",
+        "metadata": "GetSecret",
+        "find": "ListSecrets",
+        "push": "AddSecretVersion",
+        "delete": "DeleteSecret",
+        "exists": "AccessSecretVersion",
+    },
+)
+
 PROVIDER: Final = Provider(
-    SpecType("gcpsm", GcpSmSpec, check=check, gjson_properties=True), open=open_gcpsm, receivers=receivers
+    SpecType("gcpsm", GcpSmSpec, check=check, gjson_properties=True),
+    open=open_gcpsm,
+    receivers=receivers,
+    api_names=lambda _: _API,
 )
 """One value is one call, as Google has no batch API: the session shares reads and does not batch."""

@@ -12,9 +12,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
+from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.receivers import receivers
+from syncret.providers.ibm.refs import call_for_key
 from syncret.providers.ibm.spec import IbmSpec, check
 
 
@@ -27,7 +29,14 @@ async def open_ibm(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmCli
         yield client
 
 
+_API: Final = ApiNames(
+    provider="IBM/SecretsManager", calls={"read": "GetSecretByNameType"}, by_key=call_for_key
+)
+
 PROVIDER: Final = Provider(
-    SpecType("ibm", IbmSpec, check=check, gjson_properties=True), open=open_ibm, receivers=receivers
+    SpecType("ibm", IbmSpec, check=check, gjson_properties=True),
+    open=open_ibm,
+    receivers=receivers,
+    api_names=lambda _: _API,
 )
 """One secret is one call, as IBM has no batch API: the session shares reads and does not batch."""

@@ -3,6 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
+from syncret.providers.api_names import CallKind
 from syncret.providers.errors import Malformed
 
 ARBITRARY: Final = "arbitrary"
@@ -52,3 +53,9 @@ def place_of(key: str) -> Place:
             hint="write group/type/name, or type/id",
         )
     return place
+
+
+def call_for_key(kind: CallKind, key: str) -> str | None:
+    """The name of the call that reads the secret of a key: by its ID, or by its name and type."""
+    del kind
+    return "GetSecret" if _ID.fullmatch(key.rpartition("/")[2]) else None

@@ -46,9 +46,19 @@ _CONCURRENT_CALLS: Final = 8
 """Calls at once; more would be a burst that managers throttle."""
 
 
-async def unpaced(request: Callable[[], Awaitable[T]], /) -> T:
+async def unpaced(request: Callable[[], Awaitable[T]], /, *, reads: int = 0) -> T:
     """Send a request of a call that is paced as a whole."""
+    del reads
     return await request()
+
+
+def reading(paced: Paced, entries: int = 1) -> Paced:
+    """The same, for requests that read so many of the entries that a search found."""
+
+    async def paced_read(request: Callable[[], Awaitable[T]], /, *, reads: int = entries) -> T:
+        return await paced(request, reads=reads)
+
+    return paced_read
 
 
 async def map_concurrently(

@@ -13,7 +13,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from syncret.providers.answer_memory import LARGEST_VALUES, found_share
 from syncret.providers.contract import Paced, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import map_concurrently
+from syncret.providers.kit.batching import map_concurrently, reading
 
 T = TypeVar("T")
 
@@ -126,7 +126,7 @@ class Matches:
             if value is not None:
                 self.add_value(name, value)
 
-        await map_concurrently(read_and_keep, self.names, paced, doing=doing)
+        await map_concurrently(read_and_keep, self.names, reading(paced), doing=doing)
         return {name: self.values[name] for name in self.names if name in self.values}
 
     def _spend(self, entries: int, size: int) -> None:

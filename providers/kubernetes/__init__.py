@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
+from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.kubernetes.client import KubernetesClient
 from syncret.providers.kubernetes.spec import KubernetesSpec, check
@@ -21,6 +22,20 @@ async def open_kubernetes(
         yield KubernetesClient(kube, spec.remote_namespace, context.scope)
 
 
+_API: Final = ApiNames(
+    provider="Kubernetes",
+    calls={
+        "read": "GetSecret",
+        "find": "ListSecrets",
+        "push": "UpdateSecret",
+        "delete": "DeleteSecret",
+        "exists": "GetSecret",
+        "probe": "CreateSelfSubjectRulesReview",
+    },
+)
+
 PROVIDER: Final = Provider(
-    SpecType("kubernetes", KubernetesSpec, check=check, gjson_properties=True), open=open_kubernetes
+    SpecType("kubernetes", KubernetesSpec, check=check, gjson_properties=True),
+    open=open_kubernetes,
+    api_names=lambda _: _API,
 )

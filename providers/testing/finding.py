@@ -31,7 +31,8 @@ class Pacing:
         for sender, method in senders:
             monkeypatch.setattr(sender, method, self._watched(getattr(sender, method)))
 
-    async def paced(self, request: Callable[[], Awaitable[T]], /) -> T:
+    async def paced(self, request: Callable[[], Awaitable[T]], /, *, reads: int = 0) -> T:
+        del reads
         self.calls += 1
         token = self._inside.set(True)
         try:
@@ -47,8 +48,9 @@ class Pacing:
         return watched
 
 
-async def refused(_: Callable[[], Awaitable[T]], /) -> T:
+async def refused(_: Callable[[], Awaitable[T]], /, *, reads: int = 0) -> T:
     """No call may be made now."""
+    del reads
     raise Throttled("not now")
 
 

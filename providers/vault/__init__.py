@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
+from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.receivers import receivers
@@ -20,7 +21,22 @@ async def open_vault(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[Va
         yield client
 
 
+_API: Final = ApiNames(
+    provider="HashiCorp/Vault",
+    calls={
+        "read": "ReadSecretData",
+        "find": "ListSecrets",
+        "push": "WriteSecretData",
+        "delete": "DeleteSecret",
+        "exists": "ReadSecretData",
+        "probe": "LookupSelf",
+    },
+)
+
 PROVIDER: Final = Provider(
-    SpecType("vault", VaultSpec, check=check, gjson_properties=True), open=open_vault, receivers=receivers
+    SpecType("vault", VaultSpec, check=check, gjson_properties=True),
+    open=open_vault,
+    receivers=receivers,
+    api_names=lambda _: _API,
 )
 """One read is one call, as Vault has no batch API: the session shares reads and does not batch."""

@@ -13,7 +13,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import SingleReads, map_concurrently
+from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
@@ -99,7 +99,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
             return metadata is not None and all(metadata.get(name) == value for name, value in tags)
 
         tagged = Matches()
-        for key, matches in await map_concurrently(has_tags, keys, paced, doing="vault search"):
+        for key, matches in await map_concurrently(has_tags, keys, reading(paced), doing="vault search"):
             if matches:
                 tagged.add_name(key)
         return tagged

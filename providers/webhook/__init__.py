@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
+from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.webhook.client import WebhookClient
 from syncret.providers.webhook.spec import WebhookSpec, depends_on_namespace, texts_of
@@ -19,8 +20,14 @@ async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerato
         yield WebhookClient(spec, context, api)
 
 
+_API: Final = ApiNames(
+    provider="Webhook",
+    calls=dict.fromkeys(("read", "push", "delete", "exists"), "HTTPRequest"),
+)
+
 PROVIDER: Final = Provider(
     SpecType("webhook", WebhookSpec, texts=texts_of),
     open=open_webhook,
     by_namespace=depends_on_namespace,
+    api_names=lambda _: _API,
 )

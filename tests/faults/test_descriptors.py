@@ -54,9 +54,12 @@ def test_connections_that_many_stores_keep_open_leave_room(tmp_path: Path) -> No
         manifests = written(tmp_path / "manifests", **texts)
         with daemon(tmp_path, manifests, under=limited(64), ready=False) as running:
             running.until(lambda: delivered(running, "s*") == 120, "all delivered")
-            begin = running.metric("externalsecret_provider_api_calls_count", call="read")
+            begin = running.metric("externalsecret_provider_api_calls_count", call="HTTPRequest")
             running.until(
-                lambda: running.metric("externalsecret_provider_api_calls_count", call="read") > begin + 240,
+                lambda: (
+                    running.metric("externalsecret_provider_api_calls_count", call="HTTPRequest")
+                    > begin + 240
+                ),
                 "all read twice more",
             )
             assert running.ask("status").returncode == 0

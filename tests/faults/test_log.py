@@ -21,7 +21,7 @@ def test_objects_that_fail_again_and_again(tmp_path: Path) -> None:
     with manager(lambda: VALUE if mended.is_set() else b"<html>maintenance</html>") as port:
         manifests = written(tmp_path / "manifests", all=estate("s", port, OBJECTS, "1s"))
         with daemon(tmp_path, manifests) as running:
-            reads = partial(running.metric, "externalsecret_provider_api_calls_count", call="read")
+            reads = partial(running.metric, "externalsecret_provider_api_calls_count", call="HTTPRequest")
             running.until(lambda: reads() >= 6 * OBJECTS, "each tried several times")
             failures = [line for line in running.stderr.splitlines() if "[warning" in line]
             assert len(failures) == OBJECTS

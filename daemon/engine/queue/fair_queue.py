@@ -6,7 +6,7 @@ start. What they had started before no longer counts: no number of them keeps a 
 runs.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
@@ -87,7 +87,8 @@ class FairQueue:
         self._held: dict[str, _Lane] = {}
         self._where: dict[ObjectRef, _Place] = {}
         self._in_a_row = 0
-        self.urgent = 0
+        self.counts: Counter[tuple[str, int]] = Counter()
+        """How many items are ready, by kind and urgency."""
 
     def __contains__(self, ref: ObjectRef) -> bool:
         return ref in self._where
@@ -95,6 +96,11 @@ class FairQueue:
     @property
     def size(self) -> int:
         return len(self._where)
+
+    @property
+    def urgent(self) -> int:
+        """How many of the ready items are urgent."""
+        return sum(count for (_, level), count in self.counts.items() if level == 0)
 
     @property
     def open(self) -> bool:
@@ -137,7 +143,7 @@ class FairQueue:
             return ()
         lane, level, _ = place
         del lane.ready[level][ref]
-        self.urgent -= level == 0
+        self.counts[ref.kind, level] -= 1
         if not lane.ready[level]:
             self._turns[level].pop(lane.name, None)
         self._sweep(lane)
@@ -231,7 +237,7 @@ class FairQueue:
         lane, level, _ = place
         lane.ready[level][ref] = since
         self._where[ref] = place
-        self.urgent += level == 0
+        self.counts[ref.kind, level] += 1
         self._lanes[lane.name] = lane
         self._give_turns(lane)
 

@@ -11,8 +11,8 @@ them: a store that hangs holds up no other.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from syncret.config.meta import ObjectRef
@@ -61,6 +61,19 @@ class QueueStats(NamedTuple):
     waited: float
 
 
+class KindStats(NamedTuple):
+    """A snapshot of the objects of one kind: ready ones by urgency, how often one was added, and the runs."""
+
+    urgent: int
+    periodic: int
+    added: int
+    working: int
+    """Runs that have a worker: those that wait for a provider have none."""
+    seconds: float
+    """The age of all runs together."""
+    longest: float
+
+
 class _Run:
     """What is known of a name that is being run: what it waits for, and what was asked meanwhile."""
 
@@ -94,6 +107,7 @@ class WorkQueue:
         self._quiet: list[asyncio.Future[None]] = []
         self._closed = False
         self._on_wait: Callable[[ObjectRef], object] | None = None
+        self._added: Counter[str] = Counter()
         self._runs = 0
         self._waited = 0.0
 
@@ -273,14 +287,35 @@ class WorkQueue:
             waited=self._waited,
         )
 
+    def stats_of(self, kinds: Iterable[str]) -> dict[str, KindStats]:
+        """The objects of each of these kinds."""
+        now, counts = self._loop.time(), self._ready.counts
+        runs: dict[str, list[_Run]] = {}
+        for ref, run in self._running.items():
+            runs.setdefault(ref.kind, []).append(run)
+        stats: dict[str, KindStats] = {}
+        for kind in kinds:
+            ages = [now - run.begin for run in runs.get(kind, ())]
+            stats[kind] = KindStats(
+                urgent=counts[kind, 0],
+                periodic=counts[kind, 1],
+                added=self._added[kind],
+                working=sum(run.has_worker for run in runs.get(kind, ())),
+                seconds=sum(ages),
+                longest=max(ages, default=0.0),
+            )
+        return stats
+
     def _make_ready(self, ref: ObjectRef, since: float, *, urgent: bool, lanes: Lanes) -> None:
         run = self._running.get(ref)
         if run is None:
+            self._added[ref.kind] += ref not in self._ready
             left = self._ready.add(ref, since, urgent=urgent, lanes=lanes)
             if left:
                 self._report_progress(left)
             self._wake()
         else:
+            self._added[ref.kind] += run.dirty is None
             run.urgent = run.urgent or urgent if run.dirty else urgent
             run.dirty = (lanes, run.dirty[1] if run.dirty else since)
 

@@ -19,10 +19,12 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operation
 from syncret.daemon.engine.queue.waiting import current_run, waiting_for
 from syncret.daemon.engine.retry import LoginBackoff, call_policy
+from syncret.daemon.engine.sessions.call_labels import labels_of
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
 from syncret.daemon.engine.work import CallWork, SyncWork, call_work
 from syncret.providers.answer_memory import RunAnswers, Share, call_share
+from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import Ambient, Compute, ReadFile, Render
 from syncret.providers.errors import SyncError, Throttled, Unavailable, bare
 from syncret.providers.kit.limits import Limiter
@@ -155,6 +157,8 @@ class CallRequest(Struct, frozen=True):
     operation: Operation
     item: Item
     namespace: str
+    reads: int = 0
+    """How many entries the request of a search reads; 0: it looks for them."""
     once: bool = False
     """Whether no answer ends the call: what may have reached the server would be done twice."""
     no_answer: str = ""
@@ -180,6 +184,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
 
     store: ObjectRef
     provider: str
+    names: ApiNames = ApiNames()
     retry: RetryPolicy
     memory: StoreState
     around: CallEnvironment
@@ -249,6 +254,9 @@ class CallPath(Struct, frozen=True, kw_only=True):
                     operation=request.operation,
                     item=request.item,
                     seconds=loop.time() - begin,
+                    labels=labels_of(
+                        self.names, self.provider, request.operation, request.item, reads=request.reads
+                    ),
                     failure=failure,
                 )
             )

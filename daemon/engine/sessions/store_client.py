@@ -123,7 +123,8 @@ class Connection:
     ) -> SecretMap | None:
         found_share.set(share)
 
-        async def paced(send: Callable[[], Awaitable[T]], /) -> T:
+        async def paced(send: Callable[[], Awaitable[T]], /, *, reads: int = 0) -> T:
+            request = CallRequest("find", query, namespace, reads=reads, askers=share.runs)
             return await self._calls.call(request, send)
 
         try:
@@ -168,6 +169,7 @@ class StoreClient:
         self.calls = CallPath(
             store=plan.store,
             provider=plan.provider.name,
+            names=plan.provider.api_names(plan.spec),
             retry=plan.retry,
             memory=memory,
             around=around,

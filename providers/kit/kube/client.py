@@ -122,11 +122,11 @@ class Kube:
             more = metadata.get("continue") if is_object(metadata) else None
             return Page(_listed(found.get("items"), doing), str(more or ""))
 
-        async def paced_by_size(request: Callable[[], Awaitable[T]], /) -> T:
+        async def paced_by_size(request: Callable[[], Awaitable[T]], /, *, reads: int = 0) -> T:
             nonlocal limit
             while True:
                 try:
-                    return await paced(request)
+                    return await paced(request, reads=reads)
                 except TooLarge:
                     if limit == 1:
                         raise

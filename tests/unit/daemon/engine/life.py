@@ -241,7 +241,7 @@ class Life:
     def view(self) -> View:
         """What operators see."""
         metrics = Metrics(self.clock.now)
-        metrics.watch(sources_of(self.controllers))
+        metrics.watch(sources_of(self.controllers, settings()))
         return View(
             running=self.controllers,
             metrics=metrics,

@@ -11,7 +11,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Json, Model, SecretKeySelector
 from syncret.config.meta import Document, ObjectRef, ref_of
 from syncret.config.settings import Settings
-from syncret.daemon.engine.observer import Call, NullObserver, Run
+from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.homes.contract import StoredObject
 from syncret.providers.contract import (
@@ -211,6 +211,7 @@ class Recorder(NullObserver):
     )
     raised: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     left: list[ObjectRef] = field(default_factory=list[ObjectRef])
+    repeated: list[str] = field(default_factory=list[str])
     joined: int = 0
     opens: list[SyncError | None] = field(default_factory=list[SyncError | None])
     closes: list[str] = field(default_factory=list[str])
@@ -218,6 +219,9 @@ class Recorder(NullObserver):
 
     def ran(self, run: Run) -> None:
         self.runs.append(run)
+
+    def repeats(self, repeat: Repeat) -> None:
+        self.repeated.append(repeat.ref.name)
 
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None:
         self.bugs.append((ref, error, where))

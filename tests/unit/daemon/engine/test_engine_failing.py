@@ -139,6 +139,7 @@ async def test_a_conflict_is_run_again_at_once_but_not_for_ever(start: Start) ->
         assert len(world.reconciling.times("b")) == 3
         assert world.engine.failures(ref("a")) == 1
         assert world.engine.failures(ref("b")) == 0
+        assert sorted(world.recorder.repeated) == [*("a" * 5), *("b" * 2)]
 
 
 async def test_a_deleted_object_is_cleaned_up_and_forgotten(home: MemoryCluster, start: Start) -> None:

@@ -36,7 +36,7 @@ async def view(cluster: MemoryCluster, settings: Settings) -> AsyncIterator[View
         cluster, registry=Registry(), settings=settings, clock=clock, hooks=EngineOverrides(observer=metrics)
     )
     async with running_ as running:
-        metrics.watch(sources_of(running))
+        metrics.watch(sources_of(running, settings))
         yield View(running=running, metrics=metrics, clock=clock, settings=settings)
 
 

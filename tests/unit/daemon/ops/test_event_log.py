@@ -19,6 +19,7 @@ CANARY = "hunter2-canary"
 REF = ObjectRef("external-secrets.io", "ExternalSecret", "default", "database")
 STORE = ObjectRef("external-secrets.io", "SecretStore", "default", "demo")
 CALL = Call(
+    labels=("HashiCorp/Vault", "ReadSecretData"),
     store=STORE,
     provider="fake",
     namespace="default",

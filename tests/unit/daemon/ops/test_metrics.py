@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Call, Run
-from syncret.daemon.engine.queue.workqueue import QueueStats
+from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
 from syncret.daemon.homes.contract import StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.watch import event_of
@@ -47,6 +48,10 @@ def no_failure(ref: ObjectRef) -> None:
     """Nothing stands in anybody's way."""
 
 
+def of_kinds(kinds: Iterable[str]) -> dict[str, KindStats]:
+    return dict.fromkeys(kinds, KindStats(2, 5, 30, 3, 4.5, 2.5))
+
+
 def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
     """Metrics of an engine that does nothing: what it would tell is told by the test."""
     inventory = Inventory()
@@ -59,6 +64,8 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
         Sources(
             inventory,
             lambda: queue,
+            of_kinds,
+            64,
             lambda: limits,
             lambda: [(STORE, 5)],
             failure=no_failure,
@@ -202,15 +209,18 @@ async def test_calls_are_counted_by_provider_call_and_status() -> None:
                 operation="read",
                 item=None,
                 seconds=0.1,
+                labels=("HashiCorp/Vault", "ReadSecretData"),
                 failure=failure,
             )
         )
     text = await text_of(metrics)
     assert samples(text, "externalsecret_provider_api_calls_count") == {
-        'provider="vault",call="read",status="success"': 2,
-        'provider="vault",call="read",status="error"': 1,
+        'provider="HashiCorp/Vault",call="ReadSecretData",status="success"': 2,
+        'provider="HashiCorp/Vault",call="ReadSecretData",status="error"': 1,
     }
-    assert samples(text, "syncret_provider_call_seconds_count") == {'call="read",provider="vault"': 3}
+    assert samples(text, "syncret_provider_call_seconds_count") == {
+        'call="ReadSecretData",provider="HashiCorp/Vault"': 3
+    }
 
 
 async def test_series_go_with_their_object(view: View, apply: Apply, cluster: MemoryCluster) -> None:

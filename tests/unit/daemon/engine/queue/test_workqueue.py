@@ -10,7 +10,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.queue.delay_queue import POP_AT_ONCE
-from syncret.daemon.engine.queue.workqueue import QueueClosed, WorkQueue
+from syncret.daemon.engine.queue.workqueue import KindStats, QueueClosed, WorkQueue
 from tests.unit.daemon.engine.support import START, ref
 
 
@@ -289,6 +289,27 @@ async def test_statistics(queue: WorkQueue) -> None:
     assert (stats.oldest, stats.longest, stats.waited, stats.runs) == (10, 3, 7, 1)
     assert running.waited == 7
     assert repr(queue) == "<WorkQueue ready=1 scheduled=1 running=1 oldest=10.0s>"
+
+
+async def test_statistics_of_one_kind(queue: WorkQueue) -> None:
+    for name in "abc":
+        queue.add(ref(name), lanes=("s",))
+    queue.add(ref("a"), urgent=True, lanes=("s",))
+    first, second = await queue.get(), await queue.get()
+    await asyncio.sleep(2)
+    third = await queue.get()
+    queue.suspend(first.ref, "s")
+    await asyncio.sleep(1)
+    queue.add(second.ref, lanes=("s",))
+    queue.add(second.ref, lanes=("s",))
+    kind = first.ref.kind
+    stats = queue.stats_of([kind, "SecretStore"])
+    assert stats[kind] == KindStats(urgent=0, periodic=0, added=4, working=2, seconds=7, longest=3)
+    assert stats["SecretStore"] == KindStats(0, 0, 0, 0, 0, 0)
+    queue.done(second.ref)
+    queue.done(third.ref)
+    queue.add(third.ref, urgent=True, lanes=("s",))
+    assert queue.stats_of([kind])[kind] == KindStats(1, 1, 5, 0, 3, 3)
 
 
 async def test_what_waits_for_an_answer_is_overdue_and_its_store_unanswered(queue: WorkQueue) -> None:

@@ -1,0 +1,41 @@
+"""The labels of a provider call in the metrics: which manager, and which call of its API."""
+
+from typing import Final, TypeAlias
+
+from syncret.daemon.engine.observer import Item, Operation
+from syncret.providers.api_names import ApiNames, CallKind
+from syncret.providers.contract import FindQuery, PushItem, RemoteTarget
+
+CallLabels: TypeAlias = tuple[str, str]
+
+_OPERATION: Final[dict[CallKind, Operation]] = {"batch": "read", "metadata": "read", "find_tags": "find"}
+
+
+def labels_of(
+    names: ApiNames, provider: str, operation: Operation, item: Item, *, reads: int = 0
+) -> CallLabels:
+    """The values of `provider` and `call`.
+
+    `reads`: the request is part of a search, and reads so many of the entries that it found.
+    """
+    kind, key = _kind_of(operation, item, reads)
+    own = names.by_key(kind, key) if key else None
+    call = own or names.calls.get(kind) or names.calls.get(_OPERATION.get(kind, operation))
+    return names.provider or provider, call or operation
+
+
+def _kind_of(operation: Operation, item: Item, reads: int) -> tuple[CallKind, str]:
+    """What is called, and for which remote key, if it is one."""
+    match item:
+        case FindQuery(tags=tags):
+            if reads:
+                return ("batch" if reads > 1 else "read"), ""
+            return ("find_tags" if tags else "find"), ""
+        case PushItem() | RemoteTarget():
+            return operation, item.remote_key
+        case (first, *others) if operation == "read":
+            if others:
+                return "batch", ""
+            return ("metadata" if first.metadata else "read"), first.key
+        case _:
+            return operation, ""

@@ -1,0 +1,128 @@
+"""The metrics of controller-runtime, which ESO is built on: dashboards and alerts made for ESO ask for them.
+
+There is one queue and one set of workers for all kinds; here each kind is a controller with a queue of its
+own, as in ESO. Nothing is kept for each object.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.engine.observer import Repeat, Run
+from syncret.daemon.engine.queue.workqueue import KindStats
+from syncret.daemon.ops import metric_families as f
+
+RESULTS: Final = ("success", "error", "requeue", "requeue_after")
+
+_SECONDS: Final = (
+    *(0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9),
+    *(1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0),
+    *(10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0),
+)
+_POWERS_OF_TEN: Final = tuple(10.0**power for power in range(-8, 4))
+
+
+class _Distribution:
+    """A histogram: how many of the observed values lie between its bounds."""
+
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def observe(self, value: float) -> None:
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def add_to(self, samples: f.Samples, family: f.Family, labels: str) -> None:
+        """Add the samples, if anything was observed: forty lines of zeros say nothing."""
+        if not any(self._counts):
+            return
+        count = 0
+        for bound, more in zip((*map(repr, self._bounds), "+Inf"), self._counts, strict=True):
+            count += more
+            samples.add(family, count, f'{labels},le="{bound}"', suffix="_bucket")
+        samples.add(family, self._sum, labels, suffix="_sum")
+        samples.add(family, count, labels, suffix="_count")
+
+
+class _Controller:
+    """What is counted of the runs of one kind."""
+
+    __slots__ = ("panics", "results", "retries", "terminal", "times", "waits", "works")
+
+    def __init__(self) -> None:
+        self.results: Counter[str] = Counter()
+        self.terminal = 0
+        self.panics = 0
+        self.retries = 0
+        self.times = _Distribution(_SECONDS)
+        self.waits = _Distribution(_POWERS_OF_TEN)
+        self.works = _Distribution(_POWERS_OF_TEN)
+
+    def ended(self, result: str, waited: float, seconds: float) -> None:
+        self.results[result] += 1
+        self.times.observe(seconds)
+        self.works.observe(seconds)
+        self.waits.observe(waited)
+
+
+class ControllerMetrics:
+    """Counts runs by kind. All counters are there from the start, so that each increase can be seen."""
+
+    def __init__(self) -> None:
+        self._of_kind = {kind: _Controller() for kind in f.CONTROLLERS}
+
+    def ran(self, run: Run, *, refused: bool) -> None:
+        """A run is over. `refused`: it failed, and only a change can help."""
+        controller = self._of_kind[run.ref.kind]
+        if refused or run.failure is not None:
+            result = "error"
+        else:
+            result = "success" if run.next_due is None else "requeue_after"
+        controller.ended(result, run.waited, run.seconds)
+        controller.terminal += refused
+        controller.retries += run.failure is not None and run.next_due is not None
+
+    def repeats(self, repeat: Repeat) -> None:
+        """A run met a conflict, and the object is run again at once."""
+        controller = self._of_kind[repeat.ref.kind]
+        controller.ended("requeue", repeat.waited, repeat.seconds)
+        controller.retries += 1
+
+    def panicked(self, ref: ObjectRef) -> None:
+        """A run ended with an unexpected error; that it is over is reported as well."""
+        self._of_kind[ref.kind].panics += 1
+
+    def add_to(self, samples: f.Samples, stats: Mapping[str, KindStats], *, workers: int) -> None:
+        """Add the samples of all controllers."""
+        for kind, name in f.CONTROLLERS.items():
+            self._add_runs(samples, name, self._of_kind[kind])
+            self._add_queue(samples, name, self._of_kind[kind], stats[kind])
+            label = f.labelled(f.CONTROLLER, (name,))
+            samples.add(f.ACTIVE_WORKERS, stats[kind].working, label)
+            samples.add(f.MOST_WORKERS, workers, label)
+
+    def _add_runs(self, samples: f.Samples, name: str, controller: _Controller) -> None:
+        label = f.labelled(f.CONTROLLER, (name,))
+        for result in RESULTS:
+            samples.add(f.RECONCILES, controller.results[result], f'{label},result="{result}"')
+        samples.add(f.RECONCILE_ERRORS, controller.results["error"], label)
+        samples.add(f.TERMINAL_ERRORS, controller.terminal, label)
+        samples.add(f.PANICS, controller.panics, label)
+        controller.times.add_to(samples, f.RECONCILE_TIME, label)
+
+    def _add_queue(self, samples: f.Samples, name: str, controller: _Controller, stats: KindStats) -> None:
+        label = f.labelled(f.WORK_QUEUE, (name, name))
+        samples.add(f.WORK_DEPTH, stats.urgent, f'{label},priority="0"')
+        samples.add(f.WORK_DEPTH, stats.periodic, f'{label},priority="-100"')
+        samples.add(f.WORK_ADDS, stats.added, label)
+        samples.add(f.WORK_RETRIES, controller.retries, label)
+        samples.add(f.WORK_UNFINISHED, stats.seconds, label)
+        samples.add(f.WORK_LONGEST, stats.longest, label)
+        controller.waits.add_to(samples, f.WORK_WAIT, label)
+        controller.works.add_to(samples, f.WORK_TIME, label)

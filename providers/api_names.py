@@ -1,0 +1,45 @@
+"""What the metrics call a secret manager and the calls of its API: ESO's names, where it has them.
+
+They are the values of the labels `provider` and `call`, by which dashboards and alerts select.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+CallKind: TypeAlias = Literal[
+    "read",
+    "batch",
+    "metadata",
+    "find",
+    "find_tags",
+    "push",
+    "delete",
+    "exists",
+    "probe",
+    "generate",
+    "cleanup",
+]
+"""An operation, or a special case of one: a read of several entries in one call (`batch`), of metadata,
+a search by tags. A search looks for entries by `find`, and reads them by `read` or `batch`."""
+
+
+def _same_for_all(_kind: CallKind, _key: str) -> str | None:
+    """The default of `by_key`: no name depends on the key."""
+    return None
+
+
+class ApiNames(Struct, frozen=True, kw_only=True):
+    """The names of one manager. What has none here keeps ours: the provider's name, and the operation."""
+
+    provider: str = ""
+    calls: Mapping[CallKind, str] = {}
+    """Without a name of its own, a special case has that of its operation."""
+    by_key: Callable[[CallKind, str], str | None] = _same_for_all
+    """The name of a call for one remote key, where that depends on the key."""
+
+
+def our_names(_spec: object) -> ApiNames:
+    """The names of a manager that ESO does not count: those of its manifests and of our operations."""
+    return ApiNames()
