@@ -157,8 +157,6 @@ class CallRequest(Struct, frozen=True):
     operation: Operation
     item: Item
     namespace: str
-    reads: int = 0
-    """How many entries the request of a search reads; 0: it looks for them."""
     once: bool = False
     """Whether no answer ends the call: what may have reached the server would be done twice."""
     no_answer: str = ""
@@ -167,6 +165,8 @@ class CallRequest(Struct, frozen=True):
     """The runs that it is made for; None: the current one."""
     payers: Collection[SyncWork] = ()
     """The syncs that pay for what it computes; none where the generator itself has the budget of one."""
+    reads: int = 0
+    """How many of the found entries the request of a search reads; 0: it looks for them."""
 
 
 class StoreState(Struct):

@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.queue.waiting import current_run
@@ -124,8 +126,7 @@ class Connection:
         found_share.set(share)
 
         async def paced(send: Callable[[], Awaitable[T]], /, *, reads: int = 0) -> T:
-            request = CallRequest("find", query, namespace, reads=reads, askers=share.runs)
-            return await self._calls.call(request, send)
+            return await self._calls.call(replace(request, reads=reads), send)
 
         try:
             async with self.client:
