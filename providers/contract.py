@@ -245,7 +245,7 @@ class Render(Protocol):
 
 
 class Compute(Protocol):
-    """Runs what a request or a generator computes: at once if that is little, otherwise in a thread."""
+    """Runs what a call or a generator computes: at once if that is little, otherwise in a thread."""
 
     async def __call__(self, function: Callable[[Work], T], /) -> T:
         """The result of a function that pays for what it does, and may be called twice. Raises OverBudget."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from syncret.config.settings import Settings
 from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import Failure
+from syncret.daemon.engine.work import call_work
 from syncret.daemon.homes.contract import Conflict, WatchEvent
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
 from syncret.providers.kit.retry import PAUSES, Doubling, RetryPolicy
@@ -105,14 +106,20 @@ class LoginBackoff:
         self._retry_at = -inf
 
     async def __call__(self, login: Callable[[], Awaitable[T]], /) -> T:
-        """As `LogIn` says. What the manager did not refuse is for the retry of calls, and for the breaker."""
+        """As `LogIn` says. What the manager did not refuse is for the retry of calls, and for the breaker.
+
+        What it computes is for all who wait for the login, and not paid by the call that happens to make it.
+        """
         self.check()
         begin = asyncio.get_running_loop().time()
+        paying = call_work.set(None)
         try:
             result = await login()
         except Denied as error:
             self.failed(error, sent_at=begin)
             raise
+        finally:
+            call_work.reset(paying)
         self.forget()
         return result
 

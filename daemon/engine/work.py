@@ -118,7 +118,9 @@ class WorkThreads:
     async def compute(self, function: Callable[[Work], T]) -> T:
         """What the current call to a store needs; what belongs to no call, with a budget of its own."""
         call = call_work.get()
-        return await (self.sync().run(function) if call is None else call.run(function))
+        if call is None or call.ended:  # what a client does in the background belongs to no call
+            return await self.sync().run(function)
+        return await call.run(function)
 
     async def run(self, function: Callable[[Work], T], work: Work, limit: TimeLimit) -> T:
         """Run this as soon as a thread is free; whoever waits for one does not use up its time."""
@@ -223,12 +225,13 @@ class CallWork:
     budget fails no other's read. The memory is given back when the call has ended.
     """
 
-    __slots__ = ("_borrowed", "_payers")
+    __slots__ = ("_borrowed", "_payers", "ended")
 
     def __init__(self, payers: Collection[SyncWork]) -> None:
         """`payers` may grow: reads of other objects join."""
         self._payers = payers
         self._borrowed: list[tuple[SyncWork, int]] = []
+        self.ended = False
 
     async def run(self, function: Callable[[Work], T]) -> T:
         """As `SyncWork.run`."""
@@ -246,6 +249,7 @@ class CallWork:
 
     def end(self) -> None:
         """Give back the memory."""
+        self.ended = True
         for payer, memory in self._borrowed:
             payer.give_back(memory)
 

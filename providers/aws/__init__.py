@@ -45,15 +45,18 @@ async def open_aws(spec: AwsSpec, context: OpenContext) -> AsyncGenerator[AwsCli
     async with sdk.open_client(_SERVICES[spec.service], spec.region, caller, context.network) as api:
         match spec.service:
             case "SecretsManager":
-                secrets = SecretsManagerWriter(api, spec.secrets_manager, context.credentials)
+                secrets = SecretsManagerWriter(
+                    api, spec.secrets_manager, context.credentials, context.compute
+                )
                 yield SecretsManagerClient(api, secrets, prefix=prefix, login=login)
             case "ParameterStore":
-                yield ParameterStoreClient(api, ParameterStoreWriter(api), prefix=prefix, login=login)
+                parameters = ParameterStoreWriter(api, context.compute)
+                yield ParameterStoreClient(api, parameters, prefix=prefix, login=login)
             case "CertificateManager":
                 async with sdk.open_client(
                     "resourcegroupstaggingapi", spec.region, caller, context.network
                 ) as tagging:
-                    certificates = CertificateManagerWriter(api, tagging)
+                    certificates = CertificateManagerWriter(api, tagging, context.compute)
                     yield CertificateManagerClient(api, certificates, prefix=prefix, login=login)
 
 

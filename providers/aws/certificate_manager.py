@@ -13,6 +13,7 @@ from syncret.providers.aws.push_specs import Tagged
 from syncret.providers.aws.reading import read_by_name
 from syncret.providers.aws.service import Absent, Api, Service, entries, tag_list, tag_map
 from syncret.providers.contract import (
+    Compute,
     PushItem,
     RemoteKey,
     RemoteRef,
@@ -50,8 +51,9 @@ class _Bundle(NamedTuple):
 class CertificateManagerWriter:
     """Imports, reimports and deletes certificates. Keys already have the store's prefix."""
 
-    def __init__(self, api: Api, tagging: Api) -> None:
+    def __init__(self, api: Api, tagging: Api, compute: Compute) -> None:
         self._api = api
+        self._compute = compute
         self._tagging = tagging
         self._arns: dict[str, str] = {}
         """ARNs of what was imported here: AWS's tag index lags behind."""
@@ -65,7 +67,7 @@ class CertificateManagerWriter:
                 hint="leave secretKey out",
             )
         wanted = push_specs.options(item.metadata, Tagged).tags
-        bundle = _bundle(item)
+        bundle = await self._compute(lambda work: _bundle(item, work))
         key = item.remote_key
         arn = await self._arn(key)
         existing = await self._certificate(arn) if arn else None
@@ -138,12 +140,12 @@ class CertificateManagerWriter:
             await self._api.call("add_tags_to_certificate", CertificateArn=arn, Tags=tag_list(new))
 
 
-def _bundle(item: PushItem) -> _Bundle:
+def _bundle(item: PushItem, work: Work) -> _Bundle:
     # a large import that no other service needs
     from cryptography.hazmat.primitives.serialization import Encoding
     from cryptography.x509 import load_pem_x509_certificates
 
-    secret = gojson.unmarshal_object(item.value.raw, Work())
+    secret = gojson.unmarshal_object(item.value.raw, work)
     for name in ("tls.crt", "tls.key"):
         if not secret.get(name):
             raise Malformed(

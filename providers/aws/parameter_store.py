@@ -24,6 +24,7 @@ from syncret.providers.aws.service import (
     tag_map,
 )
 from syncret.providers.contract import (
+    Compute,
     FindQuery,
     Paced,
     PushItem,
@@ -46,14 +47,16 @@ _KIND: Final = "Parameter"
 class ParameterStoreWriter:
     """Creates, changes and deletes parameters. Names already have the store's prefix."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, compute: Compute) -> None:
         self._api = api
+        self._compute = compute
 
     async def push(self, item: PushItem) -> None:
         """Store a value. Raises Malformed for a parameter that is not ours."""
         name = item.remote_key
         options = push_specs.options(item.metadata, ParameterPush)
-        value = references.as_text(_value(item, options), "Parameter Store holds text: use SecretsManager")
+        raw = await self._compute(lambda work: _value(item, options, work))
+        value = references.as_text(raw, "Parameter Store holds text: use SecretsManager")
         if not value:
             raise Malformed("the value is empty", hint="Parameter Store holds no empty values")
         stored = await self._stored(name)
@@ -108,12 +111,11 @@ class ParameterStoreWriter:
             )
 
 
-def _value(item: PushItem, options: ParameterPush) -> bytes:
+def _value(item: PushItem, options: ParameterPush, work: Work) -> bytes:
     """The item's value. A whole Secret is a JSON object of base64, unless its metadata asks for decoding."""
     if item.secret_key or options.encode_as_decoded:
         return item.value.raw
     data: dict[str, str] = item.source.get("data") or {}
-    work = Work()
     whole = gojson.unmarshal_object(item.value.raw, work)
     encoded = {key: data.get(key) or b64encode(str(value).encode()).decode() for key, value in whole.items()}
     return gojson.marshal(encoded, work).encode()

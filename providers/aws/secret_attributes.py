@@ -6,7 +6,7 @@ from typing import Any
 from syncret.config.fields import Json
 from syncret.providers.aws.push_specs import ResourcePolicy, SecretPush
 from syncret.providers.aws.service import Absent, Api, obsolete_tags, tag_list
-from syncret.providers.contract import Credentials, PushItem
+from syncret.providers.contract import Compute, Credentials, PushItem
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.work import Work
@@ -21,7 +21,9 @@ async def set_tags(api: Api, name: str, current: dict[str, str], wanted: dict[st
         await api.call("tag_resource", SecretId=name, Tags=tag_list(wanted))
 
 
-async def policy(credentials: Credentials, item: PushItem, wanted: ResourcePolicy | None) -> str:
+async def policy(
+    credentials: Credentials, item: PushItem, wanted: ResourcePolicy | None, compute: Compute
+) -> str:
     """The text of the requested policy; empty if none is requested. Raises SyncError."""
     source = wanted.policy_source_ref if wanted is not None else None
     if source is None:
@@ -32,7 +34,7 @@ async def policy(credentials: Credentials, item: PushItem, wanted: ResourcePolic
     else:
         found = await credentials.secret_key(source.name, source.key, namespace)
         text = found.raw.decode("utf-8", "replace")
-    if _document(text) is None:
+    if await compute(lambda work: _document(text, work)) is None:
         raise Malformed(
             f'key "{source.key}" of {source.kind} "{source.name}" is no resource policy',
             hint="a policy is a JSON object with a Statement",
@@ -40,7 +42,9 @@ async def policy(credentials: Credentials, item: PushItem, wanted: ResourcePolic
     return text
 
 
-async def set_policy(api: Api, name: str, wanted: str, options: ResourcePolicy | None) -> None:
+async def set_policy(
+    api: Api, name: str, wanted: str, options: ResourcePolicy | None, compute: Compute
+) -> None:
     """Set this policy, or none. An equal policy in other words stays."""
     try:
         answer = await api.call("get_resource_policy", SecretId=name)
@@ -49,7 +53,7 @@ async def set_policy(api: Api, name: str, wanted: str, options: ResourcePolicy |
     current: str = answer.get("ResourcePolicy") or ""
     if not wanted and current:
         await api.call("delete_resource_policy", SecretId=name)
-    elif wanted and _document(current) != _document(wanted):
+    elif wanted and not await compute(lambda work: _document(current, work) == _document(wanted, work)):
         await put_policy(api, name, wanted, options)
 
 
@@ -91,8 +95,8 @@ def _regions(described: Mapping[str, Any]) -> list[str]:
     return [status["Region"] for status in described.get("ReplicationStatus") or ()]
 
 
-def _document(text: str) -> Json:
+def _document(text: str, work: Work) -> Json:
     try:
-        return gojson.unmarshal_object(text, Work()) if text else None
+        return gojson.unmarshal_object(text, work) if text else None
     except Malformed:
         return None

@@ -15,6 +15,7 @@ from syncret.providers.aws.reading import Answers, BatchedService, answers_of, r
 from syncret.providers.aws.service import Absent, Api, check_query, entries, tag_list, tag_map
 from syncret.providers.aws.spec import SecretsManagerSpec
 from syncret.providers.contract import (
+    Compute,
     Credentials,
     FindQuery,
     Paced,
@@ -45,8 +46,11 @@ class _Stored(NamedTuple):
 class SecretsManagerWriter:
     """Creates, changes and deletes secrets. Names already have the store's prefix."""
 
-    def __init__(self, api: Api, deletion: SecretsManagerSpec | None, credentials: Credentials) -> None:
+    def __init__(
+        self, api: Api, deletion: SecretsManagerSpec | None, credentials: Credentials, compute: Compute
+    ) -> None:
         self._api = api
+        self._compute = compute
         self._deletion = deletion or SecretsManagerSpec()
         self._credentials = credentials
 
@@ -66,13 +70,15 @@ class SecretsManagerWriter:
                 hint="restore it, or let the store delete with forceDeleteWithoutRecovery",
             )
         stored = await self._stored(name) if described.get("VersionIdsToStages") else None
-        value = _new_value(item, stored)
+        value = await self._new_value(item, stored)
         if options.tags:
             await secret_attributes.set_tags(
                 self._api, name, tag_map(described.get("Tags")), options.all_tags()
             )
-        policy = await secret_attributes.policy(self._credentials, item, options.resource_policy)
-        await secret_attributes.set_policy(self._api, name, policy, options.resource_policy)
+        policy = await secret_attributes.policy(
+            self._credentials, item, options.resource_policy, self._compute
+        )
+        await secret_attributes.set_policy(self._api, name, policy, options.resource_policy, self._compute)
         await secret_attributes.set_replicas(self._api, name, described, options)
         if stored is None or stored.value.raw != value:
             token = _FIRST_VERSION if stored is None else str(uuid4())
@@ -86,9 +92,10 @@ class SecretsManagerWriter:
             return
         stored = await self._stored(name) if target.property else None
         if stored is not None:
-            remaining = sjson.remove(stored.value.raw, target.property, Work())
+            held = stored.value.raw
+            remaining = await self._compute(lambda work: sjson.remove(held, target.property, work))
             if remaining is not None:
-                if remaining != stored.value.raw:
+                if remaining != held:
                     await self._put(name, str(uuid4()), {stored.field: _as_field(stored.field, remaining)})
                 return
         await secret_attributes.drop_replicas(self._api, name, described)
@@ -99,7 +106,15 @@ class SecretsManagerWriter:
         stored = await self._stored(target.remote_key)
         if stored is None or not target.property:
             return stored is not None
-        return sjson.has(stored.value.raw, target.property, Work())
+        held = stored.value.raw
+        return await self._compute(lambda work: sjson.has(held, target.property, work))
+
+    async def _new_value(self, item: PushItem, stored: _Stored | None) -> bytes:
+        """The new value: the item's, or the existing one with the item's property set."""
+        if not item.property:
+            return item.value.raw
+        held = stored.value.raw if stored is not None else b""
+        return await self._compute(lambda work: sjson.put(held, item.property, item.value.raw, work))
 
     def _deletion_options(self) -> dict[str, object]:
         manner: dict[str, object] = {}
@@ -126,8 +141,10 @@ class SecretsManagerWriter:
         return _Stored(SecretBytes(answer.get("SecretBinary", b"")), "SecretBinary")
 
     async def _create(self, item: PushItem, options: SecretPush) -> None:
-        value = options.value(_new_value(item, None))
-        policy = await secret_attributes.policy(self._credentials, item, options.resource_policy)
+        value = options.value(await self._new_value(item, None))
+        policy = await secret_attributes.policy(
+            self._credentials, item, options.resource_policy, self._compute
+        )
         replicas = secret_attributes.replicas(options.replication_locations or (), options.key)
         await self._api.call(
             "create_secret",
@@ -148,13 +165,6 @@ class SecretsManagerWriter:
 
 def _as_field(form: str, raw: bytes) -> object:
     return raw.decode("utf-8", "replace") if form == "SecretString" else raw
-
-
-def _new_value(item: PushItem, stored: _Stored | None) -> bytes:
-    """The new value: the item's, or the existing one with the item's property set."""
-    if not item.property:
-        return item.value.raw
-    return sjson.put(stored.value.raw if stored is not None else b"", item.property, item.value.raw, Work())
 
 
 BATCH: Final = 20

@@ -34,7 +34,7 @@ def jwk(value: bytes, work: Work) -> Mapping[str, Any]:
     """
     if _PEM in value:
         return _private(_loaded(_block(value), work))
-    document = _json(value)
+    document = _json(value, work)
     if document is not None:
         return document
     if not value:
@@ -42,9 +42,9 @@ def jwk(value: bytes, work: Work) -> Mapping[str, Any]:
     return {"kty": "oct", "k": _encoded(value)}
 
 
-def same_key(new: Mapping[str, Any], old: bytes) -> bool:
+def same_key(new: Mapping[str, Any], old: bytes, work: Work) -> bool:
     """Whether the vault's key (its public part, as JSON) is the same; always false for symmetric keys."""
-    held = _json(old) or {}
+    held = _json(old, work) or {}
     kind = str(new.get("kty", "")).removesuffix("-HSM")
     parts = _PUBLIC.get(kind, ())
     if not parts or kind != str(held.get("kty", "")).removesuffix("-HSM"):
@@ -142,10 +142,10 @@ def _private(key: "PrivateKeyTypes") -> Mapping[str, Any]:
     raise Malformed("the key is of a kind that Key Vault does not take", hint="RSA, or EC on a P curve")
 
 
-def _json(value: bytes) -> Mapping[str, Any] | None:
+def _json(value: bytes, work: Work) -> Mapping[str, Any] | None:
     """A JSON Web Key, if the text is one."""
     try:
-        document = gojson.unmarshal_object(value, Work())
+        document = gojson.unmarshal_object(value, work)
     except Malformed:
         return None
     return document if "kty" in document else None

@@ -83,7 +83,7 @@ class Pusher:
     async def _push_key(self, place: Place, value: bytes, spec: PushSpec) -> None:
         key = await self._compute(lambda work: jwk(value, work))
         found = await self._existing(place)
-        if found is not None and same_key(key, found.value.raw):
+        if found is not None and await self._compute(lambda work: same_key(key, found.value.raw, work)):
             await self._tag(found, spec)
             return
         await self._api.set(place, {"key": key, "attributes": {"enabled": True}, "tags": _tags(spec)})

@@ -20,8 +20,9 @@ async def open_crd(spec: CrdSpec, context: OpenContext) -> AsyncGenerator[CrdCli
         served = await served_resource(kube, resource.group, resource.version, resource.kind)
         namespace = scope.namespace if served.namespaced and not scope.cluster else ""
         await check_access(kube, served, "get", namespace)
-        allowed = Whitelist(spec.whitelist.rules, cluster=scope.cluster)
-        yield CrdClient(kube, served, allowed, scope)
+        rules = spec.whitelist.rules
+        allowed = await context.compute(lambda work: Whitelist(rules, work, cluster=scope.cluster))
+        yield CrdClient(kube, served, allowed, scope, context.compute)
 
 
 PROVIDER: Final = Provider(SpecType("crd", CrdSpec, check=check, gjson_properties=True), open=open_crd)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from syncret.config.catalog import Scope
 from syncret.config.meta import Document
 from syncret.providers.contract import (
+    Compute,
     FindQuery,
     Paced,
     Readiness,
@@ -38,8 +39,7 @@ class _Rule(NamedTuple):
 class Whitelist:
     """The rules of a store; none allow everything. Namespaces count only in a ClusterSecretStore."""
 
-    def __init__(self, rules: Sequence[WhitelistRule], *, cluster: bool) -> None:
-        work = Work()
+    def __init__(self, rules: Sequence[WhitelistRule], work: Work, *, cluster: bool) -> None:
         self._rules = [
             _Rule(
                 regexp.compile(rule.name, work) if rule.name else None,
@@ -91,7 +91,10 @@ class CrdClient(SingleReads[bytes]):
 
     converts_keys = True
 
-    def __init__(self, kube: "Kube", served: ServedResource, allowed: Whitelist, scope: Scope) -> None:
+    def __init__(
+        self, kube: "Kube", served: ServedResource, allowed: Whitelist, scope: Scope, compute: Compute
+    ) -> None:
+        self._compute = compute
         self._kube = kube
         self._served = served
         self._whitelist = allowed
@@ -132,7 +135,7 @@ class CrdClient(SingleReads[bytes]):
                 target.name, target.namespace, "", work
             ):
                 whole = {"apiVersion": self._api_version, "kind": self._served.kind, **document}
-                found.add_value(key, SecretBytes(_json(whole)))
+                found.add_value(key, SecretBytes(_json(whole, work)))
         return found.values
 
     async def probe(self) -> Readiness:
@@ -150,13 +153,12 @@ class CrdClient(SingleReads[bytes]):
 
     async def fetch_one(self, key: RemoteKey) -> bytes | None:
         target = self._parse_key(key.key)
-        if not self._whitelist.allows_object(
-            target.name, target.namespace if self._scope.cluster else "", Work()
-        ):
+        namespace = target.namespace if self._scope.cluster else ""
+        if not await self._compute(lambda work: self._whitelist.allows_object(target.name, namespace, work)):
             raise _denied(key.key)
         doing = f"reading {self._served.kind} {key.key}"
         document = await self._kube.get(self._path(target), doing=doing)
-        return None if document is None else _json(document)
+        return None if document is None else await self._compute(lambda work: _json(document, work))
 
     def _extract(self, payload: bytes, ref: RemoteRef, work: Work) -> bytes:
         target = self._parse_key(ref.key)
@@ -239,5 +241,5 @@ def _denied(key: str) -> Denied:
     )
 
 
-def _json(document: Document) -> bytes:
-    return gojson.marshal(document, Work()).encode("utf-8", "surrogateescape")
+def _json(document: Document, work: Work) -> bytes:
+    return gojson.marshal(document, work).encode("utf-8", "surrogateescape")

@@ -65,13 +65,14 @@ class FakeClient:
         return {key: SecretBytes(value) for key, value in found.items()}
 
     async def push(self, item: PushItem) -> None:
-        self._manager.put(item.remote_key, item.value.raw, item.property)
+        key, value, name = item.remote_key, item.value.raw, item.property
+        await self._compute(lambda work: self._manager.put(key, value, work, name))
 
     async def delete(self, target: RemoteTarget) -> None:
-        self._manager.remove(target.remote_key, target.property)
+        await self._compute(lambda work: self._manager.remove(target.remote_key, work, target.property))
 
     async def exists(self, target: RemoteTarget) -> bool:
-        return self._manager.has(target.remote_key, target.property)
+        return await self._compute(lambda work: self._manager.has(target.remote_key, work, target.property))
 
     async def probe(self) -> Readiness:
         match self._validation_result:

@@ -53,8 +53,8 @@ class SecretManager:
         held = dict(self._values)
         return {key: held[key, version] for key, version in sorted(held) if wanted(key)}
 
-    def put(self, key: str, value: bytes, name: str = "") -> bool:
-        """Store a value, or one property of it; returns whether anything changed.
+    def put(self, key: str, value: bytes, work: Work, name: str = "") -> bool:
+        """Store a value, or one property of it; returns whether anything changed. For threads, too.
 
         Raises Malformed for a seeded key, and for a property of a value that is no JSON object.
         """
@@ -62,55 +62,55 @@ class SecretManager:
         if place in self._seeded:
             hint = "the store's own spec holds this key: push to another one"
             raise Malformed("key already exists", hint=hint)
-        new = self._with_property(key, name, value) if name else value
+        new = self._with_property(key, name, value, work) if name else value
         if self._values.get(place) == new:
             return False
         self._values[place] = new
         return True
 
-    def remove(self, key: str, name: str = "") -> bool:
+    def remove(self, key: str, work: Work, name: str = "") -> bool:
         """Remove an entry, or one property of it; returns whether it existed. Seeded ones stay."""
         place = (key, _LATEST)
-        fields = (_fields(self._values.get(place)) or {}) if name else {}
+        fields = (_fields(self._values.get(place), work) or {}) if name else {}
         if place in self._seeded or place not in self._values or (name and name not in fields):
             return False
         fields.pop(name, None)
         if fields:
-            self._values[place] = _join(fields)
+            self._values[place] = _join(fields, work)
         else:
             del self._values[place]
         return True
 
-    def has(self, key: str, name: str = "") -> bool:
+    def has(self, key: str, work: Work, name: str = "") -> bool:
         """Whether the entry, or the property, exists. Of a seeded entry every property counts as existing."""
         place = (key, _LATEST)
         if name and place not in self._seeded:
-            return name in (_fields(self._values.get(place)) or ())
+            return name in (_fields(self._values.get(place), work) or ())
         return place in self._values
 
-    def _with_property(self, key: str, name: str, value: bytes) -> bytes:
-        fields = _fields(self._values.get((key, _LATEST), b"{}"))
+    def _with_property(self, key: str, name: str, value: bytes, work: Work) -> bytes:
+        fields = _fields(self._values.get((key, _LATEST), b"{}"), work)
         if fields is None:
             raise Malformed(
                 f"the value of {key} is not a JSON object, so it has no properties",
                 hint="leave the property out, or push to another remoteKey",
             )
-        fields[name] = gojson.quote(gojson.text(value), Work(), escape_html=False)
-        return _join(fields)
+        fields[name] = gojson.quote(gojson.text(value), work, escape_html=False)
+        return _join(fields, work)
 
 
 def _by_version(entries: Iterable[Seed]) -> dict[tuple[str, str], bytes]:
     return {(entry.key, entry.version): entry.value.encode() for entry in entries}
 
 
-def _fields(value: bytes | None) -> dict[str, str] | None:
+def _fields(value: bytes | None, work: Work) -> dict[str, str] | None:
     """The members of a JSON object as raw text; None if it is no object."""
     try:
-        return None if value is None else gojson.raw_fields(value, Work())
+        return None if value is None else gojson.raw_fields(value, work)
     except Malformed:
         return None
 
 
-def _join(fields: Mapping[str, str]) -> bytes:
-    members = (f"{gojson.quote(name, Work(), escape_html=False)}:{fields[name]}" for name in sorted(fields))
-    return ("{" + ",".join(members) + "}").encode("utf-8", "surrogateescape")
+def _join(fields: Mapping[str, str], work: Work) -> bytes:
+    members = [f"{gojson.quote(name, work, escape_html=False)}:{fields[name]}" for name in sorted(fields)]
+    return ("{" + gojson.joined(members, work) + "}").encode("utf-8", "surrogateescape")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from syncret.providers.contract import (
+    Compute,
     FindQuery,
     Paced,
     Readiness,
@@ -57,9 +58,9 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
 
     converts_keys = True
 
-    def __init__(self, api: "Api", location: str, *, falls_back: bool) -> None:
+    def __init__(self, api: "Api", location: str, compute: Compute, *, falls_back: bool) -> None:
         self._api = api
-        self._writer = Pusher(api, location)
+        self._writer = Pusher(api, location, compute)
         self._falls_back = falls_back
 
     def __repr__(self) -> str:

@@ -25,4 +25,5 @@ async def open_store(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[Gc
         tokens = ExpiringLogin(login, now=context.now, log_in=context.log_in)
         await tokens.get()
         falls_back = spec.secret_version_selection_policy == _FALLS_BACK
-        yield GcpSmClient(Api(login_context.http, tokens, project, location), location, falls_back=falls_back)
+        api = Api(login_context.http, tokens, project, location)
+        yield GcpSmClient(api, location, context.compute, falls_back=falls_back)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from syncret.config.fields import Model
-from syncret.providers.contract import PushItem, RemoteTarget
+from syncret.providers.contract import Compute, PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.payloads import property_of
 from syncret.providers.kit.golang import sjson
@@ -39,9 +39,10 @@ class PushSpec(Model, forbid_unknown_fields=True):
 class Pusher:
     """Writes to the secrets of one Api."""
 
-    def __init__(self, api: "Api", location: str) -> None:
+    def __init__(self, api: "Api", location: str, compute: Compute) -> None:
         self._api = api
         self._location = location
+        self._compute = compute
 
     async def push(self, item: PushItem) -> None:
         """Add a version if the latest differs."""
@@ -54,7 +55,9 @@ class Pusher:
         name = item.remote_key
         secret = await self._api.get(name)
         if secret is None:
-            new = _value(item, None)  # first, so that an invalid value leaves no empty secret behind
+            new = await self._value(
+                item, None
+            )  # first, so that an invalid value leaves no empty secret behind
             await self._api.create(name, self._create_fields(spec))
             await self._api.add(name, new)
             return
@@ -62,7 +65,7 @@ class Pusher:
             raise not_ours(f"secret {name} is not managed by external secrets", name, "label")
         found = await self._api.access(name, _LATEST)
         old = None if found is None else found.raw
-        new = _value(item, old)
+        new = await self._value(item, old)
         if not item.property:
             await self._update_metadata(secret, spec)
         if new != old:
@@ -77,9 +80,10 @@ class Pusher:
             found = await self._api.access(target.remote_key, _LATEST)
             if found is None:
                 return
-            remaining = sjson.remove(found.raw, target.property, Work())
+            held = found.raw
+            remaining = await self._compute(lambda work: sjson.remove(held, target.property, work))
             if remaining is not None:
-                if remaining != found.raw:
+                if remaining != held:
                     await self._api.add(target.remote_key, remaining)
                 return
         await self._api.delete(secret)
@@ -91,7 +95,12 @@ class Pusher:
         found = await self._api.access(target.remote_key, _LATEST)
         if found is None or not target.property:
             return found is not None
-        return sjson.has(found.raw, target.property, Work())
+        held = found.raw
+        return await self._compute(lambda work: sjson.has(held, target.property, work))
+
+    async def _value(self, item: PushItem, old: bytes | None) -> bytes:
+        """The new value: the item's, or the old one with the item's property set."""
+        return await self._compute(lambda work: _value(item, old, work))
 
     async def _update_metadata(self, secret: "Secret", spec: PushSpec) -> None:
         existing = secret.labels or {} if spec.merge_policy == "Merge" else {}
@@ -132,12 +141,12 @@ def _topics(spec: PushSpec) -> list[dict[str, str]]:
     return [{"name": topic} for topic in spec.topics]
 
 
-def _value(item: PushItem, old: bytes | None) -> bytes:
+def _value(item: PushItem, old: bytes | None, work: Work) -> bytes:
     if not item.property:
         return _check_size(item.value.raw, item.remote_key)
-    if old is not None and property_of(old, item.property, Work()) == item.value.raw:
+    if old is not None and property_of(old, item.property, work) == item.value.raw:
         return old
-    return _check_size(sjson.put(old or b"", item.property, item.value.raw, Work()), item.remote_key)
+    return _check_size(sjson.put(old or b"", item.property, item.value.raw, work), item.remote_key)
 
 
 def _check_size(value: bytes, name: str) -> bytes:

@@ -6,13 +6,12 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import SecretBytes
+from syncret.providers.contract import Compute, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.ibm.refs import Place
 from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Answer, Http, segments
-from syncret.providers.work import Work
 
 _EXPECTED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
@@ -32,8 +31,9 @@ class _Failure(msgspec.Struct):
 class Api:
     """The secrets of one instance."""
 
-    def __init__(self, http: Http, tokens: ExpiringLogin[SecretBytes]) -> None:
+    def __init__(self, http: Http, tokens: ExpiringLogin[SecretBytes], compute: Compute) -> None:
         self._http = http
+        self._compute = compute
         self._tokens = tokens
 
     async def read(self, place: Place) -> dict[str, Json]:
@@ -49,7 +49,7 @@ class Api:
         if answer.status in _EXPECTED:
             raise _error_of(answer, place)
         answer.decode(_Secret)  # raises Malformed if it is no secret
-        return gojson.unmarshal_object(answer.body, Work())
+        return await self._compute(lambda work: gojson.unmarshal_object(answer.body, work))
 
     async def check_login(self) -> None:
         """Log in if needed. Raises SyncError if that fails."""

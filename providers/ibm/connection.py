@@ -22,4 +22,4 @@ async def open_store(spec: IbmSpec, context: OpenContext) -> AsyncGenerator[IbmC
         login = await choose_login(spec, http, context)
         tokens = ExpiringLogin(login, now=context.now, log_in=context.log_in)
         await tokens.get()
-        yield IbmClient(Api(http, tokens))
+        yield IbmClient(Api(http, tokens, context.compute))

@@ -64,7 +64,7 @@ class KubernetesClient(SingleReads[Secret]):
         async for document in self._kube.list(self._path(), paced, doing=doing, labels=labels):
             name = str(document["metadata"]["name"])
             if matches is None or matches(name):
-                found.add_value(name, SecretBytes(whole(data_of(document), Work())))
+                found.add_value(name, SecretBytes(whole(data_of(document), work)))
         return found.values
 
     async def push(self, item: PushItem) -> None:

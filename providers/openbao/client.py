@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from syncret.providers.contract import (
+    Compute,
     FindQuery,
     Paced,
     Readiness,
@@ -27,8 +28,9 @@ class OpenBaoClient(SingleReads[Payload]):
 
     converts_keys = False
 
-    def __init__(self, entries: "KeyValues") -> None:
+    def __init__(self, entries: "KeyValues", compute: Compute) -> None:
         self._entries = entries
+        self._compute = compute
 
     def __repr__(self) -> str:
         return f"<OpenBaoClient {self._entries.engine}>"
@@ -81,7 +83,7 @@ class OpenBaoClient(SingleReads[Payload]):
 
     async def _document(self, key: str) -> SecretBytes | None:
         payload = await self._payload(key)
-        return None if payload is None else SecretBytes(payload.document(Work()))
+        return None if payload is None else SecretBytes(await self._compute(payload.document))
 
     def _version(self, version: str) -> str:
         if not version:

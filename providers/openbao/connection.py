@@ -33,7 +33,7 @@ async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[
             spec.server, tls=Tls(ca=ca), trusts_redirects=True, now=context.now, network=context.network
         ) as http,
         Vault(
-            Wire(http),
+            Wire(http, context.compute),
             login,
             namespace=spec.namespace,
             auth_namespace=auth_namespace or spec.namespace,
@@ -41,7 +41,7 @@ async def open_store(spec: OpenBaoSpec, context: OpenContext) -> AsyncGenerator[
             log_in=context.log_in,
         ) as bao,
     ):
-        yield OpenBaoClient(KeyValues(bao, engine))
+        yield OpenBaoClient(KeyValues(bao, engine), context.compute)
 
 
 def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from syncret.providers.contract import (
+    Compute,
     FindQuery,
     Paced,
     Readiness,
@@ -36,7 +37,8 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", entries: "KeyValues", pusher: "VaultPusher") -> None:
+    def __init__(self, vault: "Vault", entries: "KeyValues", pusher: "VaultPusher", compute: Compute) -> None:
+        self._compute = compute
         self._vault = vault
         self._entries = entries
         self._writer = pusher
@@ -91,7 +93,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
 
     async def _document(self, key: str) -> SecretBytes | None:
         payload = await self.fetch_one(RemoteKey(key))
-        return None if payload is None else SecretBytes(payload.document(Work()))
+        return None if payload is None else SecretBytes(await self._compute(payload.document))
 
     async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]], paced: Paced) -> Matches:
         async def has_tags(key: str) -> bool:

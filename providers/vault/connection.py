@@ -23,7 +23,7 @@ async def open_store(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[Va
     """Open a client of a store, logged in; leaving the block revokes the token."""
     async with open_vault(spec, context) as vault:
         entries = KeyValues(vault, Engine(spec.path.strip("/"), spec.version))
-        yield VaultClient(vault, entries, VaultPusher(entries))
+        yield VaultClient(vault, entries, VaultPusher(entries, context.compute), context.compute)
 
 
 @asynccontextmanager
@@ -42,7 +42,7 @@ async def open_vault(
     )
     auth_namespace = spec.auth.namespace if spec.auth is not None else ""
     async with http:
-        wire = Wire(http, _headers(spec), _index(spec))
+        wire = Wire(http, context.compute, _headers(spec), _index(spec))
         async with Vault(
             wire,
             login,

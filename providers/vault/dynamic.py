@@ -43,7 +43,9 @@ async def generate(spec: VaultDynamicSecretSpec, context: OpenContext) -> Genera
     async with open_vault(spec.provider, context) as vault:
         reply = await retried(lambda: _send(vault, spec), _retry(spec.retry_settings))
         state = None if reply is None else _state(reply, context.now())
-        return Generated({} if reply is None else _values(reply, spec.result_type), state)
+        if reply is None:
+            return Generated({}, state)
+        return Generated(await context.compute(lambda work: _values(reply, spec.result_type, work)), state)
 
 
 async def cleanup(spec: VaultDynamicSecretSpec, state: Document, context: OpenContext) -> None:
@@ -84,8 +86,7 @@ def _request(spec: VaultDynamicSecretSpec) -> tuple[str, Mapping[str, str | tupl
             return "PUT", None, spec.parameters or {}
 
 
-def _values(reply: Reply, kind: str) -> SecretMap:
-    work = Work()
+def _values(reply: Reply, kind: str, work: Work) -> SecretMap:
     document = reply.document
     match kind:
         case "Data":

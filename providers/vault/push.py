@@ -9,7 +9,7 @@ repeated on the new value.
 from typing import Final
 
 from syncret.config.meta import Document, is_object
-from syncret.providers.contract import PushItem, RemoteTarget
+from syncret.providers.contract import Compute, PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
@@ -27,7 +27,8 @@ _BASE64: Final = "push it in base64: template the value with b64enc"
 class VaultPusher:
     """Writes to one engine."""
 
-    def __init__(self, key_values: KeyValues) -> None:
+    def __init__(self, key_values: KeyValues, compute: Compute) -> None:
+        self._compute = compute
         self._entries = key_values
         self._engine = key_values.engine
 
@@ -41,9 +42,9 @@ class VaultPusher:
         new = (
             {**old, item.property: references.as_text(item.value.raw, _BASE64)}
             if item.property
-            else _members(item)
+            else await self._compute(lambda work: _members(item, work))
         )
-        if entry.data is not None and _same(new, old):
+        if entry.data is not None and await self._compute(lambda work: _same(new, old, work)):
             return
         if item.property and type(old.get(item.property, "")) is not str:  # Number is a str
             raise Malformed(
@@ -78,8 +79,9 @@ class VaultPusher:
             return False
         if target.property in data:
             return data[target.property] is not None
+        payload = Payload(data)
         try:
-            entries.value(Payload(data), target.property, Work())
+            await self._compute(lambda work: entries.value(payload, target.property, work))
         except Malformed:
             return False
         return True
@@ -107,20 +109,19 @@ class VaultPusher:
         await self._entries.vault.write(self._engine.value_path(key), body, doing=f"writing {key}")
 
 
-def _same(one: Document, other: Document) -> bool:
+def _same(one: Document, other: Document, work: Work) -> bool:
     """Whether Vault would store the same: it treats every number as a float."""
-    return _stored_text(one) == _stored_text(other)
+    return _stored_text(one, work) == _stored_text(other, work)
 
 
-def _stored_text(data: Document) -> str:
-    work = Work()
+def _stored_text(data: Document, work: Work) -> str:
     return gojson.marshal(gojson.unmarshal(gojson.marshal(data, work), work), work)
 
 
-def _members(item: PushItem) -> Document:
+def _members(item: PushItem, work: Work) -> Document:
     """The members of a whole value, which must be a JSON object."""
     try:
-        found = gojson.unmarshal(item.value.raw, Work(), keep_numbers=True)
+        found = gojson.unmarshal(item.value.raw, work, keep_numbers=True)
     except Malformed:
         found = None
     if is_object(found):

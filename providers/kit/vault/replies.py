@@ -73,19 +73,19 @@ class Absent:
     version: int = 0
 
 
-def read(answer: Answer) -> Reply | Absent:
+def read(answer: Answer, work: Work) -> Reply | Absent:
     """Decode a response. Raises SyncError for errors other than absence."""
     if 200 <= answer.status < 300:  # noqa: PLR2004  # statuses of HTTP
-        return Reply(_document(answer) if answer.body else {})
+        return Reply(_document(answer, work) if answer.body else {})
     if answer.status == HTTPStatus.NOT_FOUND:
-        return _not_found(answer)
+        return _not_found(answer, work)
     raise _error_of(answer)
 
 
-def _document(answer: Answer) -> Document:
+def _document(answer: Answer, work: Work) -> Document:
     found: Json = None
     try:
-        found = gojson.unmarshal(answer.body, Work(), keep_numbers=True)
+        found = gojson.unmarshal(answer.body, work, keep_numbers=True)
     except Malformed:
         answer.json()  # raises Malformed if it is no JSON
         raise
@@ -96,9 +96,9 @@ def _document(answer: Answer) -> Document:
     )
 
 
-def _not_found(answer: Answer) -> Absent:
+def _not_found(answer: Answer, work: Work) -> Absent:
     """A 404 with an empty list of errors is absence; any other 404 is a mistake."""
-    document = _document(answer)
+    document = _document(answer, work)
     if is_object(document.get("data")):
         return Absent(number(member(document["data"], "metadata").get("version")))
     if document.get("warnings"):

@@ -16,12 +16,12 @@ from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from syncret.config.fields import Json
+from syncret.providers.contract import Compute
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Body, Http
 from syncret.providers.kit.vault import replies
 from syncret.providers.kit.vault.replies import Absent, Reply
-from syncret.providers.work import Work
 
 HEADER: Final = "x-vault-index"
 _FORM: Final = "v1"
@@ -81,6 +81,7 @@ class Wire:
     """Sends requests to one server. `index` is None if states are not tracked."""
 
     http: Http
+    compute: Compute
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     index: Index | None = None
 
@@ -104,20 +105,23 @@ class Wire:
         if self.index is not None:
             headers |= self.index.headers()
         url = f"/v1/{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
-        sent = None if body is None else Body(gojson.marshal(body, Work()).encode(), "application/json")
+        sent = None
+        if body is not None:
+            content = await self.compute(lambda work: gojson.marshal(body, work).encode())
+            sent = Body(content, "application/json")
         answer = await self.http.request(
             method, url, doing=doing, headers=headers, body=sent, accept=replies.ACCEPTED
         )
         if self.index is not None:
             self.index.note(answer.headers.get(HEADER))
-        return replies.read(answer)
+        return await self.compute(lambda work: replies.read(answer, work))
 
     async def unwrap(self, reply: Reply, *, doing: str, namespace: str) -> Reply:
         """The reply, unwrapped if it was wrapped (because of a header `X-Vault-Wrap-TTL`)."""
         inner = reply.part("wrap_info").get("token")
         if not isinstance(inner, str) or reply.data is not None or reply.part("auth"):
             return reply
-        bare = Wire(self.http, without(self.headers, "x-vault-wrap-ttl"), self.index)
+        bare = Wire(self.http, self.compute, without(self.headers, "x-vault-wrap-ttl"), self.index)
         found = await bare.send("POST", UNWRAP, doing=doing, token=inner, namespace=namespace)
         return require(found, doing)
 

@@ -11,6 +11,7 @@ from syncret.providers.fake import PROVIDER
 from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeSpec
 from syncret.providers.testing import Ability, Entry, Fault, Harness, HoldsText, ProviderSuite
+from syncret.providers.work import Work
 from tests.support.opened import context
 
 IN_MEMORY = "it lives in memory: nothing stands between it and the daemon that could fail"
@@ -23,8 +24,8 @@ class CountingManager(SecretManager):
         super().__init__()
         self.writes = 0
 
-    def put(self, key: str, value: bytes, name: str = "") -> bool:
-        written = super().put(key, value, name)
+    def put(self, key: str, value: bytes, work: Work, name: str = "") -> bool:
+        written = super().put(key, value, work, name)
         self.writes += written
         return written
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from syncret.config.catalog import SpecType
@@ -52,7 +53,7 @@ class Manager:
     """A secret manager. `delay` is how long a call takes, `gate` holds calls back while it is clear.
 
     A search takes `pages` calls. If it `wants_login`, calls need the token of a login; `logins` are the times
-    of these. Each call computes so many steps and bytes (`costs`).
+    of these. Each call computes so many steps and bytes (`costs`), and each login (`login_costs`).
     """
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
@@ -76,6 +77,7 @@ class Manager:
         self.refuses_logins = False
         self.logins: list[float] = []
         self.costs: tuple[int, int] = (0, 0)
+        self.login_costs: tuple[int, int] = (0, 0)
         self._valid = ""
 
     @asynccontextmanager
@@ -89,7 +91,7 @@ class Manager:
             self.tokens.append(token.raw)
         login = None
         if self.wants_login:
-            login = ExpiringLogin(self._log_in, now=context.now, log_in=context.log_in)
+            login = ExpiringLogin(partial(self._log_in, context), now=context.now, log_in=context.log_in)
             await login.get()
         self.opened.append(context)
         client = ManagerClient(self, context, login)
@@ -103,9 +105,11 @@ class Manager:
         """Make every token invalid."""
         self._valid = ""
 
-    async def _log_in(self) -> ExpiringValue[str]:
+    async def _log_in(self, context: OpenContext) -> ExpiringValue[str]:
         self.logins.append(asyncio.get_running_loop().time())
         await asyncio.sleep(0)
+        if any(self.login_costs):
+            await context.compute(lambda work: work.take(*self.login_costs))
         if self.refuses_logins:
             raise Denied("the login is refused")
         self._valid = f"token-{len(self.logins)}"

@@ -122,3 +122,13 @@ async def test_the_memory_of_a_call_is_given_back_at_its_end(make: Make, manager
         assert await read_one(session, "a") == b"1"
     await work.run(lambda work: work.take(0, 1400))
     assert isinstance(await read_one(session, "a"), OverBudget)
+
+
+async def test_a_login_is_paid_by_none_of_those_that_wait_for_it(make: Make, manager: Manager) -> None:
+    manager.wants_login, manager.login_costs = True, (COST, 0)
+    sessions = await make(work_time=TIME)
+    assert await read_one(begin(sessions)[0], "a") == b"1"
+    manager.revoke()
+    poor, _ = begin(sessions, spends=8 * COST)
+    assert await read_one(poor, "b") == b"2"
+    assert len(manager.logins) == 2
