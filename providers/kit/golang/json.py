@@ -35,6 +35,9 @@ _EXPONENT_BELOW: Final = 1e-6
 _EXPONENT_FROM: Final = 1e21
 
 _LONGEST_ESCAPE: Final = 6
+_SLICE: Final = 65_536
+"""Characters that are escaped together: each escaped one takes the memory of a text until they are joined."""
+
 _WRITTEN_COST: Final = 3
 _PARSED_COST: Final = 3
 _FIELD_COST: Final = 16
@@ -74,7 +77,8 @@ def quote(value: str, work: Work, *, escape_html: bool = True) -> str:
     most = _LONGEST_ESCAPE * size
     work.make(most)
     pattern = _ESCAPED_HTML if escape_html else _ESCAPED
-    text = f'"{pattern.sub(_escape, value)}"'
+    slices = (value[start : start + _SLICE] for start in range(0, size, _SLICE))
+    text = f'"{"".join([pattern.sub(_escape, each) for each in slices])}"'
     work.memory += most - len(text)
     work.step(len(text) - size)
     return text

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.providers.work import APART_COST, BYTES_PER_STEP, MEGABYTE, Work
 
 T = TypeVar("T")
+
+_FAST_CHARACTERS: Final = 8
+_CHARACTERS: Final = 2
+"""How many characters are looked at in a step: those of ASCII have tables."""
 
 
 class Budget(Work):
@@ -58,6 +62,10 @@ class Budget(Work):
         if self.memory < 0:
             raise FunctionError("the template makes more data than its budget of memory allows")
         self.step(steps)
+
+    def look_at_each(self, text: str) -> None:
+        """Charge for a table or a loop that looks at each character of a text."""
+        self.step(len(text) // (_FAST_CHARACTERS if text.isascii() else _CHARACTERS))
 
     def begin_long(self) -> None:
         """Leave what takes long to a thread."""

@@ -1,11 +1,11 @@
 """Go's predefined functions. `and` and `or` do not evaluate all arguments, so `calls` implements them."""
 
-import re
 from typing import Annotated, Final, TypeAlias, cast
 from urllib.parse import quote_plus
 
 from syncret.daemon.core.templating.functions.contract import Context, Function, table
 from syncret.daemon.core.templating.golang import comparison, types
+from syncret.daemon.core.templating.golang.characters import Characters
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.formats import sprintf
 from syncret.daemon.core.templating.golang.literals import REPLACEMENT
@@ -27,8 +27,8 @@ _MOST_INDEXES: Final = 3
 _HTML: Final = str.maketrans(
     {"\0": REPLACEMENT, '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"}
 )
-_JS_SPECIAL: Final = re.compile(r"[\x00-\x1f\\'\"<>&=]|[^\x00-\x7f]")
 _JS_BACKSLASHED: Final = frozenset("\\'\"")
+_JS_ESCAPED: Final = frozenset("<>&=") | set(map(chr, range(ord(" "))))
 
 
 def _print(context: Context, *arguments: Value) -> str:
@@ -56,16 +56,20 @@ def _js(context: Context, *arguments: Value) -> str:
 
 
 def js(text: str) -> str:
-    return _JS_SPECIAL.sub(_js_escape, text)
+    return text.translate(_JS)
 
 
-def _js_escape(match: re.Match[str]) -> str:
-    character = match[0]
+def _js_character(character: str) -> str:
     if character in _JS_BACKSLASHED:
         return f"\\{character}"
-    if not character.isascii() and (character.isprintable() or "\udc80" <= character <= "\udcff"):
-        return character
-    return f"\\u{ord(character):04X}"
+    if character.isascii():
+        plain = character not in _JS_ESCAPED
+    else:
+        plain = character.isprintable() or "\udc80" <= character <= "\udcff"
+    return character if plain else f"\\u{ord(character):04X}"
+
+
+_JS: Final = Characters(_js_character)
 
 
 def _urlquery(context: Context, *arguments: Value) -> str:
@@ -81,6 +85,7 @@ def _text(context: Context, arguments: tuple[Value, ...]) -> str:
     shown = ["<no value>" if each is None else each for each in arguments]
     text = print_all(shown, context.budget)
     context.budget.make(len(text))
+    context.budget.look_at_each(text)
     return text
 
 

@@ -1,9 +1,11 @@
 """Go's literals: unquotes and quotes strings and characters, and parses number constants."""
 
 import re
+from functools import partial
 from math import isinf
 from typing import Final
 
+from syncret.daemon.core.templating.golang.characters import Characters
 from syncret.daemon.core.templating.golang.nodes import Number
 from syncret.daemon.core.templating.golang.values import text_of
 
@@ -25,9 +27,6 @@ _UNDERSCORES: Final = re.compile(
 )
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEXADECIMAL: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
-_SLICE: Final = 65_536
-"""Characters that are escaped together: one by one, each takes the memory of a text."""
-
 _LEAST: Final = -(2**63)
 _MOST: Final = 2**63 - 1
 _MOST_UNSIGNED: Final = 2**64 - 1
@@ -92,17 +91,15 @@ def quote(text: str, *, ascii_only: bool = False) -> str:
     """The text in double quotes, with unprintable characters escaped."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    slices = (text[start : start + _SLICE] for start in range(0, len(text), _SLICE))
-    escaped = ("".join(_escaped(each, '"', ascii_only=ascii_only) for each in part) for part in slices)
-    return '"' + "".join(escaped) + '"'
+    return f'"{text.translate(_QUOTED_ASCII if ascii_only else _QUOTED)}"'
 
 
 def quote_rune(number: int, *, ascii_only: bool = False) -> str:
     """One character in single quotes."""
-    return f"'{_escaped(rune(number), chr(39), ascii_only=ascii_only)}'"
+    return f"'{_escaped(rune(number), quote=chr(39), ascii_only=ascii_only)}'"
 
 
-def _escaped(character: str, quote: str, *, ascii_only: bool) -> str:
+def _escaped(character: str, *, quote: str, ascii_only: bool) -> str:
     number = ord(character)
     if number in _INVALID_BYTES:
         return f"\\x{number - 0xDC00:02x}"
@@ -115,6 +112,10 @@ def _escaped(character: str, quote: str, *, ascii_only: bool) -> str:
     if character < " " or character == "\x7f":
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"  # noqa: PLR2004 (the form's limit)
+
+
+_QUOTED: Final = Characters(partial(_escaped, quote='"', ascii_only=False))
+_QUOTED_ASCII: Final = Characters(partial(_escaped, quote='"', ascii_only=True))
 
 
 def rune(number: int) -> str:

@@ -95,13 +95,15 @@ class Printer:
         return f"%!{verb}({type_of(value).name}={written})"
 
     def write_string(self, value: str, verb: str) -> str:
-        if verb == "v":
-            return self.flags.quoted(value) if self.flags.sharp_v else self.flags.string(value)
-        if verb == "s":
+        if verb == "s" or (verb == "v" and not self.flags.sharp_v):
             return self.flags.string(value)
         if verb in "xX":
             return self.flags.hexadecimal(value, upper=verb == "X")
-        return self.flags.quoted(value) if verb == "q" else self.bad_verb(value, verb)
+        if verb not in "qv":
+            return self.bad_verb(value, verb)
+        if self.budget is not None:
+            self.budget.look_at_each(value)
+        return self.flags.quoted(value)
 
     def write_bool(self, value: bool, verb: str) -> str:  # noqa: FBT001 (it is the value that is written)
         if verb not in "tv":

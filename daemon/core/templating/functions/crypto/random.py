@@ -12,6 +12,9 @@ _LETTERS: Final = string.ascii_letters
 _DIGITS: Final = string.digits
 _ASCII: Final = "".join(map(chr, range(ord(" "), 127)))
 _BYTE_VALUES: Final = 256
+_CHARACTER_SIZE: Final = 80
+"""Of a text of one."""
+
 _UUID_GROUPS: Final = (slice(0, 8), slice(8, 12), slice(12, 16), slice(16, 20), slice(20, 32))
 
 
@@ -61,8 +64,8 @@ def rand_bytes(context: Context, count: int) -> str:
 
 
 def shuffle(context: Context, text: str) -> str:
+    context.budget.take(10 * len(text), _CHARACTER_SIZE * len(text))
     characters = list(runes(text))
-    context.budget.step(10 * len(characters))
     for place in range(len(characters) - 1, 0, -1):
         other = below(context, place + 1)
         characters[place], characters[other] = characters[other], characters[place]

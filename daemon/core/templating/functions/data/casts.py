@@ -9,11 +9,13 @@ from syncret.daemon.core.templating.golang.values import Int64, Value, wrapped
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1
 
-_PREFIXED: Final = re.compile(r"0(?:[xX](?:_?[0-9a-fA-F])+|[bB](?:_?[01])+|[oO](?:_?[0-7])+|(?:_?[0-7])+)")
-_PLAIN: Final = re.compile(r"0|[1-9](?:_?[0-9])*")
+_PREFIXED: Final = re.compile(
+    r"0(?:[xX](?:_?[0-9a-fA-F])++|[bB](?:_?[01])++|[oO](?:_?[0-7])++|(?:_?[0-7])++)"
+)
+_PLAIN: Final = re.compile(r"0|[1-9](?:_?[0-9])*+")
 _WITH_FRACTION: Final = re.compile(r"([-+]?[0-9]*)\.[0-9]*")
-_DIGITS: Final = "[0-9](?:_?[0-9])*"
-_HEX_DIGITS: Final = "[0-9a-f](?:_?[0-9a-f])*"
+_DIGITS: Final = "[0-9](?:_?[0-9])*+"
+_HEX_DIGITS: Final = "[0-9a-f](?:_?[0-9a-f])*+"
 _FLOAT: Final = re.compile(
     rf"[-+]?(?:(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:e[-+]?{_DIGITS})?|inf(?:inity)?)|nan",
     re.IGNORECASE | re.ASCII,

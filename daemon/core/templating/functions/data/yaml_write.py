@@ -12,21 +12,33 @@ from typing import Final, cast
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.data.json_text import marshal
 from syncret.daemon.core.templating.functions.data.yaml_read import YamlError, can_be_plain, load, resolve
+from syncret.daemon.core.templating.golang.characters import Pieces
 from syncret.daemon.core.templating.golang.floats import format_float
-from syncret.daemon.core.templating.golang.values import Value
+from syncret.daemon.core.templating.golang.values import Value, wrapped
+from syncret.providers.work import BYTES_PER_STEP
 
 _KINDS: Final = ((str, "string"), (bool, "bool"), (float, "number"), (list, "array"))
+_LAST_DIGITS: Final = re.compile(r"(?<!\d)\d*\Z")
+_COMPARED_A_STEP: Final = 8
 _WIDTH: Final = 80
 _LONGEST_KEY: Final = 128
 _BREAKS: Final = "\r\n\x85\u2028\u2029"
 _LINE_ENDS: Final = ("\n", "\u2028", "\u2029")
+_BREAK: Final = re.compile(f"[{_BREAKS}]")
+_FOLDED_RUN: Final = re.compile(f"[^ '{_BREAKS}]+|.", re.DOTALL)
+_PLAIN_RUN: Final = re.compile(
+    r"([\x21\x23-\x5b\x5d-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]+| )|.", re.DOTALL
+)
+"""What can be written as it is, in one piece; and any other character."""
+
+_ANY: Final = re.compile(".", re.DOTALL)
 _LINE_STARTS: Final = re.compile(f"(?:^|(?<=[{_BREAKS}]))(?=[^{_BREAKS}])")
 _UNPRINTABLE: Final = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _FORBIDDEN: Final = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
 """Characters that Go's library, which converts by way of JSON, cannot read again: the result is empty."""
 
 _NEXT_LINE: Final = "\x85"
-_FOLDED: Final = re.compile(" *\x85(?: *\x85)* *")
+_FOLDED: Final = re.compile("(?<! ) *+\x85(?: *+\x85)*+ *")
 """What the same conversion reads as the lines of a quoted text."""
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -64,7 +76,7 @@ def to_yaml(context: Context, value: Value) -> str:
         document = _FOLDED.sub(_unfolded, document)
     writer = _Writer(context)
     writer.node(json.loads(document, parse_float=resolve, parse_int=resolve), 0, at_root=True)
-    return "".join(writer.pieces).removesuffix("\n")
+    return writer.text.removesuffix("\n")
 
 
 def _unfolded(found: "re.Match[str]") -> str:
@@ -83,19 +95,26 @@ def _has_broken_key(value: Value) -> bool:
 
 class _Writer:
     def __init__(self, context: Context) -> None:
-        self.pieces: list[str] = []
-        self._context = context
+        self._written = Pieces()
+        self._budget = context.budget
         self._column = 0
+        self._last = ""
+
+    @property
+    def text(self) -> str:
+        """All that was written."""
+        return self._written.text
 
     def _put(self, text: str) -> None:
-        self._context.budget.make(len(text))
-        self.pieces.append(text)
+        self._budget.take(1 + len(text) // BYTES_PER_STEP, len(text))
+        self._written.add(text)
+        self._last = text
         newline = text.rfind("\n")
         self._column = self._column + len(text) if newline < 0 else len(text) - newline - 1
 
     def _end_line(self) -> None:
         """End the line, unless a literal text has ended it with its own line break."""
-        self._put("" if self.pieces[-1].endswith(_LINE_ENDS) else "\n")
+        self._put("" if self._last.endswith(_LINE_ENDS) else "\n")
 
     def node(self, value: Value, indent: int, *, at_root: bool = False, in_sequence: bool = False) -> None:
         """Write one value, from the current column to the end of its last line."""
@@ -113,10 +132,10 @@ class _Writer:
             self._put("{}\n" if at_root else " {}\n")
             return
         self._put("" if at_root else " " if in_sequence else "\n")
-        for place, name in enumerate(sorted(entries, key=cmp_to_key(_natural_order))):
+        for place, name in enumerate(sorted(entries, key=cmp_to_key(self._natural_order))):
             self._put(" " * indent if place or not in_sequence else "")
             value = entries[name]
-            if len(name.encode()) > _LONGEST_KEY or any(char in _BREAKS for char in name):
+            if len(name.encode()) > _LONGEST_KEY or _BREAK.search(name):
                 self._put("? ")
                 self._scalar(name, indent + 2)
                 self._end_line()
@@ -126,6 +145,10 @@ class _Writer:
             self._scalar(name, indent, is_key=True)
             self._put(":")
             self.node(value, indent if isinstance(value, list) else indent + 2)
+
+    def _natural_order(self, left: str, right: str) -> int:
+        self._budget.step(1 + min(len(left), len(right)) // _COMPARED_A_STEP)
+        return _natural_order(left, right)
 
     def _sequence(self, members: list[Value], indent: int, *, at_root: bool, in_sequence: bool) -> None:
         if not members:
@@ -173,7 +196,8 @@ class _Writer:
     def _folded(self, text: str, indent: int, *, is_key: bool, quote: str) -> None:
         self._put(quote)
         previous = ""
-        for place, char in enumerate(text):
+        for found in _FOLDED_RUN.finditer(text):
+            place, char = found.start(), found[0]
             if previous and previous in _BREAKS and char not in _BREAKS:
                 self._put(" " * indent)
             foldable = char == " " != previous and not is_key and (not quote or 0 < place < len(text) - 1)
@@ -183,7 +207,7 @@ class _Writer:
                 self._put("''" if char == quote else char)
             if char in _BREAKS:
                 self._column = 0
-            previous = char
+            previous = char[-1]
         self._put(quote)
 
     def _double(self, text: str, indent: int, *, is_key: bool) -> None:
@@ -191,8 +215,9 @@ class _Writer:
         spaced = False
         # Go's library escapes every character of a text that begins with a byte order mark.
         all_escaped = text.startswith(_BYTE_ORDER_MARK)
-        for place, char in enumerate(text):
-            if all_escaped or char in '"\\' or char in _BREAKS or _UNPRINTABLE.match(char):
+        for found in (_ANY if all_escaped else _PLAIN_RUN).finditer(text):
+            place, char = found.start(), found[0]
+            if all_escaped or found[1] is None:
                 self._put(_escape(char))
                 spaced = False
                 continue
@@ -210,7 +235,7 @@ class _Shape:
 
     def __init__(self, text: str) -> None:
         ends = (text[:1], text[-1:])
-        self.breaks = any(char in _BREAKS for char in text)
+        self.breaks = _BREAK.search(text) is not None
         broken_space = re.search(f" [{_BREAKS}]", text) is not None
         special = _UNPRINTABLE.search(text) is not None
         spaced_break = re.search(f"[{_BREAKS}] ", text) is not None
@@ -258,7 +283,7 @@ def _natural_order(left: str, right: str) -> int:
 def _numeric_order(left: str, right: str, place: int) -> int:
     start = 0
     if "0" in (left[place], right[place]):
-        before = re.search(r"\d*$", left[:place])
+        before = _LAST_DIGITS.search(left[:place])
         start = 1 if before and before[0].strip("0") else 0
     (one, one_end), (other, other_end) = _digits(left, place, start), _digits(right, place, start)
     if one != other:
@@ -270,7 +295,7 @@ def _numeric_order(left: str, right: str, place: int) -> int:
 
 def _digits(text: str, place: int, number: int) -> tuple[int, int]:
     while place < len(text) and unicodedata.category(text[place]) == "Nd":
-        number = number * 10 + ord(text[place]) - ord("0")
+        number = wrapped(number * 10 + ord(text[place]) - ord("0"))
         place += 1
     return number, place
 

@@ -4,13 +4,16 @@ Go maps each character to one character; Python's methods may return several (a 
 """
 
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from syncret.daemon.core.templating.functions.contract import FunctionTable, table
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text.layout import SPACE, runes
+from syncret.daemon.core.templating.golang.characters import Characters, gathered
 
 _DOTTED_I: Final = "\u0130"
+_CHARACTERS_A_STEP: Final = 2
 
 
 @lru_cache(maxsize=4096)
@@ -43,21 +46,34 @@ def is_letter(char: str) -> bool:
     return unicodedata.category(char)[0] == "L"
 
 
-def upper(text: str) -> str:
-    return text.upper() if text.isascii() else "".join(map(to_upper, runes(text)))
+_UPPER: Final = Characters(to_upper)
+_LOWER: Final = Characters(to_lower)
 
 
-def lower(text: str) -> str:
-    return text.lower() if text.isascii() else "".join(map(to_lower, runes(text)))
+def upper(context: Context, text: str) -> str:
+    if text.isascii():
+        return text.upper()
+    context.budget.look_at_each(text)
+    return runes(text).translate(_UPPER)
 
 
-def title(text: str) -> str:
-    changed: list[str] = []
+def lower(context: Context, text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    context.budget.look_at_each(text)
+    return runes(text).translate(_LOWER)
+
+
+def title(context: Context, text: str) -> str:
+    context.budget.step(len(text) // _CHARACTERS_A_STEP)
+    return gathered(_titled(runes(text)))
+
+
+def _titled(text: str) -> Iterator[str]:
     previous = " "
-    for char in runes(text):
-        changed.append(to_title(char) if _separates(previous) else char)
+    for char in text:
+        yield to_title(char) if _separates(previous) else char
         previous = char
-    return "".join(changed)
 
 
 def _separates(char: str) -> bool:
@@ -66,31 +82,37 @@ def _separates(char: str) -> bool:
     return char in SPACE
 
 
-def untitle(text: str) -> str:
-    changed: list[str] = []
+def untitle(context: Context, text: str) -> str:
+    context.budget.step(len(text) // _CHARACTERS_A_STEP)
+    return gathered(_untitled(runes(text)))
+
+
+def _untitled(text: str) -> Iterator[str]:
     at_start = True
-    for char in runes(text):
+    for char in text:
         is_space = char in SPACE
-        changed.append(to_lower(char) if at_start and not is_space else char)
+        yield to_lower(char) if at_start and not is_space else char
         at_start = is_space
-    return "".join(changed)
 
 
-def swapcase(text: str) -> str:
-    changed: list[str] = []
+def swapcase(context: Context, text: str) -> str:
+    context.budget.step(len(text) // _CHARACTERS_A_STEP)
+    return gathered(_swapped(runes(text)))
+
+
+def _swapped(text: str) -> Iterator[str]:
     after_space = True
-    for char in runes(text):
+    for char in text:
         match unicodedata.category(char):
             case "Lu" | "Lt":
-                changed.append(to_lower(char))
+                yield to_lower(char)
                 after_space = False
             case "Ll":
-                changed.append(to_title(char) if after_space else to_upper(char))
+                yield to_title(char) if after_space else to_upper(char)
                 after_space = False
             case _:
-                changed.append(char)
+                yield char
                 after_space = char in SPACE
-    return "".join(changed)
 
 
 FUNCTIONS: Final[FunctionTable] = table(

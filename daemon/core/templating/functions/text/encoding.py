@@ -4,7 +4,7 @@ import base64
 import re
 from typing import Final
 
-from syncret.daemon.core.templating.functions.contract import FunctionTable, table
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.golang.values import bytes_of, text_of
 
 _BASE64: Final = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
@@ -68,7 +68,8 @@ def b64dec(text: str) -> str:
         return str(error)
 
 
-def b32enc(text: str) -> str:
+def b32enc(context: Context, text: str) -> str:
+    context.budget.look_at_each(text)
     return base64.b32encode(bytes_of(text)).decode()
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.values import bytes_of, text_of
+from syncret.providers.work import BYTES_PER_STEP
 
 SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -19,6 +20,7 @@ SPACE: Final = (
 REPLACEMENT: Final = "\ufffd"
 _STRAY: Final = re.compile("[\ud800-\udfff]")
 _MARK: Final = "..."
+_LINE_STEPS: Final = 2
 _LEAST_WIDTH: Final = 4
 _LEAST_WIDTH_WITH_OFFSET: Final = 7
 _SHORTEST_OFFSET: Final = 4
@@ -46,12 +48,15 @@ def wrap_with(context: Context, width: int, separator: str, text: str) -> str:
 
 def _wrap(context: Context, width: int, separator: str, text: str, *, split_words: bool) -> str:
     width = max(width, 1)
-    line = bytes_of(text)
-    context.budget.make(len(line) + len(line) // width * size_of(separator))
-    pieces: list[bytes] = []
+    line, between = bytes_of(text), bytes_of(separator)
+    budget = context.budget
+    line_cost = _LINE_STEPS + len(between) // BYTES_PER_STEP, len(between)
+    budget.make(len(line))
+    written = bytearray()
     start = 0
     while len(line) - start > width:
         if line[start] == ord(" "):
+            budget.step()
             start += 1
             continue
         end = line.rfind(b" ", start, start + width + 1)
@@ -63,10 +68,12 @@ def _wrap(context: Context, width: int, separator: str, text: str, *, split_word
             if end < 0:
                 break
             after = end + 1
-        pieces.append(line[start:end])
+        budget.take(*line_cost)
+        written += line[start:end]
+        written += between
         start = after
-    pieces.append(line[start:])
-    return text_of(bytes_of(separator).join(pieces))
+    written += line[start:]
+    return text_of(bytes(written))
 
 
 def abbrev(width: int, text: str) -> str:

@@ -2,32 +2,41 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from enum import Enum, auto
-from typing import Final
+from array import array
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import islice
+from typing import Final, cast
 
-from syncret.daemon.core.templating.functions.contract import FunctionTable, table
+from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text.casing import is_letter, is_upper, to_lower, to_upper
 from syncret.daemon.core.templating.functions.text.layout import REPLACEMENT, SPACE, normal, runes
+from syncret.daemon.core.templating.golang.characters import Characters, gathered
+from syncret.providers.work import Work
 
 
 def _connects(char: str) -> bool:
     return char in "-_" or char in SPACE
 
 
-def camelcase(text: str) -> str:
+def camelcase(context: Context, text: str) -> str:
     """Capitalize every word; connectors at the start, and all but the last of several, are kept."""
-    chars = runes(text)
+    context.budget.step(len(text))
+    return gathered(_capitalized(runes(text)))
+
+
+def _capitalized(chars: str) -> Iterator[str]:
     start = next((place for place, char in enumerate(chars) if not _connects(char)), len(chars))
+    yield chars[:start]
     if start == len(chars):
-        return chars + chars[-1:]  # the library writes the last connector twice
-    written = [chars[:start]]
+        yield chars[-1:]  # the library writes the last connector twice
+        return
     previous = to_upper(chars[start])
     in_capitals = is_upper(chars[start])
-    for char in chars[start + 1 :]:
+    for char in islice(chars, start + 1, None):
         current = char
         if _connects(previous) and _connects(current):
-            written.append(previous)
+            yield previous
         elif _connects(previous):
             in_capitals = is_upper(current)
             current = to_upper(current)
@@ -36,141 +45,140 @@ def camelcase(text: str) -> str:
                 current = to_lower(current)
             else:
                 in_capitals = False
-            written.append(previous)
+            yield previous
         previous = current
-    return "".join([*written, previous])
+    yield previous
 
 
-class _Word(Enum):
-    NONE = auto()
-    NUMBER = auto()
-    CAPITALS = auto()
-    LETTERS = auto()
-    CONNECTOR = auto()
-    PUNCTUATION = auto()
-    OTHER = auto()
+class _Word(StrEnum):
+    """The kinds of words, each a letter."""
+
+    NONE = " "
+    NUMBER = "n"
+    CAPITALS = "u"
+    LETTERS = "l"
+    CONNECTOR = "c"
+    PUNCTUATION = "p"
+    OTHER = "o"
 
 
-_END: Final = (_Word.NONE, "")
-_BREAKS: Final = frozenset({_Word.NONE, _Word.CONNECTOR, _Word.PUNCTUATION})
-_ALPHANUMERIC: Final = frozenset({_Word.LETTERS, _Word.NUMBER})
+_DASH: Final = "d"
+"""A character that connects words, and is punctuation within some."""
+
+_STRAY: Final = "s"
+"""A byte that is not UTF-8. It goes where the character after it goes."""
+
 _IDEOGRAPHS: Final = ((0x3400, 0x4D85), (0x4E00, 0x9FCC), (0x20000, 0x2B81D))
-_UNIT: Final = re.compile(f"[\ud800-\udfff{REPLACEMENT}]*[^\ud800-\udfff{REPLACEMENT}]")
-"""A character with the stray bytes before it, which go where it goes."""
+_WORD: Final = re.compile(
+    "(?P<c>(?:s*+[cd])++)"
+    "|(?P<p>s*+p(?:s*+[pd])*+)"
+    "|(?P<n>(?:s*+n)++)"
+    "|(?P<l>(?:s*+l)++)"
+    "|(?P<o>(?:s*+o)++)"
+    # In "HTTPServer" the last capital begins the next word; a single one belongs to the letters after it.
+    "|(?P<u>(?:s*+u(?=s*+u))++(?:s*+u(?!s*+l))?+|s*+u(?:s*+l)*+)"
+)
+"""A word of a text whose characters are replaced by their kinds."""
 
-
-def snakecase(text: str) -> str:
-    return _delimited(text, "_")
-
-
-def kebabcase(text: str) -> str:
-    return _delimited(text, "-")
-
-
-def _delimited(text: str, connector: str) -> str:
-    """Join all words in lower case by connectors; a number belongs to the word before or after it."""
-    words = [*_words(normal(text)), _END, _END]
-    last = len(words) - 3
-    written: list[str] = []
-    place = 0
-    while place < last:
-        kind = words[place][0]
-        end = place + 1
-        alone = kind not in {_Word.CONNECTOR, _Word.PUNCTUATION}
-        split = 0
-        if kind is _Word.NUMBER:
-            end = _alphanumeric_end(words, end)
-        elif alone and words[end][0] is _Word.NUMBER:
-            if end >= last:
-                alone = False
-            elif words[end + 1][0] is _Word.LETTERS:
-                split, end = end, _alphanumeric_end(words, end)
-            else:
-                end += 1
-        for at in range(place, end):
-            written += (connector if 0 < split == at else "", _lowered(words[at], connector))
-        place = end
-        if alone and words[place][0] not in _BREAKS:
-            written.append(connector)
-    written.append(_lowered(words[place], connector))
-    return "".join(written)
-
-
-def _alphanumeric_end(words: Sequence[tuple[_Word, str]], start: int) -> int:
-    return next(place for place in range(start, len(words)) if words[place][0] not in _ALPHANUMERIC)
-
-
-def _lowered(word: tuple[_Word, str], connector: str) -> str:
-    kind, text = word
-    if kind not in {_Word.CAPITALS, _Word.CONNECTOR}:
-        return text
-    return "".join(
-        connector if _connects(char) else to_lower(char) if is_upper(char) else char for char in runes(text)
-    )
-
-
-def _words(text: str) -> Iterator[tuple[_Word, str]]:
-    units = _UNIT.findall(text)
-    if not units:
-        if text:
-            yield _Word.NONE, text
-        return
-    units[-1] += text[sum(map(len, units)) :]
-    chars = [found[-1] for found in _UNIT.findall(text)]
-    start = 0
-    while start < len(chars):
-        kind = _kind(chars[start])
-        end = _word_end(chars, start, kind)
-        yield kind, "".join(units[start:end])
-        start = end
-
-
-def _word_end(chars: Sequence[str], start: int, kind: _Word) -> int:
-    end = start + 1
-    if kind is _Word.CAPITALS:
-        if end < len(chars) and is_upper(chars[end]):
-            end = _run(chars, end, is_upper)
-            # In "HTTPServer" the last capital begins the next word.
-            return end - 1 if end < len(chars) and _is_alphabet(chars[end]) else end
-        kind = _Word.LETTERS
-    return _run(chars, end, _MEMBERS[kind])
-
-
-def _run(chars: Sequence[str], start: int, belongs: Callable[[str], bool]) -> int:
-    return next((place for place in range(start, len(chars)) if not belongs(chars[place])), len(chars))
+_ALPHANUMERIC: Final = re.compile(f"[{_Word.LETTERS}{_Word.NUMBER}]*")
+_BREAKS: Final = frozenset({_Word.NONE, _Word.CONNECTOR, _Word.PUNCTUATION})
+_WORD_STEPS: Final = 4
 
 
 def _is_alphabet(char: str) -> bool:
     return is_letter(char) and not any(first <= ord(char) <= last for first, last in _IDEOGRAPHS)
 
 
-def _is_punctuation(char: str) -> bool:
-    return unicodedata.category(char)[0] == "P"
-
-
-def _is_number(char: str) -> bool:
-    return unicodedata.category(char)[0] == "N"
-
-
-_MEMBERS: Final[dict[_Word, Callable[[str], bool]]] = {
-    _Word.CONNECTOR: _connects,
-    _Word.PUNCTUATION: _is_punctuation,
-    _Word.LETTERS: lambda char: _is_alphabet(char) and not is_upper(char),
-    _Word.NUMBER: _is_number,
-    _Word.OTHER: lambda char: _kind(char) is _Word.OTHER,
-}
-
-
-def _kind(char: str) -> _Word:
+def _kind(char: str) -> str:
     if _connects(char):
-        return _Word.CONNECTOR
-    if _is_punctuation(char):
-        return _Word.PUNCTUATION
+        return _DASH if char in "-_" else _Word.CONNECTOR
+    category = unicodedata.category(char)
+    if category == "Cs" or char == REPLACEMENT:
+        return _STRAY
+    if category[0] in "PN":
+        return _Word.PUNCTUATION if category[0] == "P" else _Word.NUMBER
     if is_upper(char):
         return _Word.CAPITALS
-    if _is_alphabet(char):
-        return _Word.LETTERS
-    return _Word.NUMBER if _is_number(char) else _Word.OTHER
+    return _Word.LETTERS if _is_alphabet(char) else _Word.OTHER
+
+
+_KINDS: Final = Characters(_kind)
+
+
+def snakecase(context: Context, text: str) -> str:
+    return _delimited(context.budget, normal(text), "_")
+
+
+def kebabcase(context: Context, text: str) -> str:
+    return _delimited(context.budget, normal(text), "-")
+
+
+def _delimited(budget: Work, text: str, connector: str) -> str:
+    """Join all words in lower case by connectors; a number belongs to the word before or after it."""
+    budget.take(len(text), len(text))
+    words = _Words(text)
+    budget.take(_WORD_STEPS * len(words.ends), len(words.ends) * words.ends.itemsize)
+    return gathered(_joined(words, connector))
+
+
+class _Words:
+    """The kinds of the words of a text, and where each ends."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        kinds: list[str] = []
+        self.ends = array("Q", [0])
+        classes = text.translate(_KINDS).rstrip(_STRAY)
+        for found in _WORD.finditer(classes):
+            kinds.append(cast("str", found.lastgroup))
+            self.ends.append(found.end())
+        if not kinds:
+            kinds.append(_Word.NONE)
+            self.ends.append(0)
+        self.last = len(kinds) - 1
+        self.ends[-1] = len(text)  # stray bytes at the end
+        self.kinds = "".join(kinds) + 2 * _Word.NONE
+
+    def lowered(self, place: int, connector: str) -> str:
+        """The word of that number, with its connectors replaced."""
+        text = self.text[self.ends[place] : self.ends[place + 1]]
+        if self.kinds[place] not in {_Word.CAPITALS, _Word.CONNECTOR}:
+            return text
+        return "".join(
+            connector if _connects(char) else to_lower(char) if is_upper(char) else char
+            for char in runes(text)
+        )
+
+
+def _joined(words: _Words, connector: str) -> Iterator[str]:
+    kinds, place = words.kinds, 0
+    while place < words.last:
+        kind = kinds[place]
+        end = place + 1
+        alone = kind not in {_Word.CONNECTOR, _Word.PUNCTUATION}
+        split = 0
+        if kind == _Word.NUMBER:
+            end = _alphanumeric_end(kinds, end)
+        elif alone and kinds[end] == _Word.NUMBER:
+            if end >= words.last:
+                alone = False
+            elif kinds[end + 1] == _Word.LETTERS:
+                split, end = end, _alphanumeric_end(kinds, end)
+            else:
+                end += 1
+        for at in range(place, end):
+            if 0 < split == at:
+                yield connector
+            yield words.lowered(at, connector)
+        place = end
+        if alone and kinds[place] not in _BREAKS:
+            yield connector
+    yield words.lowered(place, connector) if place <= words.last else ""
+
+
+def _alphanumeric_end(kinds: str, start: int) -> int:
+    found = _ALPHANUMERIC.match(kinds, start)
+    return found.end() if found else start
 
 
 FUNCTIONS: Final[FunctionTable] = table(

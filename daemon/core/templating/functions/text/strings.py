@@ -30,8 +30,12 @@ from syncret.daemon.core.templating.golang.values import (
     type_of,
 )
 
-_PART_SIZE: Final = 16
-"""Approximate size of a part besides its text."""
+_PART_SIZE: Final = 64
+_NUMBERED_SIZE: Final = 160
+"""Approximate sizes of a part besides its text, and of a name for it."""
+
+_CHARACTERS_A_STEP: Final = 2
+_NO_SPACE: Final = dict.fromkeys(map(ord, SPACE))
 
 _OUT_OF_RANGE: Final = "slice bounds out of range"
 
@@ -51,7 +55,12 @@ def strval(context: Context, value: Value) -> str:
 
 def quote(context: Context, *values: Value) -> str:
     """Each value in double quotes and escaped; nil is left out."""
-    return " ".join(go_quote(normal(strval(context, value))) for value in values if value is not None)
+    return " ".join(_quoted(context, strval(context, value)) for value in values if value is not None)
+
+
+def _quoted(context: Context, text: str) -> str:
+    context.budget.look_at_each(text)
+    return go_quote(normal(text))
 
 
 def squote(context: Context, *values: Value) -> str:
@@ -98,14 +107,16 @@ def trim_prefix(prefix: str, text: str) -> str:
     return text.removeprefix(prefix)
 
 
-def nospace(text: str) -> str:
+def nospace(context: Context, text: str) -> str:
     # The library reads bytes as Latin-1, and writes them so if it deletes anything.
+    context.budget.look_at_each(text)
     view = bytes_of(text).decode("latin-1")
-    kept = "".join(char for char in view if char not in SPACE)
+    kept = view.translate(_NO_SPACE)
     return text if len(kept) == len(view) else kept
 
 
-def initials(text: str) -> str:
+def initials(context: Context, text: str) -> str:
+    context.budget.step(len(text) // _CHARACTERS_A_STEP)
     view = bytes_of(text).decode("latin-1")
     previous = " "
     found: list[str] = []
@@ -174,14 +185,15 @@ def plural(one: str, many: str, count: int) -> str:
 
 
 def split(context: Context, separator: str, text: str) -> TypedMap:
-    return _numbered(_parts(context, separator, text))
+    return _numbered(context, _parts(context, separator, text))
 
 
 def splitn(context: Context, separator: str, limit: int, text: str) -> TypedMap:
-    return _numbered(_parts(context, separator, text, limit))
+    return _numbered(context, _parts(context, separator, text, limit))
 
 
-def _numbered(parts: list[str]) -> TypedMap:
+def _numbered(context: Context, parts: list[str]) -> TypedMap:
+    context.budget.make(len(parts) * _NUMBERED_SIZE)
     return string_map({f"_{number}": part for number, part in enumerate(parts)})
 
 

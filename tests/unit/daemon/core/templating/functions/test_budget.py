@@ -1,5 +1,7 @@
 """A stranger's template cannot take more than its budget, whichever function it tries."""
 
+import tracemalloc
+
 import pytest
 
 from syncret.daemon.core.templating.golang.budget import Budget
@@ -68,6 +70,68 @@ def test_work_counts_even_if_its_result_is_small(call: str) -> None:
     long = '{{ $long := repeat 20000 "1" }}'
     with pytest.raises(TemplateError, match="budget"):
         render(f"{many}{long}{{{{ range until 40 }}}}{{{{ $_ := {call} }}}}{{{{ end }}}}")
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param("Ab 1.\n", id="words"), pytest.param("\U0001f469\u200d\u0301\0", id="wide")]
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("b32enc", "camelcase", "html", "initials", "js", "kebabcase", "lower", "nospace", "quote"),
+        *("regexQuoteMeta", "snakecase", "swapcase", "title", "toJson", "toYaml", "untitle", "upper"),
+        *("wrap 1", 'wrapWith 1 "-"', 'printf "%q"', 'printf "%#v"', 'dict "a" . "k" | toYaml'),
+    ],
+)
+def test_a_character_takes_no_more_than_some_bytes(call: str, text: str) -> None:
+    many = text * 5000
+    render("{{ .v | " + call + " }}", {"v": text})  # what is made once
+    tracemalloc.start()
+    try:
+        render("{{ .v | " + call + " }}", {"v": many}, budget=Budget(seconds=10.0))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 80 * len(many), f"{peak / len(many):.0f}"
+
+
+@pytest.mark.parametrize("text", [pytest.param("Ab ", id="words"), pytest.param("\U0001f469", id="wide")])
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("b32enc", "camelcase", "initials", "js", "kebabcase", "nospace", "quote", "shuffle", "snakecase"),
+        *("swapcase", "title", "untitle", "urlquery", 'wrapWith 1 "-"', 'printf "%q"'),
+    ],
+)
+def test_what_looks_at_each_character_is_work(call: str, text: str) -> None:
+    budget = Budget(seconds=10.0)
+    render("{{ (.v | " + call + ") | len }}", {"v": text * 5000}, budget=budget)
+    assert Budget(seconds=10.0).steps - budget.steps > len(text) * 5000 // 10
+
+
+@pytest.mark.parametrize("call", ["int64", "float64", "toDecimal", "toYaml"])
+def test_long_numbers_take_no_memory(call: str) -> None:
+    tracemalloc.start()
+    try:
+        render("{{ .v | " + call + " }}", {"v": "9" * 50_000})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1_500_000
+
+
+def test_keys_of_digits_are_compared_as_go_does() -> None:
+    """In 64 bits, which overflow, and without the time of long numbers."""
+    data = {"v": "9" * 20_000, "w": "9" * 20_000 + "1"}
+    assert len(render('{{ dict .v "v" .w "w" | toYaml }}', data, budget=Budget(seconds=10.0))) > 40_000
+    two_to_the_64th_and_one, five = "18446744073709551617", "5"
+    written = render(f'{{{{ dict "{two_to_the_64th_and_one}" "" "{five}" "" | toYaml }}}}')
+    assert written.startswith(f'"{two_to_the_64th_and_one}"')
+
+
+def test_spaces_before_no_line_break_are_looked_at_once() -> None:
+    many = " " * 200_000 + "a\x85"
+    assert "\\n" not in render("{{ .v | toYaml }}", {"v": many}, budget=Budget(seconds=10.0))
 
 
 def test_ten_keys_a_template() -> None:
