@@ -116,6 +116,7 @@ async def run_engine(
             listeners=(sessions, context.owned_secrets, context.push_index),
         )
         sessions.on_login_refused = engine.recheck
+        sessions.on_reachability = engine.reachability_changed
         async with asyncio.TaskGroup() as group:
             group.create_task(engine.run(), name="engine")
             try:

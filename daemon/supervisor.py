@@ -158,6 +158,7 @@ def sources_of(running: RunningEngine, settings: Settings) -> Sources:
         in_flight=sessions.in_flight,
         failure=running.context.memory.failure,
         unreported=running.engine.unreported,
+        unanswered=running.engine.queue.unanswered,
     )
 
 

@@ -98,7 +98,7 @@ class Share:
         runs: the runs that hold it; None for a call, which goes on by itself.
     """
 
-    __slots__ = ("_busy", "_memory", "askers", "ended", "owner", "runs", "size", "timer", "waits")
+    __slots__ = ("_busy", "_memory", "askers", "ended", "owner", "runs", "server", "size", "timer", "waits")
 
     def __init__(
         self,
@@ -118,6 +118,8 @@ class Share:
         """The time limit of the call, in which waiting for memory does not count."""
         self.ended = False
         """The call has its answer; what its tasks read later is not part of it."""
+        self.server = ""
+        """The server that the call has asked last."""
         self._busy = False
 
     @property

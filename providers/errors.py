@@ -68,7 +68,24 @@ class OverBudget(SyncError):
 
 
 class Unavailable(SyncError):
-    """The manager could not be reached, or failed; another try may succeed."""
+    """The manager could not be reached, or failed; another try may succeed.
+
+    `problem` names the server and what is wrong with it, and nothing of the request: everybody who uses the
+    store may read it. Empty if the server is not at fault, or not known.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", problem: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problem = problem
+
+    def of_server(self) -> Self:
+        """The error without the request that met it, if no server answered: then it is alike for all."""
+        if not self.problem or not self.message.endswith(self.problem):
+            return self
+        copied = copy(self)
+        copied.message = self.problem
+        copied.args = (self.problem,)
+        return copied
 
 
 class Throttled(SyncError):

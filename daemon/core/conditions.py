@@ -31,6 +31,9 @@ def seconds(text: str) -> float | None:
 
 READY: Final = "Ready"
 
+REACHABLE: Final = "Reachable"
+"""Whether a store answers. A condition of ours, which a store has once it has not answered."""
+
 RUN_FAILED: Final = "RunFailed"
 """The reason of a condition that no status has: the last run failed and could not write one."""
 
@@ -62,16 +65,20 @@ def find(conditions: Iterable[C], kind: str = READY) -> C | None:
     return None
 
 
-def ready(model: type[C], *, status: bool, reason: str = "", message: str = "") -> C:
-    """A Ready condition that has not been put in a status yet."""
-    fields = {"type": READY, "status": "True" if status else "False", "reason": reason, "message": message}
+def ready(
+    model: type[C], *, status: bool, reason: str = "", message: str = "", condition_type: str = READY
+) -> C:
+    """A condition, usually Ready, that has not been put in a status yet."""
+    verdict = "True" if status else "False"
+    fields = {"type": condition_type, "status": verdict, "reason": reason, "message": message}
     return msgspec.convert(fields, model)
 
 
 def put(conditions: Sequence[C], new: C, *, now: float) -> tuple[C, ...]:
     """The conditions with `new` in place of the one of its type.
 
-    An equal one stays as it is; the transition time moves only when the status itself flips.
+    An equal one stays as it is; the transition time moves only when the status itself flips. Ready comes
+    first: some readers look at the first one only.
     """
     old = find(conditions, new.type)
     if old is not None and (old.status, old.reason, old.message) == (new.status, new.reason, new.message):
@@ -79,4 +86,4 @@ def put(conditions: Sequence[C], new: C, *, now: float) -> tuple[C, ...]:
     since = old.last_transition_time if old is not None and old.status == new.status else stamp(now)
     kept = tuple(condition for condition in conditions if condition.type != new.type)
     dated = cast("C", msgspec.structs.replace(cast("msgspec.Struct", new), last_transition_time=since))
-    return (*kept, dated)
+    return (dated, *kept) if new.type == READY else (*kept, dated)

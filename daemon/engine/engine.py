@@ -133,6 +133,13 @@ class Engine:
         if not (ref in self._failures or self.queue.is_running(ref)) and self._waker.is_ours(ref):
             self.queue.add_at(ref, self._clock.now() + seconds, lanes=self._waker.lanes(ref))
 
+    def reachability_changed(self, store: ObjectRef, seconds: float) -> None:
+        """Run a store about which its calls say something new, in so many seconds, unless it runs now."""
+        if seconds:
+            self.recheck(store, seconds)
+        elif not self.queue.is_running(store):
+            self.refresh(store, asked=False)
+
     def requeue_all(self) -> None:
         """Run every object once more."""
         self._waker.wake_all()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from copy import copy
 from math import inf
 from typing import Final, TypeVar
 
@@ -12,7 +13,7 @@ from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.engine.work import call_work
 from syncret.daemon.homes.contract import Conflict, WatchEvent
-from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.retry import PAUSES, Doubling, RetryPolicy
 
 T = TypeVar("T")
@@ -128,6 +129,17 @@ class LoginBackoff:
         """Whether the last login was refused."""
         return isinstance(self._error, Denied)
 
+    @property
+    def failures(self) -> int:
+        """How many in a row have failed."""
+        return self._failures
+
+    @property
+    def unanswered(self) -> Unavailable | None:
+        """The error of the last one, if the server did not answer."""
+        error = self._error
+        return error if isinstance(error, Unavailable) and error.problem else None
+
     def check(self) -> None:
         """Raise the error of the last login while it is too early for the next one."""
         error, run = self._error, current_run.get()
@@ -140,7 +152,7 @@ class LoginBackoff:
             return
         if isinstance(error, Throttled):
             raise Throttled(error.message, retry_after=left, hint=error.hint)
-        raise type(error)(error.message, hint=error.hint)
+        raise copy(error)
 
     def failed(self, error: SyncError, *, sent_at: float, at_least: float = 0.0) -> None:
         """Remember an error: of a login, or of a client that could not be opened."""

@@ -150,6 +150,7 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         handled=controllers.context.handles(document.get("spec", {}).get("controller")),
         store_interval=view.settings.store_interval,
         manifest=controllers.context.manifest_place(ref),
+        unanswered=engine.queue.unanswered(str(ref)),
         receivers=tuple(verdicts_of(document, view.registry, Rules.of(view.settings, os.environ))),
     )
     return explain(document, known)

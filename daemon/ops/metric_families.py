@@ -124,6 +124,18 @@ BUCKET_WAITING: Final = Family(
 BUCKET_CLOSED: Final = Family(
     "syncret_bucket_closed_seconds", "gauge", "How long no call may start because of throttling.", STORE
 )
+UNREACHABLE: Final = Family(
+    "syncret_store_unreachable",
+    "gauge",
+    "1 for a store that does not answer, with its server and the cause; absent while it answers.",
+    ("store", "cause"),
+)
+UNANSWERED: Final = Family(
+    "syncret_store_unanswered_seconds",
+    "gauge",
+    "How long objects have waited for a store without an answer, from one second on.",
+    STORE,
+)
 IN_FLIGHT: Final = Family("syncret_calls_in_flight", "gauge", "Calls in progress.", STORE)
 CLIENTS: Final = Family("syncret_clients_open", "gauge", "Open clients of secret managers.", STORE)
 
@@ -198,7 +210,8 @@ FAMILIES: Final = (
     *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, OBJECTS_WITHOUT_SERIES),
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
     *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, FIRST_PASS),
-    *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, IN_FLIGHT, CLIENTS),
+    *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, UNREACHABLE, UNANSWERED),
+    *(IN_FLIGHT, CLIENTS),
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),
     *(WORK_DEPTH, WORK_ADDS, WORK_RETRIES, WORK_UNFINISHED, WORK_LONGEST, WORK_WAIT, WORK_TIME),
 )

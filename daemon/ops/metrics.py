@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import SHOWN, role_of
+from syncret.daemon.core.conditions import REACHABLE, READY
 from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
 from syncret.daemon.ops import metric_families as f
@@ -45,6 +46,8 @@ class Sources(NamedTuple):
     """The last error of an object, also one that is not retried."""
     unreported: Callable[[ObjectRef], LastError | None]
     """The error of its last run that no status reports."""
+    unanswered: Callable[[str], float | None] = lambda _: None
+    """For how long objects have waited for a store without an answer."""
     deletions_waiting: Callable[[], int] = lambda: 0
 
 
@@ -159,12 +162,7 @@ class Metrics(NullObserver):
     def _add_object(self, samples: f.Samples, ref: ObjectRef, newest: ObjectView) -> None:
         record = self._records.get(ref)
         named = f.labelled(f.NAMED, (ref.name, ref.namespace))
-        for condition in newest.status.conditions:
-            label = f'{named},condition="{condition.type}",status='
-            family = f.CONDITIONS[ref.kind]
-            samples.add(family, 1, f'{label}"{condition.status}"')
-            if condition.type == "Ready" and condition.status in OPPOSITE:
-                samples.add(family, 0, f'{label}"{OPPOSITE[condition.status]}"')
+        _add_conditions(samples, ref, newest, named)
         ours = f'kind="{ref.kind}",{named}'
         role = role_of(ref.group_kind)
         if role in ("sync", "push"):
@@ -205,6 +203,9 @@ class Metrics(NullObserver):
             samples.add(f.BUCKET_WAIT, store.waited, label)
             samples.add(f.CLIENTS, store.clients, label)
             samples.add(f.IN_FLIGHT, in_flight.get(ref, 0), label)
+            unanswered = sources.unanswered(str(ref))
+            if unanswered is not None:
+                samples.add(f.UNANSWERED, unanswered, label)
             if ref in limits:
                 samples.add(f.BUCKET_WAITING, limits[ref].waiting, label)
                 samples.add(f.BUCKET_CLOSED, limits[ref].closed, label)
@@ -270,3 +271,15 @@ class Metrics(NullObserver):
 
     def _store(self, ref: ObjectRef) -> _Store:
         return self._stores.setdefault(ref, _Store())
+
+
+def _add_conditions(samples: f.Samples, ref: ObjectRef, newest: ObjectView, named: str) -> None:
+    """The conditions of an object; of a store that does not answer, why."""
+    family = f.CONDITIONS[ref.kind]
+    for condition in newest.status.conditions:
+        label = f'{named},condition="{condition.type}",status='
+        samples.add(family, 1, f'{label}"{condition.status}"')
+        if condition.type in (READY, REACHABLE) and condition.status in OPPOSITE:
+            samples.add(family, 0, f'{label}"{OPPOSITE[condition.status]}"')
+    if newest.unreachable is not None:
+        samples.add(f.UNREACHABLE, 1, f.labelled(f.UNREACHABLE.labels, (str(ref), newest.unreachable)))

@@ -40,6 +40,8 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     last_failure: LastFailure | None
     unanswered_seconds: float | None
     """Of a store: for how long objects have waited for it without an answer."""
+    unreachable: str | None = None
+    """Of a store that does not answer: its server, and why."""
     manifest: str | None = None
     """File and line of its manifest; None if no file defines it."""
 
@@ -132,6 +134,7 @@ def object_status(
         failures=failures,
         last_failure=LastFailure(stamp(failure.at), failure.message, failure.hint) if failure else None,
         unanswered_seconds=None if unanswered is None else round(unanswered, 3),
+        unreachable=newest.unreachable,
         manifest=manifest,
     )
 

@@ -10,7 +10,7 @@ import msgspec
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.core.conditions import READY, RUN_FAILED, seconds
+from syncret.daemon.core.conditions import REACHABLE, READY, RUN_FAILED, seconds
 from syncret.daemon.core.schedule.refresh import PeriodicSpec
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.homes.contract import HomeProblem, StoredObject
@@ -180,6 +180,12 @@ class ObjectView(msgspec.Struct, frozen=True):
         """Whether the condition Ready is True; None if there is none."""
         condition = self.ready_condition
         return None if condition is None else condition.status == "True"
+
+    @property
+    def unreachable(self) -> str | None:
+        """Of a store that does not answer: its server, and why."""
+        found = (each for each in self.status.conditions if each.type == REACHABLE)
+        return next((each.message for each in found if each.status == "False"), None)
 
     @property
     def good_since(self) -> float | None:

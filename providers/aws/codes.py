@@ -89,7 +89,7 @@ def error_of_code(operation: str, code: str, text: str = "") -> SyncError:
     if code in _THROTTLED:
         return Throttled(f"{operation}: AWS asks for fewer calls ({code})")
     if code in _UNAVAILABLE:
-        return Unavailable(f"{operation} failed at AWS: {code}")
+        return Unavailable(f"{operation} failed at AWS: {code}", problem=f"AWS answers with {code}")
     if code in _CONFLICT:
         return Unavailable(f"{operation}: somebody else changed it at the same time ({code})")
     return Malformed(message)

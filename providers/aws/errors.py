@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import aiohttp
 from botocore import exceptions as sdk
@@ -28,8 +29,9 @@ NO_CREDENTIALS_HINT: Final = (
 def translations(region: str, regions: frozenset[str]) -> Mapping[type[BaseException], Translation]:
     """Our error for each error of a client of one region; `regions` are those that the SDK knows."""
 
-    def unreachable(_error: BaseException) -> SyncError:
-        return Unavailable("AWS could not be reached", hint=_region_hint(region, regions))
+    def unreachable(error: BaseException) -> SyncError:
+        problem = f"{_endpoint(error)} cannot be reached"
+        return Unavailable("AWS could not be reached", hint=_region_hint(region, regions), problem=problem)
 
     return {
         sdk.ClientError: _service_error,
@@ -67,7 +69,8 @@ def _service_error(error: BaseException) -> SyncError:
             retry_after=retry_after(about.get("HTTPHeaders", {}).get("retry-after", ""), time.time),
         )
     if status >= _SERVER_ERROR and type(found) is Malformed:
-        return Unavailable(f"{error.operation_name} failed at AWS: HTTP {status}")
+        problem = f"AWS answers with HTTP {status}"
+        return Unavailable(f"{error.operation_name} failed at AWS: HTTP {status}", problem=problem)
     return found
 
 
@@ -143,8 +146,14 @@ def _conforms(shape: Any, value: Any) -> bool:  # noqa: ANN401  # as above
             return True
 
 
-def _timed_out(_error: BaseException) -> SyncError:
-    return Unavailable("AWS gave no answer in time")
+def _timed_out(error: BaseException) -> SyncError:
+    return Unavailable("AWS gave no answer in time", problem=f"{_endpoint(error)} gave no answer in time")
+
+
+def _endpoint(error: BaseException) -> str:
+    """The server that an error of the SDK names."""
+    given: Mapping[str, object] = getattr(error, "kwargs", {})
+    return urlsplit(str(given.get("endpoint_url", ""))).netloc.rpartition("@")[2] or "AWS"
 
 
 def _unreadable(_error: BaseException) -> SyncError:

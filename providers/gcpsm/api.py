@@ -173,7 +173,7 @@ class Api:
         try:
             answer = await self._tokens.use(call)
         except NoAddress as error:
-            raise Unavailable(error.message, hint=self._unknown) from None
+            raise Unavailable(error.message, hint=self._unknown, problem=error.problem) from None
         if answer.status not in EXPECTED:
             return answer
         role = "roles/secretmanager.secretAccessor" if method == "GET" else "roles/secretmanager.admin"

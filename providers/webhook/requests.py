@@ -161,9 +161,11 @@ class Api:
                 address = await self._network.resolve(host)
                 _, writer = await asyncio.open_connection(str(address), port)
         except OSError:  # TimeoutError is one
+            problem = f"{host}:{port} takes no connections"
             raise Unavailable(
-                f"error accessing external store: {host}:{port} takes no connections",
+                f"error accessing external store: {problem}",
                 hint="check the host and port in url",
+                problem=problem,
             ) from None
         writer.close()
         return "ready"

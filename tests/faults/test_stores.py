@@ -114,3 +114,42 @@ def test_refused_logins_are_as_many_as_the_doubling_delay_allows(tmp_path: Path)
             process.until(partial(changed, value, before), "fresh again")
             assert len(vault.logins) == 1 + 2 + 1
             assert process.status("vault")["ready"] is True
+
+
+@pytest.mark.parametrize(("objects", "interval"), [(20, "10s"), (1, "5s")])
+def test_a_store_that_goes_down_is_seen_within_ten_seconds(
+    tmp_path: Path, objects: int, interval: str
+) -> None:
+    """Its probe is five minutes away; objects ask for their values at their interval."""
+    with small_vault() as vault:
+        sets = vault_sets("vault", objects, interval)
+        manifests = written(tmp_path / "manifests", store=vault_store(vault), sets=sets)
+        with daemon(tmp_path, manifests) as process:
+            process.until((tmp_path / f"out/default/vault-{objects - 1}/user").exists, "synced")
+            server = vault.url.removeprefix("http://")
+            problem = f"{server} refuses connections"
+            vault.goes_away()
+            gone = time.monotonic()
+            down = partial(process.metric, "secretstore_status_condition", condition="Reachable")
+            process.until(lambda: down(status="False") == 1, "not reachable by the metrics")
+            seconds = time.monotonic() - gone
+            print(f"{objects} objects of {interval}: seen after {seconds:.1f} s")  # noqa: T201  # the figure
+            assert seconds <= 10 + 2, "the machine may be busy"
+
+            assert process.metric("syncret_store_unreachable", cause=problem) == 1
+            assert process.metric("secretstore_status_condition", condition="Ready", status="True") == 1
+            status = process.ask("status", "--failing")
+            assert status.returncode == 1
+            assert "unreachable" in status.stdout
+            assert f"the secret manager does not answer: {problem}" in status.stdout
+            explained = process.ask("explain", "ss/vault").stdout
+            assert f"the secret manager does not answer: {problem}" in explained
+            assert "is it up, and the port right?" in explained
+            process.until(
+                lambda: problem in process.ask("explain", "es/vault-0").stdout, "the object says so"
+            )
+
+            vault.comes_back()
+            process.until(lambda: down(status="True") == 1, "reachable again")
+            process.until(lambda: process.ask("status").returncode == 0, "all in order")
+            assert process.stderr.count("the secret manager does not answer") == 1

@@ -6,10 +6,10 @@ from argparse import Namespace
 from typing import Any, Final
 
 from syncret.config.visible import printable
-from syncret.daemon.cli.columns import VERDICTS, Column, Row, print_table
+from syncret.daemon.cli.columns import VERDICTS, Column, Row, Verdict, print_table
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request
 from syncret.daemon.cli.exit_codes import FAILED, OK
-from syncret.daemon.cli.terminal import age, print_text, span, time_until
+from syncret.daemon.cli.terminal import Style, age, print_text, span, time_until
 
 COLUMNS: Final = (
     Column("KIND"),
@@ -20,6 +20,8 @@ COLUMNS: Final = (
     Column("NEXT"),
     Column("STATUS", "message"),
 )
+UNREACHABLE: Final = Verdict(0, "unreachable", Style.BAD)
+"""Of a store that was ready when it was probed, and does not answer now."""
 MORE: Final = (Column("MANIFEST", "detail"), Column("REMEDY", "detail"))
 
 
@@ -36,13 +38,13 @@ def run(options: Namespace) -> int:
     else:
         _print(answer, time.time(), options.namespace, wide=options.output == "wide")
     everything = [*answer["stores"], *answer["objects"]]
-    return FAILED if any(each["ready"] is False for each in everything) else OK
+    return FAILED if any(each["ready"] is False or each["unreachable"] for each in everything) else OK
 
 
 def _wanted(each: Answer, options: Namespace) -> bool:
     if options.namespace is not None and each["namespace"] != options.namespace:
         return False
-    return not (options.failing and each["ready"])
+    return not (options.failing and each["ready"] and not each["unreachable"])
 
 
 def _print(answer: Answer, now: float, namespace: str | None, *, wide: bool) -> None:
@@ -54,9 +56,7 @@ def _print(answer: Answer, now: float, namespace: str | None, *, wide: bool) -> 
         f"{queue['ready']} due, {queue['running']} running, {queue['scheduled']} scheduled, "
         f"{answer['failing']} failing",
     )
-    everything = sorted(
-        [*answer["stores"], *answer["objects"]], key=lambda each: VERDICTS[each["ready"]].rank
-    )
+    everything = sorted([*answer["stores"], *answer["objects"]], key=lambda each: _verdict(each).rank)
     if everything:
         sys.stdout.write("\n")
         rows = [_row(each, now, wide=wide) for each in everything]
@@ -73,11 +73,16 @@ def _print(answer: Answer, now: float, namespace: str | None, *, wide: bool) -> 
         print_text(sys.stdout, printable(line))
 
 
+def _verdict(each: Answer) -> Verdict:
+    """Whether the object is in order."""
+    return UNREACHABLE if each["ready"] and each["unreachable"] else VERDICTS[each["ready"]]
+
+
 def _row(each: dict[str, Any], now: float, *, wide: bool) -> Row:
     failure, unanswered = each["lastFailure"], each["unansweredSeconds"]
     waits = "" if unanswered is None else f"no answer for {span(unanswered)}"
     default = "ready" if each["ready"] else "waiting"
-    verdict = VERDICTS[each["ready"]]
+    verdict = _verdict(each)
     cells = (
         each["kind"],
         each["namespace"] or "-",

@@ -1,6 +1,6 @@
 """Explains one object: the origin of its keys, the age of its value, its last error, its next run."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 import msgspec
@@ -13,7 +13,7 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import Role, is_shown, kind_named, role_of
 from syncret.config.resources.push_secret import PushSecret
 from syncret.config.resources.secret_store import SecretStore
-from syncret.daemon.core.conditions import RUN_FAILED, find, seconds, stamp
+from syncret.daemon.core.conditions import REACHABLE, RUN_FAILED, find, seconds, stamp
 from syncret.daemon.core.explain import key_origins
 from syncret.daemon.core.explain.key_origins import KeyOrigin
 from syncret.providers.kit.ambient.rules import Verdict
@@ -39,6 +39,8 @@ class ExplainInput(NamedTuple):
     store_interval: float = 300.0
     manifest: str | None = None
     """File and line of its manifest."""
+    unanswered: float | None = None
+    """Of a store: for how long objects have waited for it without an answer."""
     receivers: tuple[Verdict, ...] = ()
     """Where a store has the daemon's own identity sent to."""
 
@@ -151,7 +153,19 @@ def _push_secret(resource: PushSecret, _known: ExplainInput) -> _Description:
 def _store(resource: SecretStore, known: ExplainInput) -> _Description:
     provider = next(iter(resource.spec.provider), "")
     can = (f"capabilities: {resource.status.capabilities}",) if resource.status.capabilities else ()
-    return _Description(f"provider {provider}", notes=(*can, *map(str, known.receivers)))
+    return _Description(
+        f"provider {provider}", notes=(*_reachability(resource, known), *can, *map(str, known.receivers))
+    )
+
+
+def _reachability(resource: SecretStore, known: ExplainInput) -> Iterator[str]:
+    """Whether the store answers, where that is worth a word."""
+    condition = find(resource.status.conditions, REACHABLE)
+    if condition is not None:
+        problem = f"does not answer: {condition.message};" if condition.status == "False" else "answers"
+        yield f"{problem} since {condition.last_transition_time}"
+    if known.unanswered is not None:
+        yield f"objects have waited for an answer for {known.unanswered:.0f} s"
 
 
 def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _known: ExplainInput) -> _Description:

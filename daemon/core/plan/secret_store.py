@@ -17,6 +17,7 @@ from syncret.config.resources.push_secret import PushSecret, PushStoreRef
 from syncret.config.resources.secret_store import SecretStore, SecretStoreStatus, StoreCondition
 from syncret.daemon.core import conditions
 from syncret.daemon.core.needs import StoreName
+from syncret.daemon.core.plan import reachability
 from syncret.daemon.core.plan.actions import (
     Options,
     Report,
@@ -129,8 +130,9 @@ def _check_ready(store: StoreSummary, name: StoreName) -> None:
     if verdict is None and not store.metadata.deletion_timestamp:
         raise PendingDependency(f'{name.kind} "{name.name}" has not been validated yet')
     if verdict is None or verdict.status != "True":
+        problem = reachability.problem_of(store.status.conditions)
         raise Malformed(
-            f'{name.kind} "{name.name}" is not ready',
+            f'{name.kind} "{name.name}" is not ready' + (f": {problem}" if problem else ""),
             hint=f"syncret explain {name.kind}/{name.name} says why",
         )
 
@@ -216,6 +218,7 @@ def _known(store: SecretStore, probed: Probed | None, now: float, options: Optio
         return probed if is_same else None
     condition = conditions.find(store.status.conditions)
     is_ready = condition is not None and condition.status == "True"
+    is_ready = is_ready and reachability.problem_of(store.status.conditions) is None
     return probed_now(store, now, options) if is_ready else None
 
 
@@ -252,9 +255,10 @@ def report(store: SecretStore, probe: Probe, now: float, *, next_due: float | No
     condition = conditions.ready(
         ConditionStatus, status=verdict.ok, reason=verdict.reason, message=condition_message(verdict)
     )
+    answered = reachability.after_call(store.status.conditions, probe.error, now)
     status = msgspec.structs.replace(
         store.status,
-        conditions=conditions.put(store.status.conditions, condition, now=now),
+        conditions=conditions.put(answered, condition, now=now),
         capabilities=probe.capabilities if verdict.reason == "Valid" else store.status.capabilities,
     )
     error = verdict.error

@@ -7,6 +7,7 @@ from syncret.config.resources.base import GROUP
 from syncret.config.resources.kinds import PUSH_SECRET
 from syncret.config.resources.push_secret import PushSecret
 from syncret.config.resources.secret_store import SecretStore
+from syncret.daemon.core.plan.reachability import is_unreachable, report_reachable, report_unreachable
 from syncret.daemon.core.plan.secret_store import (
     FINALIZER,
     Probe,
@@ -21,7 +22,7 @@ from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_final
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import SyncError, Unavailable
 
 
 class SecretStoreReconciler:
@@ -61,11 +62,37 @@ class SecretStoreReconciler:
             stored = await change(writes, stored, FINALIZER)
         if step.is_probed:
             return await self._probe(stored, store, writes)
-        context.memory.succeeded(ref)  # it is ready, or it is another controller's now
         if step.probed is None:
+            context.memory.succeeded(ref)  # it is another controller's now
             return Outcome()
         self._probed[ref] = step.probed
-        return Outcome(step.probed.due)
+        return await self._report_reachability(stored, store, writes, step.probed.due)
+
+    async def _report_reachability(
+        self, stored: StoredObject, store: SecretStore, writes: Writes, due: float
+    ) -> Outcome:
+        """Report whether the store answers, which its calls tell between two probes; in doubt, ask it."""
+        context, now = self._context, self._context.clock.now()
+        answers, error = context.sessions.reachability(stored.ref)
+        if answers == "unknown" and (error is not None or is_unreachable(store.status.conditions)):
+            error = await self._unanswered(stored)
+        report = (
+            report_reachable(store, now, next_due=due)
+            if error is None
+            else report_unreachable(store, error, now, next_due=due)
+        )
+        return await publish(context, writes, stored, report)
+
+    async def _unanswered(self, stored: StoredObject) -> Unavailable | None:
+        """The error of a probe that the server of the store does not answer."""
+        session = self._context.sessions.session(stored, stored.ref.namespace)
+        try:
+            await session.probe()
+        except Unavailable as error:
+            return error if error.problem else None
+        except SyncError:
+            pass  # an answer: whether the store is Ready is found out at its interval
+        return None
 
     def _is_needed(self, store: SecretStore, ref: ObjectRef) -> bool:
         candidates = map(self._context.inventory.get, self._context.push_index.at(ref))

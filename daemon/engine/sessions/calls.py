@@ -1,14 +1,9 @@
-"""The one path of every call of a provider or generator: token bucket, fault, time limit, retry, report.
-
-Notices when a whole store stops answering, and lets one call at a time find out when it answers again.
-
-Backoff of objects alone would have ten thousand of them try a dead server each on its own. One entry that
-fails among others that succeed is no outage: a success in between starts the count anew.
-"""
+"""The one path of every call of a provider or generator: token bucket, fault, time limit, retry, report."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, suppress
+from copy import copy
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -20,6 +15,7 @@ from syncret.daemon.engine.observer import Call, Faults, Item, Observer, Operati
 from syncret.daemon.engine.queue.waiting import current_run, waiting_for
 from syncret.daemon.engine.retry import LoginBackoff, call_policy
 from syncret.daemon.engine.sessions.call_labels import labels_of
+from syncret.daemon.engine.sessions.circuit_breaker import CircuitBreaker
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.tasks import KeyedLocks, TaskOwner, within
 from syncret.daemon.engine.work import CallWork, SyncWork, call_work
@@ -31,51 +27,6 @@ from syncret.providers.kit.limits import Limiter
 from syncret.providers.kit.retry import ONCE, Doubling, RetryPolicy, retried
 from syncret.providers.network import Network
 
-THRESHOLD: Final = 5
-"""Calls in a row without an answer that make an outage."""
-
-
-class CircuitBreaker:
-    """The state of one store: how many calls in a row had no answer, and when the next may be tried."""
-
-    def __init__(self, pauses: Doubling) -> None:
-        self._pauses = pauses
-        self._failures = 0
-        self._outages = 0
-        self._closed_at = 0.0
-        self._until = 0.0
-
-    def check(self, now: float) -> None:
-        """Let a call pass: any while all is well, one after each pause in an outage. Raises Unavailable."""
-        if self._failures < THRESHOLD:
-            return
-        left = self._until - now
-        if left > 0:
-            raise Unavailable(
-                f"the secret manager has not answered {THRESHOLD} times in a row",
-                hint=f"{self._failures} times by now; the next call is in {left:.0f} s",
-            )
-        self._until = now + self._pauses.pause(self._outages + 1)
-
-    def failed(self, now: float, begin: float) -> None:
-        """A call that began then had no answer."""
-        self._failures += 1
-        if self._failures < THRESHOLD or begin < self._closed_at:
-            return  # what was under way when the pause began says nothing new
-        self._closed_at = now
-        self._outages += 1
-        self._until = now + self._pauses.pause(self._outages)
-
-    def succeeded(self) -> None:
-        """A call had an answer, whatever it was; or what is called is not the same any more."""
-        self._failures = 0
-        self._outages = 0
-        self._closed_at = 0.0
-
-    def __repr__(self) -> str:
-        return f"<Outage failures={self._failures}>" if self._failures else "<Outage none>"
-
-
 T = TypeVar("T")
 
 
@@ -83,12 +34,12 @@ def _ignore(store: ObjectRef) -> None:
     del store
 
 
-LoginRefused: TypeAlias = Callable[[ObjectRef, float], None]
-"""Called with a store that refused a login, and the seconds for which no other is sent."""
+Recheck: TypeAlias = Callable[[ObjectRef, float], None]
+"""Called with a store that is to be looked at again, and in how many seconds."""
 
 
-def ignore_refusal(store: ObjectRef, pause: float) -> None:
-    """Do nothing: the default of `login_refused`."""
+def ignore_recheck(store: ObjectRef, pause: float) -> None:
+    """Do nothing: the default of both."""
     del store, pause
 
 
@@ -148,7 +99,10 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
     answers: KeptAnswers
     answered: Callable[[ObjectRef], None] = _ignore
     """Called with the store, or generator, that answered a call, whatever it said."""
-    login_refused: LoginRefused = ignore_refusal
+    login_refused: Recheck = ignore_recheck
+    """Called with a store that refused a login, and the seconds for which no other is sent."""
+    reachability_changed: Recheck = ignore_recheck
+    """Called with a store that answers no longer, or again, or that may not answer."""
 
 
 class CallRequest(Struct, frozen=True):
@@ -226,9 +180,11 @@ class CallPath(Struct, frozen=True, kw_only=True):
                     ONCE if request.once else self.retry,
                     on_retry=lambda retry: observer.retried(store, retry),
                 )
-        except Unavailable:
-            self.outage.failed(loop.time(), begin)
-            raise
+        except Unavailable as error:
+            self.outage.failed(bare(copy(error)), loop.time(), begin)
+            if request.operation in CHANGING:
+                raise
+            raise error.of_server() from None
 
     def shared(self, keys: int) -> None:
         """So many keys joined a read that was under way."""
@@ -297,14 +253,18 @@ class CallPath(Struct, frozen=True, kw_only=True):
         if text is not None:
             raise SyncError(text)
         limit = self.around.settings.call_timeout
-        begin = request.no_answer or f"{operation}: the secret manager gave no answer"
+        late = _no_answer(request, "", limit)
         self.memory.in_flight += 1
         token = call_share.set(share)
         work = CallWork(request.payers) if request.payers else None
         work_token = call_work.set(work)
         try:
-            async with within(limit, Unavailable(f"{begin} within {limit:g} s")) as share.timer:
+            async with within(limit, late) as share.timer:
                 return await function()
+        except Unavailable as error:
+            if error is late and share.server:
+                raise _no_answer(request, share.server, limit) from None
+            raise
         finally:
             share.ended, share.timer = True, None
             call_share.reset(token)
@@ -312,6 +272,14 @@ class CallPath(Struct, frozen=True, kw_only=True):
             if work is not None:
                 work.end()
             self.memory.in_flight -= 1
+
+
+def _no_answer(request: CallRequest, server: str, limit: float) -> Unavailable:
+    """The error of the time limit; `server` is the one that was asked, if that is known."""
+    problem = f"{server or 'the secret manager'} gave no answer within {limit:g} s"
+    if request.no_answer:
+        return Unavailable(f"{request.no_answer} within {limit:g} s", problem=problem)
+    return Unavailable(f"{request.operation}: {problem}", problem=problem)
 
 
 def _askers(request: CallRequest) -> list[RunAnswers]:
@@ -356,7 +324,7 @@ class GeneratorCalls:
         calls = self._calls.get(generator)
         if calls is None:
             return
-        calls.outage.succeeded()
+        calls.outage.forget()
         for ref, login in self._logins.items():
             if ref.name == generator.name:  # a ClusterGenerator has one in each namespace, of another kind
                 login.forget()

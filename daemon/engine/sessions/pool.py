@@ -23,10 +23,11 @@ from syncret.daemon.engine.sessions.calls import (
     CallPath,
     ChangingCalls,
     GeneratorCalls,
-    LoginRefused,
+    Recheck,
     StoreState,
-    ignore_refusal,
+    ignore_recheck,
 )
+from syncret.daemon.engine.sessions.circuit_breaker import Reachability
 from syncret.daemon.engine.sessions.credentials import StoreCredentials
 from syncret.daemon.engine.sessions.reads import KeptAnswers
 from syncret.daemon.engine.sessions.session import Session
@@ -71,8 +72,10 @@ class SessionPool:
         substitute: Substitute | None = None,
         queue: WorkQueue | None = None,
     ) -> None:
-        self.on_login_refused: LoginRefused = ignore_refusal
+        self.on_login_refused: Recheck = ignore_recheck
         """Whatever looks at a store again after the pause."""
+        self.on_reachability: Recheck = ignore_recheck
+        """Whatever looks at a store that answers no longer, or again."""
         self._registry = registry
         self._home = home
         self._settings = settings
@@ -107,6 +110,7 @@ class SessionPool:
             answers=self.answers,
             answered=lambda store: queue.answered(str(store)) if queue is not None else None,
             login_refused=lambda store, pause: self.on_login_refused(store, pause),  # noqa: PLW0108  # set later
+            reachability_changed=lambda store, pause: self.on_reachability(store, pause),  # noqa: PLW0108  # as above
         )
         self._plans: dict[ObjectRef, tuple[str, StoreConfig | SyncError]] = {}
         self._memories: dict[ObjectRef, StoreState] = {}
@@ -195,6 +199,11 @@ class SessionPool:
     def is_in_doubt(self, store: ObjectRef) -> bool:
         """Whether a login at this store was refused, and none was accepted since."""
         return any(key[0] == store and channel.login.is_refused for key, channel in self._channels.items())
+
+    def reachability(self, store: ObjectRef) -> Reachability:
+        """Whether a store answers; for a ClusterSecretStore, whether it does so for all of its namespaces."""
+        found = [channel.reachability for key, channel in self._channels.items() if key[0] == store]
+        return min(found, key=_concern, default=Reachability("unknown"))
 
     def limits(self) -> Iterator[tuple[ObjectRef, LimiterStats]]:
         """The state of the token bucket of every store and generator."""
@@ -296,6 +305,15 @@ class SessionPool:
     def __repr__(self) -> str:
         open_ = sum(channel.open for channel in self._channels.values())
         return f"<Sessions stores={len(self._plans)} channels={len(self._channels)} open={open_}>"
+
+
+def _concern(found: Reachability) -> int:
+    """Lower, the worse: no answer, an error that may mean that, an answer, nothing known."""
+    if found.answers == "no":
+        return 0
+    if found.error is not None:
+        return 1
+    return 2 if found.answers == "yes" else 3
 
 
 def _no_request(store: str, moment: float) -> bool:

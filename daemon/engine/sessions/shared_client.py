@@ -106,13 +106,19 @@ class SharedClient:
 
     async def _opened(self, stack: AsyncExitStack) -> Client:
         limit = self._around.settings.call_timeout
-        error = Unavailable(f"the secret manager could not be connected to within {limit:g} s")
+        problem = f"the secret manager could not be connected to within {limit:g} s"
+        late = Unavailable(problem, problem=problem)
         share = Share(self._around.network.answers, self._name)
         call_share.set(share)
         try:
             turn = self._around.network.connections.turn(self._name)
-            async with turn, within(limit, error) as share.timer:
+            async with turn, within(limit, late) as share.timer:
                 return await stack.enter_async_context(self._open_client())
+        except Unavailable as error:
+            if error is late and share.server:
+                problem = f"{share.server} could not be connected to within {limit:g} s"
+                raise Unavailable(problem, problem=problem) from None
+            raise
         finally:
             share.ended, share.timer = True, None
             share.release()

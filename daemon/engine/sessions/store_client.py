@@ -19,9 +19,9 @@ from syncret.daemon.engine.sessions.calls import (
     CallEnvironment,
     CallPath,
     CallRequest,
-    CircuitBreaker,
     StoreState,
 )
+from syncret.daemon.engine.sessions.circuit_breaker import DOUBT_AFTER, CircuitBreaker, Reachability
 from syncret.daemon.engine.sessions.credentials import StoreCredentials
 from syncret.daemon.engine.sessions.reads import Batch, Payloads, ReadBatcher
 from syncret.daemon.engine.sessions.shared_client import SharedClient
@@ -166,7 +166,10 @@ class StoreClient:
         self.plan = plan
         self.identity = identity
         self.name = str(plan.store)
-        outage = CircuitBreaker(Doubling(around.settings.retry_min, around.settings.retry_max))
+        outage = CircuitBreaker(
+            Doubling(around.settings.retry_min, around.settings.retry_max),
+            lambda pause: around.reachability_changed(plan.store, pause),
+        )
         self.calls = CallPath(
             store=plan.store,
             provider=plan.provider.name,
@@ -196,6 +199,13 @@ class StoreClient:
         """Whether a client is open."""
         return self._line is not None and self._line.client.opened
 
+    @property
+    def reachability(self) -> Reachability:
+        """Whether the store answers: its calls, or the openings of a client, without which there are none."""
+        if self.login.unanswered is None:
+            return self.calls.outage.reachability
+        return Reachability("no" if self.login.failures > 1 else "unknown", self.login.unanswered)
+
     def write_lock(self, remote_key: str) -> AbstractAsyncContextManager[None]:
         """One writer at a time for each entry: two that set properties of one must not undo each other's."""
         return self._memory.turns.hold(remote_key)
@@ -211,7 +221,7 @@ class StoreClient:
             self._line.client.close_when_unused()
             self._line = None
         self.login = self._new_login()
-        self.calls.outage.succeeded()
+        self.calls.outage.forget()
 
     def _start(self) -> Connection:
         store = self.plan.store
@@ -256,14 +266,19 @@ class StoreClient:
         """Remember a failed login, so that a hundred objects do not try a hundred wrong passwords."""
         if error is not None and not isinstance(error, SyncError):
             return
-        self._around.observer.opened(self.plan.store, error)
+        around, store = self._around, self.plan.store
+        around.observer.opened(store, error)
         if not isinstance(error, Unavailable):
-            self._around.answered(self.plan.store)
+            around.answered(store)
+        if login.unanswered is not None and not isinstance(error, Unavailable):
+            around.reachability_changed(store, 0.0)
         if error is None:
             login.forget()
             return
         paused = self._memory.limiter.throttled(error.retry_after) if isinstance(error, Throttled) else 0.0
         login.failed(error, sent_at=since, at_least=paused)
+        if login.unanswered is not None:
+            around.reachability_changed(store, 0.0 if login.failures > 1 else DOUBT_AFTER)
 
     def __repr__(self) -> str:
         state = "idle" if self._line is None else repr(self._line.client)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from syncret.providers.answer_memory import AnswerMemory, TooLarge
+from syncret.providers.answer_memory import AnswerMemory, TooLarge, call_share
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
@@ -148,7 +148,10 @@ class Http:
             raise Malformed(f"{doing}: {target.server} redirects in circles", hint="check the store's URL")
         if _is_wanted(answer.status, accept):
             return answer
-        raise error_of_status(doing, answer.status, answer.headers, self._now)
+        failed = error_of_status(doing, answer.status, answer.headers, self._now)
+        if isinstance(failed, Unavailable):
+            failed.problem = f"{target.server} answers with HTTP {answer.status}"
+        raise failed
 
     async def __aenter__(self) -> Self:
         self._ssl = True if self._tls.plain else self._tls.context()
@@ -212,6 +215,9 @@ class Http:
         body: Body | None,
         accept: Collection[int],
     ) -> Answer:
+        share = call_share.get()
+        if share is not None:
+            share.server = target.server
         self._active += 1
         try:
             return await self._send(method, target, doing, headers, body, accept)

@@ -34,16 +34,23 @@ _TABLE: Final[tuple[tuple[type[BaseException], type[SyncError], str, str], ...]]
 
 def failure(error: BaseException, doing: str, server: str) -> SyncError:
     """Our error for one of FAILURES. It names the server, and quotes nothing of the original."""
-    prefix = f"{doing}: {server}"
+    found = _problem(error, server)
+    if isinstance(found, Unavailable):
+        found.problem = found.message
+    return found.within(doing)
+
+
+def _problem(error: BaseException, server: str) -> SyncError:
+    """The error without what was being done."""
     tls = _tls_error(error)
     if isinstance(tls, ssl.SSLCertVerificationError):
-        return _untrusted(tls, prefix)
+        return _untrusted(tls, server)
     if tls is not None:
-        return _handshake(tls, prefix)
+        return _handshake(tls, server)
     for kinds, error_type, problem, hint in _TABLE:
         if isinstance(error, kinds):
-            return error_type(f"{doing}: {problem.format(server)}", hint=hint)
-    return Unavailable(f"{prefix} broke the connection: {type(error).__name__}")
+            return error_type(problem.format(server), hint=hint)
+    return Unavailable(f"{server} broke the connection: {type(error).__name__}")
 
 
 def _tls_error(error: BaseException) -> ssl.SSLError | None:
@@ -58,25 +65,25 @@ def _tls_error(error: BaseException) -> ssl.SSLError | None:
     return found
 
 
-def _untrusted(error: ssl.SSLCertVerificationError, prefix: str) -> SyncError:
+def _untrusted(error: ssl.SSLCertVerificationError, server: str) -> SyncError:
     if error.verify_code in _EXPIRED:
-        return Unavailable(f"{prefix}: its certificate has expired", hint="renew the server's certificate")
+        return Unavailable(f"{server}: its certificate has expired", hint="renew the server's certificate")
     if error.verify_code in _OTHER_NAME:
         return Malformed(
-            f"{prefix}: its certificate is for another name", hint="write the URL with the certificate's name"
+            f"{server}: its certificate is for another name", hint="write the URL with the certificate's name"
         )
     return Malformed(
-        f"{prefix}: its certificate is not trusted",
+        f"{server}: its certificate is not trusted",
         hint="set caBundle or caProvider to the authority that signed it; without these, SSL_CERT_FILE",
     )
 
 
-def _handshake(error: ssl.SSLError, prefix: str) -> SyncError:
+def _handshake(error: ssl.SSLError, server: str) -> SyncError:
     reason = error.reason or ""
     if reason in _PLAIN:
-        return Malformed(f"{prefix} does not speak TLS", hint="write http:// or another port")
+        return Malformed(f"{server} does not speak TLS", hint="write http:// or another port")
     if reason.endswith(_WANTS_CLIENT):
         return Denied(
-            f"{prefix} does not accept our client certificate", hint="does the store give the right one?"
+            f"{server} does not accept our client certificate", hint="does the store give the right one?"
         )
-    return Unavailable(f"{prefix}: TLS failed")
+    return Unavailable(f"{server}: TLS failed")

@@ -128,9 +128,8 @@ def _error_of(answer: Answer) -> SyncError:
         case HTTPStatus.METHOD_NOT_ALLOWED:
             return Malformed(f"{doing}: the path does not support this", hint="check path, key and version")
         case _:
-            return Unavailable(
-                f"{doing}: this node is a standby that serves no requests (HTTP {answer.status})"
-            )
+            problem = f"this node is a standby that serves no requests (HTTP {answer.status})"
+            return Unavailable(f"{doing}: {problem}", problem=problem)
 
 
 def _bad_request(answer: Answer) -> SyncError:

@@ -6,7 +6,7 @@ Written from Vault's published API. It lives in the process of a test that runs 
 import json
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
@@ -27,6 +27,10 @@ class SmallVault:
         self.hangs = False
         self.waiting = 0
         """Requests that were left waiting so far."""
+        self.is_away = False
+        """Whether nothing listens at its address."""
+        self._stop: Callable[[], object] = bool
+        self._start: Callable[[], object] = bool
         self._goes_on = threading.Event()
         self._valid: set[str] = set()
         self._numbers = count(1)
@@ -40,6 +44,21 @@ class SmallVault:
         """Answer what waits, and hang no more."""
         self.hangs = False
         self._goes_on.set()
+
+    def goes_away(self) -> None:
+        """Refuse connections, and end those that there are without an answer."""
+        self.is_away = True
+        self._stop()
+
+    def comes_back(self) -> None:
+        """Listen at the same address again."""
+        self.is_away = False
+        self._start()
+
+    def listens(self, start: Callable[[], object], stop: Callable[[], object]) -> None:
+        """Whoever serves it says how that begins and ends."""
+        self._start, self._stop = start, stop
+        start()
 
     def answer(self, method: str, path: str, token: str, body: Document) -> tuple[int, Document]:
         """Status and document."""
@@ -91,6 +110,9 @@ def small_vault() -> Generator[SmallVault, None, None]:
         def _serve(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             path, token = self.path.removeprefix("/v1/"), self.headers.get("X-Vault-Token", "")
+            if vault.is_away:
+                self.close_connection = True
+                return
             status, document = vault.answer(self.command, path, token, json.loads(body) if body else {})
             content = json.dumps(document).encode() if document else b""
             self.send_response(status)
@@ -104,16 +126,28 @@ def small_vault() -> Generator[SmallVault, None, None]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401  # as the base class has it
             """Print nothing."""
 
-    server = _Server(("127.0.0.1", 0), Handler)
-    vault.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
+    servers: list[_Server] = []
+
+    def start() -> None:
+        port = servers[-1].server_address[1] if servers else 0
+        servers.append(_Server(("127.0.0.1", port), Handler))
+        thread = threading.Thread(
+            target=servers[-1].serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
+        thread.start()
+
+    def stop() -> None:
+        servers[-1].shutdown()
+        servers[-1].server_close()
+
+    vault.listens(start, stop)
+    vault.url = f"http://127.0.0.1:{servers[0].server_address[1]}"
     try:
         yield vault
     finally:
         vault.let_go()
-        server.shutdown()
-        server.server_close()
+        if not vault.is_away:
+            stop()
 
 
 def vault_store(vault: SmallVault, name: str = "vault", secret_id: str = "right") -> str:

@@ -23,12 +23,14 @@ def test_the_time_moves_only_when_the_status_flips(new: ConditionStatus, since: 
     assert (condition.status, condition.reason, condition.message) == (new.status, new.reason, new.message)
 
 
-def test_conditions_of_other_types_stay() -> None:
+def test_conditions_of_other_types_stay_behind_ready() -> None:
+    """Some readers look at the first condition only."""
     other = ConditionStatus(type="Other", status="True")
     assert [each.type for each in put((*OLD, other), ready(ConditionStatus, status=False), now=NOW)] == [
-        "Other",
         "Ready",
+        "Other",
     ]
+    assert [each.type for each in put(OLD, other, now=NOW)] == ["Ready", "Other"]
     assert find((other,)) is None
     assert find((other,), "Other") == other
 

@@ -7,7 +7,7 @@ import pytest
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Operation
-from syncret.daemon.engine.sessions.calls import THRESHOLD
+from syncret.daemon.engine.sessions.circuit_breaker import THRESHOLD
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.contract import FindQuery, RemoteTarget, SecretBytes
