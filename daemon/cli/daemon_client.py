@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from syncret.config.visible import printable_json
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, UNUSABLE
-from syncret.daemon.cli.parser.options import DEFAULTS
+from syncret.daemon.cli.parser.options import DEFAULT_NAMESPACE, DEFAULTS
 from syncret.daemon.cli.terminal import print_error
 
 ANSWER_TIMEOUT: Final = 10.0
@@ -39,7 +39,7 @@ class CommandError(Exception):
         return self.code
 
 
-def request(options: Namespace, method: str, path: str, **query: str) -> Answer:
+def request(options: Namespace, method: str, path: str, timeout: float | None = None, **query: str) -> Answer:
     """The daemon's answer. Raises CommandError."""
     where = socket_of(options)
     if not 0 < len(os.fsencode(where)) <= MAX_SOCKET_PATH:
@@ -48,7 +48,7 @@ def request(options: Namespace, method: str, path: str, **query: str) -> Answer:
         raise CommandError(f"socket {where}: {what}" if where else f"socket: {what}", hint=hint, code=INVALID)
     message = f"{method} {path}?{urlencode(query)} HTTP/1.0\r\nHost: syncret\r\n\r\n"
     try:
-        head, _, body = _exchange(where, message.encode()).partition(b"\r\n\r\n")
+        head, _, body = _exchange(where, message.encode(), timeout or ANSWER_TIMEOUT).partition(b"\r\n\r\n")
         status = int(head.split(None, 2)[1])
         answer = _answer(status, json.loads(body))
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
@@ -69,11 +69,25 @@ def request(options: Namespace, method: str, path: str, **query: str) -> Answer:
 
 def request_object(options: Namespace, method: str, path: str) -> Answer:
     """Send a request about the object that the command line names. Raises CommandError."""
-    kind, slash, name = options.object.partition("/")
-    if not (kind and slash and name) or "/" in name:
-        hint = "write KIND/NAME, such as ExternalSecret/database; the namespace goes to -n"
-        raise CommandError(f"{options.object} names no object", hint=hint, code=INVALID)
-    return request(options, method, path, kind=kind, name=name, namespace=options.namespace)
+    kind, namespace, name = _named(options)
+    return request(options, method, path, kind=kind, name=name, namespace=namespace)
+
+
+def _named(options: Namespace) -> tuple[str, str, str]:
+    """Kind, namespace and name that a command line names. Raises CommandError."""
+    words = [word for word in (options.object, options.name) if word is not None]
+    shown = " ".join(words)
+    match "/".join(words).split("/"):
+        case [kind, name] if kind and name:
+            return kind, options.namespace or DEFAULT_NAMESPACE, name
+        case [kind, namespace, name] if kind and namespace and name:
+            if options.namespace not in {None, namespace}:
+                message = f"{shown} is in another namespace than -n {options.namespace}"
+                raise CommandError(message, hint="leave one of them out", code=INVALID)
+            return kind, namespace, name
+        case _:
+            hint = "write KIND/NAME, such as ExternalSecret/database; the namespace goes to -n"
+            raise CommandError(f"{shown} names no object", hint=hint, code=INVALID)
 
 
 def socket_of(options: Namespace) -> str:
@@ -110,9 +124,9 @@ def _answer(status: int, body: object) -> Answer:
     return answer
 
 
-def _exchange(where: str, request: bytes) -> bytes:
+def _exchange(where: str, request: bytes, timeout: float) -> bytes:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
-        caller.settimeout(ANSWER_TIMEOUT)
+        caller.settimeout(timeout)
         caller.connect(where)
         caller.sendall(request)
         pieces: list[bytes] = []

@@ -21,6 +21,9 @@ from syncret.daemon.fatal_signal import die_by
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+COMPLETE: Final = "__complete"
+"""What completion scripts call; no command for people."""
+
 _STREAMS: Final = ("stdin", "stdout", "stderr")
 NEW_OBJECTS: Final = 10_000
 """The threshold of the garbage collector. Python's 700 cost a sixth of a sync: most objects stay in use."""
@@ -54,7 +57,12 @@ def dispatch(arguments: Sequence[str] | None) -> int:
 
 
 def _run(arguments: Sequence[str] | None, *, own_process: bool) -> int:
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else [*arguments]
+    if words[:1] == [COMPLETE]:
+        from syncret.daemon.cli.completion_words import complete  # asks the daemon
+
+        return complete(words[1:])
+    options = parser().parse_args(words)
     command = import_module(f"syncret.daemon.cli.commands.{options.module}")
     if own_process:
         gc.freeze()

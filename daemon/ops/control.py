@@ -1,4 +1,4 @@
-"""The control socket of `syncret status`, `explain` and `refresh`; its mode (0600) is its access control."""
+"""The control socket of `status`, `explain`, `refresh`, completion; its mode (0600) is its access control."""
 
 import errno
 import os
@@ -19,7 +19,7 @@ from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.connections import serve as serve_application
 from syncret.daemon.ops.http import BACKLOG, stream_response
-from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, refresh
+from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, names, refresh
 from syncret.daemon.ops.view import Serve, View
 from syncret.daemon.private_paths import NotPrivate, check_folder
 from syncret.providers.kit.ambient.rules import Rules
@@ -122,12 +122,16 @@ def application(view: View) -> web.Application:
     async def get_explanation(request: web.Request) -> web.Response:
         return _json(explanation(view, *_object_in_query(request)))
 
+    async def get_names(request: web.Request) -> web.Response:
+        return _json(names(view.running.inventory, request.query.get("kind", "")))
+
     async def post_refresh(request: web.Request) -> web.Response:
         return _json(refresh(view.running, find(view.running.inventory, *_object_in_query(request))))
 
     app = web.Application(middlewares=[_error_responses])
     app.router.add_get("/status", get_status)
     app.router.add_get("/explain", get_explanation)
+    app.router.add_get("/names", get_names)
     app.router.add_post("/refresh", post_refresh)
     return app
 

@@ -1,4 +1,4 @@
-"""Serves `syncret refresh` and `explain`: finds the object that an operator named, and makes it due now.
+"""Serves `syncret refresh`, `explain`, completion: finds the object that an operator named, makes it due now.
 
 A refresh has the effect of the External Secrets operator's `force-sync` annotation, but sets none: the
 annotation would be lost when the manifest changes, removed from a child by the cluster-wide object that
@@ -27,6 +27,11 @@ _BY_WORD: Final = {
 """The kinds by what an operator may call them."""
 
 
+def _kind(word: str) -> Kind | None:
+    """The kind of that name: any case, plural or short, with its group or without."""
+    return _BY_WORD.get(word.lower().removesuffix(f".{GROUP}"))
+
+
 class UnknownObject(Exception):
     """There is no such object; `hint` suggests others."""
 
@@ -36,8 +41,8 @@ class UnknownObject(Exception):
 
 
 def find(objects: Objects, kind: str, namespace: str, name: str) -> StoredObject:
-    """The object of a kind (any case, plural or short, with its group or without). Raises UnknownObject."""
-    wanted = _BY_WORD.get(kind.lower().removesuffix(f".{GROUP}"))
+    """The object of a kind. Raises UnknownObject."""
+    wanted = _kind(kind)
     if wanted is None:
         hint = did_you_mean(kind, [each.kind for each in SHOWN])
         raise UnknownObject(f"there is no kind {kind} to ask about", hint=hint)
@@ -53,6 +58,19 @@ def find(objects: Objects, kind: str, namespace: str, name: str) -> StoredObject
         raise UnknownObject(f"there is no {ref}", hint=hint)
     near = did_you_mean(name, [each.name for each in refs if each.namespace == place])
     raise UnknownObject(f"there is no {ref}", hint=near or f"the daemon knows no {wanted.kind} there")
+
+
+class Names(msgspec.Struct, frozen=True):
+    """What a shell may offer: namespace and name of each object."""
+
+    objects: list[tuple[str, str]]
+
+
+def names(objects: Objects, kind: str) -> Names:
+    """The objects of a kind, or of all kinds if it is empty."""
+    wanted = [_kind(kind)] if kind else SHOWN
+    refs = [stored.ref for each in wanted if each is not None for stored in objects.list(each.group_kind)]
+    return Names(sorted({(ref.namespace, ref.name) for ref in refs}))
 
 
 class Refused(Exception):

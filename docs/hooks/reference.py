@@ -36,6 +36,13 @@ not change with the wording. Progress is shown on standard error, if that is a t
 `NO_COLOR=1` and `TERM=dumb` turn colours off, `COLUMNS` sets the width. Characters that steer a terminal,
 such as escape sequences in the message of a server, are shown as `\\x1b`, in JSON as `\\u001b`.
 
+## Naming an object
+
+`explain` and `refresh` take `KIND/NAME` and `KIND NAME`, as kubectl does, and `KIND/NAMESPACE/NAME`, as
+tables and logs show it. Kinds may be plural or short (`es`, `ps`, `ss`, `css`, `ces`, `cps`), in any case.
+The scripts of `syncret export completion bash|zsh|fish` complete kinds, names and namespaces of the running
+daemon.
+
 """
 
 SETTINGS = """\

@@ -8,6 +8,7 @@ from typing import Final
 
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
+    NAMESPACE,
     Command,
     Commands,
     Formatter,
@@ -222,7 +223,7 @@ def _status(commands: Commands) -> None:
         "syncret status -o wide",
         "syncret status --failing -o json",
     )
-    command.add_argument("-n", "--namespace", metavar="NAMESPACE", help="only the objects of one namespace")
+    command.add_argument("-n", "--namespace", metavar=NAMESPACE, help="only the objects of one namespace")
     command.add_argument("--failing", action="store_true", help="only what is not in order")
     daemon_options(command, "wide")
 
@@ -239,7 +240,7 @@ def _explain(commands: Commands) -> None:
         "With --field, what a field of a manifest is for, as kubectl explain shows it: description, type, "
         "default, an example, the fields below it. That needs no daemon. Exit code 2 if there is none.",
         "syncret explain ExternalSecret/database",
-        "syncret explain es/database -n payments",
+        "syncret explain es database -n payments",
         "syncret explain --field externalsecret.spec.refreshInterval",
         "syncret explain --field secretstore.spec.provider.vault.auth --recursive",
     )
@@ -260,7 +261,7 @@ def _refresh(commands: Commands) -> None:
         "CreatedOnce) is not created again. Exit code 1 if the daemon has no such object or would do "
         "nothing, 3 if no daemon answers.",
         "syncret refresh ExternalSecret/database",
-        "syncret refresh es/database -n payments",
+        "syncret refresh es database -n payments",
     )
     object_named(command)
     daemon_options(command)

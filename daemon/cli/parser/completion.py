@@ -6,11 +6,14 @@ from itertools import chain
 from typing import Final, NamedTuple, cast
 
 from syncret.config.resources.kinds import SHOWN
+from syncret.daemon.cli.parser.options import KIND_NAME, NAME, NAMESPACE
 
 PATHS: Final = {"PATH", "FILE"}
 FOLDERS: Final = {"DIR"}
 KINDS: Final = tuple(f"{kind.kind}/" for kind in SHOWN)
 KIND_OR_SHELL: Final = "KIND|SHELL"
+OBJECTS: Final = {KIND_NAME, NAME, NAMESPACE}
+"""What the names of a running daemon may stand for."""
 
 
 class Word(NamedTuple):
@@ -58,10 +61,38 @@ def _word(action: Action) -> Word:
     )
 
 
+_BASH_OBJECTS: Final = """\
+_syncret_objects() {
+  local word
+  while IFS= read -r word; do
+    [[ "$word" == "$current"* ]] && COMPREPLY+=("$word")
+  done < <(syncret __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+"""
+_ZSH_OBJECTS: Final = """\
+_syncret_objects() {
+  local -a found
+  found=(${(f)"$(syncret __complete "${(@Q)words[1,CURRENT]}" 2>/dev/null)"})
+  compadd -- $found
+  [[ "$1" == kinds ]] && compadd -S '' -- %s
+}
+"""
+_FISH_OBJECTS: Final = """\
+function __syncret_objects
+    set -l before (commandline -opc)
+    set -l current (commandline -ct)
+    syncret __complete $before[2..-1] "$current" 2>/dev/null
+end
+"""
+_FISH_CALL: Final = "(__syncret_objects)"
+"""What asks the program for the names that a running daemon knows."""
+
+
 def bash(parser: ArgumentParser) -> str:
     """For bash; `complete -F` needs nothing of bash-completion."""
     lines = [
         "# bash completion for syncret",
+        *_BASH_OBJECTS.splitlines(),
         "_syncret() {",
         '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" command="" word',
         '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
@@ -84,7 +115,10 @@ def bash(parser: ArgumentParser) -> str:
     for command in commands_of(parser):
         words = " ".join(_offered(command))
         files = ' $(compgen -f -- "$current")' if any(_is_path(word) for word in command.arguments) else ""
-        lines.append(f'    {command.name}) COMPREPLY=($(compgen -W "{words}" -- "$current"){files}) ;;')
+        objects = "; _syncret_objects" if any(word.metavar in OBJECTS for word in command.arguments) else ""
+        lines.append(
+            f'    {command.name}) COMPREPLY=($(compgen -W "{words}" -- "$current"){files}){objects} ;;'
+        )
     top = " ".join([command.name for command in commands_of(parser)] + ["--help", "--version"])
     lines += [f'    *) COMPREPLY=($(compgen -W "{top}" -- "$current")) ;;', "  esac"]
     lines += ['  [[ "${COMPREPLY[0]}" == */ ]] && compopt -o nospace', "  return 0"]
@@ -94,6 +128,8 @@ def bash(parser: ArgumentParser) -> str:
 def _bash_value(flag: Word) -> str:
     if flag.choices:
         return f'COMPREPLY=($(compgen -W "{" ".join(flag.choices)}" -- "$current"))'
+    if flag.metavar in OBJECTS:
+        return "_syncret_objects"
     if flag.metavar in FOLDERS:
         return 'COMPREPLY=($(compgen -d -- "$current"))'
     return 'COMPREPLY=($(compgen -f -- "$current"))' if _is_path(flag) else "COMPREPLY=()"
@@ -101,7 +137,8 @@ def _bash_value(flag: Word) -> str:
 
 def zsh(parser: ArgumentParser) -> str:
     """For zsh, as a function of its completion system."""
-    lines = ["#compdef syncret", "_syncret() {", "  local -a commands", "  commands=("]
+    objects = (_ZSH_OBJECTS % " ".join(KINDS)).splitlines()
+    lines = ["#compdef syncret", *objects, "_syncret() {", "  local -a commands", "  commands=("]
     lines += [f"    {_quoted(f'{command.name}:{command.text}')}" for command in commands_of(parser)]
     lines += ["  )", "  if (( CURRENT == 2 )); then", "    _describe command commands"]
     lines += ["    _arguments '--help[show help]' '--version[print the version]'", "    return", "  fi"]
@@ -130,8 +167,8 @@ def _zsh_flag(flag: Word) -> Iterator[str]:
 def _zsh_values(word: Word) -> str:
     if word.choices:
         return f"({' '.join(word.choices)})"
-    if word.metavar == "KIND/NAME":
-        return f"({' '.join(KINDS)})"
+    if word.metavar in OBJECTS:
+        return "{_syncret_objects kinds}" if word.metavar == KIND_NAME else "{_syncret_objects}"
     if word.metavar == KIND_OR_SHELL:
         return f"({' '.join(chain.from_iterable(_after().values()))})"
     if word.metavar in FOLDERS:
@@ -141,7 +178,7 @@ def _zsh_values(word: Word) -> str:
 
 def fish(parser: ArgumentParser) -> str:
     """For fish."""
-    lines = ["# fish completion for syncret", "complete -c syncret -f"]
+    lines = ["# fish completion for syncret", *_FISH_OBJECTS.splitlines(), "complete -c syncret -f"]
     for command in commands_of(parser):
         text = _quoted(command.text)
         lines.append(f"complete -c syncret -n __fish_use_subcommand -a {command.name} -d {text}")
@@ -154,10 +191,12 @@ def fish(parser: ArgumentParser) -> str:
                     after = f"complete -c syncret -n '__fish_seen_subcommand_from {before}'"
                     lines.append(f"{after} -a {_quoted(' '.join(values))}")
                 continue
-            values = word.choices or (KINDS if word.metavar == "KIND/NAME" else ())
-            lines.append(
-                f"{condition} -F" if _is_path(word) else f"{condition} -a {_quoted(' '.join(values))}"
-            )
+            if _is_path(word):
+                lines.append(f"{condition} -F")
+                continue
+            offers = [*word.choices, *(KINDS if word.metavar == KIND_NAME else ())]
+            offers += [_FISH_CALL] if word.metavar in OBJECTS else []
+            lines.append(f"{condition} -a {_quoted(' '.join(offers))}")
     return "\n".join([*lines, ""])
 
 
@@ -168,6 +207,8 @@ def _fish_flag(flag: Word) -> str:
         value = f" -x -a {_quoted(' '.join(flag.choices))}"
     elif flag.takes_value:
         value = " -r -F" if _is_path(flag) or flag.metavar in FOLDERS else " -x"
+    if flag.metavar in OBJECTS:
+        value = f" -x -a {_quoted(_FISH_CALL)}"
     return f"{' '.join(names)}{value} -d {_quoted(flag.text)}"
 
 
@@ -175,7 +216,7 @@ def _offered(command: Command) -> list[str]:
     """What can be typed where no value of a flag is expected."""
     words = [spelling for flag in command.flags for spelling in flag.spellings if spelling.startswith("--")]
     for word in command.arguments:
-        words += KINDS if word.metavar == "KIND/NAME" else word.choices
+        words += KINDS if word.metavar == KIND_NAME else word.choices
     return words
 
 

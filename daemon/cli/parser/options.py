@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 WIDTH: Final = 88
+KIND_NAME: Final = "KIND/NAME"
+NAME: Final = "NAME"
+NAMESPACE: Final = "NAMESPACE"
+DEFAULT_NAMESPACE: Final = "default"
 
 DEFAULTS: Final = {
     "outputDir": "/run/syncret/secrets",
@@ -46,6 +50,8 @@ class Command(ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
         parsed, unknown = super().parse_known_args(args, namespace or Namespace())
+        if unknown and not unknown[0].startswith("-") and getattr(parsed, "name", "") is None:
+            parsed.name = unknown.pop(0)  # in `es -n payments database`, argparse no longer expects it
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._suggestion(unknown[0])}")
         return parsed, unknown
@@ -162,16 +168,17 @@ def show_values(command: ArgumentParser) -> None:
 
 
 def object_named(command: ArgumentParser, *, or_field: bool = False) -> None:
-    """KIND/NAME and `-n`; or a field."""
-    text = "such as ExternalSecret/database, or es/database"
+    """KIND/NAME, or KIND and NAME, and `-n`; or a field."""
+    text = "such as ExternalSecret/database, es/database, or es/payments/database with its namespace"
     if or_field:
         either = command.add_mutually_exclusive_group(required=True)
-        either.add_argument("object", metavar="KIND/NAME", nargs="?", help=text)
+        either.add_argument("object", metavar=KIND_NAME, nargs="?", help=text)
         either.add_argument("--field", metavar="KIND.PATH", help="a field of manifests instead of an object")
     else:
-        command.add_argument("object", metavar="KIND/NAME", help=text)
+        command.add_argument("object", metavar=KIND_NAME, help=text)
+    command.add_argument("name", metavar=NAME, nargs="?", help="the name, if KIND stands alone before it")
     command.add_argument(
-        "-n", "--namespace", metavar="NAMESPACE", default="default", help="its namespace (default: default)"
+        "-n", "--namespace", metavar=NAMESPACE, help=f"its namespace (default: {DEFAULT_NAMESPACE})"
     )
 
 

@@ -79,6 +79,28 @@ async def test_explain(view: View, apply: Apply, capsys: pytest.CaptureFixture[s
     assert CANARY not in text
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        pytest.param(["ExternalSecret", "payments", "-n", "team-a"], id="kind-and-name"),
+        pytest.param(["es", "-n", "team-a", "payments"], id="flags-between"),
+        pytest.param(["-n", "team-a", "es/payments"], id="flags-first"),
+        pytest.param(["es/team-a/payments"], id="with-the-namespace"),
+        pytest.param(["externalsecrets", "team-a/payments"], id="kind-and-place"),
+    ],
+)
+async def test_an_object_may_be_named_as_for_kubectl(
+    named: list[str], view: View, apply: Apply, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = external_secret("payments")
+    elsewhere["metadata"]["namespace"] = "team-a"
+    await apply(elsewhere)
+    assert await asked(view, "explain", *named) == 0
+    assert capsys.readouterr().out.startswith("ExternalSecret team-a/payments\n")
+    assert await asked(view, "refresh", *named) == 0
+    assert "ExternalSecret/team-a/payments" in capsys.readouterr().out
+
+
 async def test_explain_a_failure(view: View, apply: Apply, capsys: pytest.CaptureFixture[str]) -> None:
     await apply(store(), external_secret("lost", key="nowhere"))
     assert await asked(view, "explain", "es/lost") == 0
@@ -230,7 +252,9 @@ def test_spans(seconds: float, expected: str) -> None:
     [
         pytest.param(["es/x", "--set", "socket="], "socket: there is none", id="none"),
         pytest.param(["es/x", "--socket", "x" * 108], "longer than 107 bytes", id="too long"),
-        pytest.param(["es/x/y"], "es/x/y names no object", id="two slashes"),
+        pytest.param(["es/x/y/z"], "es/x/y/z names no object", id="three slashes"),
+        pytest.param(["es", ""], "es  names no object", id="empty name"),
+        pytest.param(["es/x/y", "-n", "z"], "is in another namespace than -n z", id="two namespaces"),
     ],
 )
 def test_what_cannot_be_asked_is_wrong_usage(
