@@ -24,7 +24,7 @@ from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger
-from syncret.daemon.ops.metrics import Metrics, Sources
+from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.daemon.ops.view import Service, View
@@ -149,6 +149,7 @@ class Supervisor:
 def sources_of(running: RunningEngine, settings: Settings) -> Sources:
     """What a scrape of the metrics reads."""
     sessions = running.context.sessions
+    memory = sessions.answer_memory
     return Sources(
         inventory=running.inventory,
         queue=running.engine.queue.stats,
@@ -156,6 +157,7 @@ def sources_of(running: RunningEngine, settings: Settings) -> Sources:
         workers=settings.workers,
         limits=sessions.limits,
         in_flight=sessions.in_flight,
+        answers=lambda: AnswerStats(memory.used, memory.limit, memory.waiting),
         failure=running.context.memory.failure,
         unreported=running.engine.unreported,
         unanswered=running.engine.queue.unanswered,

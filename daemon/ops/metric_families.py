@@ -139,6 +139,14 @@ UNANSWERED: Final = Family(
 IN_FLIGHT: Final = Family("syncret_calls_in_flight", "gauge", "Calls in progress.", STORE)
 CLIENTS: Final = Family("syncret_clients_open", "gauge", "Open clients of secret managers.", STORE)
 
+ANSWERS: Final = Family(
+    "syncret_answer_memory_bytes", "gauge", "What responses of secret managers take, and what they become."
+)
+ANSWERS_LIMIT: Final = Family("syncret_answer_memory_limit_bytes", "gauge", "The setting answerMemory.")
+ANSWERS_WAITING: Final = Family(
+    "syncret_answer_memory_waiting", "gauge", "Responses that wait for memory before they are read on."
+)
+
 CONTROLLERS: Final = {kind.kind: kind.kind.lower() for kind in (*SHOWN, GENERATOR_STATE)}
 """The kinds that are reconciled, and the names of ESO's controllers for them."""
 
@@ -211,7 +219,7 @@ FAMILIES: Final = (
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
     *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, UNREACHABLE, UNANSWERED),
-    *(IN_FLIGHT, CLIENTS),
+    *(IN_FLIGHT, CLIENTS, ANSWERS, ANSWERS_LIMIT, ANSWERS_WAITING),
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),
     *(WORK_DEPTH, WORK_ADDS, WORK_RETRIES, WORK_UNFINISHED, WORK_LONGEST, WORK_WAIT, WORK_TIME),
 )

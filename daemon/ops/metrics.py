@@ -33,6 +33,14 @@ OBJECTS_PER_TURN: Final = 200
 OPPOSITE: Final = {"True": "False", "False": "True"}
 
 
+class AnswerStats(NamedTuple):
+    """A snapshot of the memory for answers of secret managers, in bytes; and how many readers wait for it."""
+
+    used: int
+    limit: int
+    waiting: int
+
+
 class Sources(NamedTuple):
     """What a scrape reads from the engine."""
 
@@ -42,6 +50,7 @@ class Sources(NamedTuple):
     workers: int
     limits: Callable[[], Iterable[tuple[ObjectRef, LimiterStats]]]
     in_flight: Callable[[], Iterable[tuple[ObjectRef, int]]]
+    answers: Callable[[], AnswerStats]
     failure: Callable[[ObjectRef], object | None]
     """The last error of an object, also one that is not retried."""
     unreported: Callable[[ObjectRef], LastError | None]
@@ -122,6 +131,10 @@ class Metrics(NullObserver):
             self._add_queue(samples, self._sources.queue())
             samples.add(f.DELETIONS_WAITING, self._sources.deletions_waiting())
             self._add_stores(samples, self._sources)
+            answers = self._sources.answers()
+            samples.add(f.ANSWERS, answers.used)
+            samples.add(f.ANSWERS_LIMIT, answers.limit)
+            samples.add(f.ANSWERS_WAITING, answers.waiting)
             stats = self._sources.kinds(f.CONTROLLERS)
             self._controllers.add_to(samples, stats, workers=self._sources.workers)
         for labels, count in self._calls.items():

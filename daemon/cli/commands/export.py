@@ -1,4 +1,4 @@
-"""`syncret export`: schemas, CRDs, settings, completion and the man page, generated from the code."""
+"""`syncret export`: schemas, CRDs, settings, a dashboard, completion, the man page, made from the code."""
 
 import sys
 from argparse import Namespace
@@ -39,6 +39,8 @@ def _print(what: str, name: str | None) -> None:
         _print_crds()
     elif what == "settings":
         sys.stdout.writelines(settings_lines())
+    elif what == "dashboard":
+        _print_dashboard()
     else:
         _print_man()
 
@@ -136,6 +138,13 @@ def _print_completion(shell: str | None) -> None:
     if shell not in SHELLS:
         raise _Wrong(f"no completion for {shell or 'no shell'}", f"write one of {', '.join(SHELLS)}")
     sys.stdout.write(SHELLS[shell](parser()))
+
+
+def _print_dashboard() -> None:
+    from syncret.daemon.cli.printing import print_json
+    from syncret.daemon.ops.dashboard.grafana import dashboard
+
+    print_json(dashboard(), indent=2)
 
 
 def _print_man() -> None:

@@ -344,18 +344,23 @@ def _export(commands: Commands) -> None:
     command = add(
         commands,
         "export",
-        "print schemas, CRDs, settings, completion, the man page",
+        "print schemas, CRDs, settings, a dashboard, completion, the man page",
         "schema KIND       the schema of one kind, as JSON\n"
         "crds              CustomResourceDefinitions of all kinds\n"
         "settings          a settings file with every setting, its default and its meaning\n"
+        "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its variables\n"
+        "                  choose the data source and the daemons\n"
         "completion SHELL  for bash, zsh or fish\n"
         "man               the man page",
         "syncret export settings > /etc/syncret/syncret.yaml",
+        "syncret export dashboard > syncret.json",
         "syncret export completion bash > /etc/bash_completion.d/syncret",
         "syncret export man > /usr/share/man/man1/syncret.1",
     )
     command.add_argument(
-        "what", choices=("schema", "crds", "settings", "completion", "man"), help="what to print"
+        "what",
+        choices=("schema", "crds", "settings", "dashboard", "completion", "man"),
+        help="what to print",
     )
     command.add_argument(
         "name", nargs="?", metavar="KIND|SHELL", help="the kind of a schema, the shell of a completion"

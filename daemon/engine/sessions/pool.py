@@ -205,6 +205,11 @@ class SessionPool:
         found = [channel.reachability for key, channel in self._channels.items() if key[0] == store]
         return min(found, key=_concern, default=Reachability("unknown"))
 
+    @property
+    def answer_memory(self) -> AnswerMemory:
+        """The memory that answers of all stores take."""
+        return self._around.network.answers
+
     def limits(self) -> Iterator[tuple[ObjectRef, LimiterStats]]:
         """The state of the token bucket of every store and generator."""
         for ref, memory in self._every_memory():

@@ -8,27 +8,18 @@ from typing import Any
 
 import pytest
 import yaml
-from prometheus_client import CollectorRegistry
 
 from syncret.daemon.cli.parser.arguments import parser
-from syncret.daemon.ops.metric_families import FAMILIES
-from syncret.daemon.ops.metrics import Metrics
 from tests.suites.docs.pages import ROOT, blocks
+from tests.support.metrics import known_metrics, metrics_of
 
 FOLDER = Path(__file__).parents[3] / "deploy/prometheus"
 RULES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"][0]["rules"]
-NAME = re.compile(r"\b(?:syncret|[a-z]*secret[a-z]*)_[a-z_]+")
-
-
-def known() -> set[str]:
-    registry: CollectorRegistry = Metrics(lambda: 0.0).registry
-    others = {f"{metric.name}{suffix}" for metric in registry.collect() for suffix in ("", "_total")}
-    return {family.name for family in FAMILIES} | others
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule["alert"]))
 def test_a_rule_asks_for_metrics_that_there_are_and_says_what_to_do(rule: dict[str, Any]) -> None:
-    assert set(NAME.findall(rule["expr"])) <= known()
+    assert metrics_of(rule["expr"]) <= known_metrics()
     assert rule["labels"]["severity"] in {"critical", "warning"}
     assert rule["annotations"].keys() == {"summary", "description"}
 

@@ -18,7 +18,7 @@ from syncret.daemon.homes.contract import StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.watch import event_of
 from syncret.daemon.ops import metric_families
-from syncret.daemon.ops.metrics import Metrics, Sources
+from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.view import Scrape, View
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.limits import LimiterStats
@@ -68,6 +68,7 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
             64,
             lambda: limits,
             lambda: [(STORE, 5)],
+            lambda: AnswerStats(1024, 4096, 2),
             failure=no_failure,
             unreported=no_failure,
             deletions_waiting=lambda: 6,
@@ -194,6 +195,9 @@ async def test_the_queue_and_the_stores() -> None:
         "syncret_bucket_closed_seconds": {label: 12.5},
         "syncret_calls_in_flight": {label: 5},
         "syncret_clients_open": {label: 1},
+        "syncret_answer_memory_bytes": {"": 1024},
+        "syncret_answer_memory_limit_bytes": {"": 4096},
+        "syncret_answer_memory_waiting": {"": 2},
     }
     assert {name: samples(text, name) for name in expected} == expected
 

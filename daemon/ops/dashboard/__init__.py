@@ -1,0 +1,1 @@
+"""A Grafana dashboard for the metrics of the daemon: what it shows, and its JSON."""
