@@ -1,15 +1,30 @@
 """Decides whether a document may stand in a folder of manifests that is bound to namespaces and kinds."""
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final
 
 from syncret.config.errors import Problem
+from syncret.config.manifests.loader import is_below
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, Kinds
 from syncret.config.settings import BoundFolder
 
 TARGET: Final = "spec.target.manifest.kind"
 _SETTING: Final = "the setting manifests"
+
+
+def bounds_of(file: str, folders: Iterable[BoundFolder]) -> BoundFolder | None:
+    """The bound folder that a file belongs to by its name; the innermost of several."""
+    above = [folder for folder in folders if is_below(file, [folder.path])]
+    return max(above, key=lambda folder: len(folder.path), default=None)
+
+
+def manifest_outside_bounds(
+    ref: ObjectRef, document: Document, folder: BoundFolder, kinds: Kinds
+) -> Problem | None:
+    """Why an object may not be defined in a bound folder, or not write its target; None if it may."""
+    return outside_bounds(ref, folder) or target_outside_bounds(ref, document, folder, kinds)
 
 
 def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:

@@ -12,7 +12,7 @@ import os
 import select
 import stat
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -241,6 +241,11 @@ def name_problem(file: str) -> Problem | None:
 def shown_name(file: str) -> str:
     """The name of a file as it can be shown: bytes that are not text are escaped."""
     return os.fsencode(file).decode("utf-8", "backslashreplace")
+
+
+def is_below(file: str, paths: Collection[str]) -> bool:
+    """Whether a file is one of these, or in one of these folders, by its name."""
+    return any(file == path or file.startswith(path.rstrip("/") + "/") for path in paths)
 
 
 def special_problem(mode: int) -> Problem:

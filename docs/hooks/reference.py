@@ -53,8 +53,8 @@ environment, the command line (a flag of its own, or `--set NAME=VALUE`). That i
 `syncret run` reads from a settings file, `sync`, `plan`, `validate`, `status` and `template` read from it,
 too, and none of them needs a flag for what the file or the environment says. Only `outputDir` and `stateFile`
 have no default in `sync` and `plan`: these write nowhere, and remember nothing, unless one of the other three
-names a place. SIGHUP lets the daemon read the file again. `syncret export settings` prints this table as a
-settings file.
+names a place. `simulate`, `providers`, `export` and `explain --field` read no settings. SIGHUP lets the
+daemon read the file again. `syncret export settings` prints this table as a settings file.
 
 A name that is no setting is an error (exit code 2) with the nearest name, also that of a variable that begins
 with `SYNCRET_`. Passed over are the variables that Kubernetes sets for Services whose names begin with

@@ -5,13 +5,19 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from msgspec import structs
+
 from syncret.config.errors import Problem, Severity
+from syncret.config.manifests.bound_folders import bounds_of, manifest_outside_bounds
 from syncret.config.manifests.loader import LoadedDocument, load
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, ObjectRef, member, ref_of
+from syncret.config.resources.kinds import Kinds
 from syncret.config.schema.admission import AdmissionResult, admit
+from syncret.config.settings import BoundFolder, Settings
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_problems
@@ -45,7 +51,7 @@ def run(options: Namespace) -> int:
 
 def _run(options: Namespace) -> int:
     settings = settings_with_manifests(options)
-    items = validate_files(load(settings.manifest_paths), Rules.of(settings, os.environ))
+    items = validate_files(load(settings.manifest_paths), settings)
     problems = [problem for item in items for problem in item.problems]
     if options.output == "json":
         print_json(_report(items, show_values=options.show_values), indent=2)
@@ -59,9 +65,11 @@ def _counts(problem: Problem, *, strict: bool) -> bool:
     return problem.fatal or (strict and problem.severity is Severity.WARNING and not problem.upstream)
 
 
-def validate_files(loaded: Sequence[LoadedDocument], rules: Rules) -> list[_Item]:
+def validate_files(loaded: Sequence[LoadedDocument], settings: Settings) -> list[_Item]:
     """The problems of every document; references are looked up among all of them."""
     registry = Registry()
+    rules, kinds = Rules.of(settings, os.environ), Kinds(registry)
+    bound = [structs.replace(each, path=_absolute(each.path)) for each in settings.bound_folders]
     results = [
         AdmissionResult() if each.document is None else admit(each.document, registry) for each in loaded
     ]
@@ -78,6 +86,7 @@ def validate_files(loaded: Sequence[LoadedDocument], rules: Rules) -> list[_Item
         if result.kind is not None and result.document is not None and result.accepted:
             ref = ref_of(result.document)
             found += (*dangling.get(ref, ()), *failing.get(ref, ()))
+            found += _outside(each, ref, result.document, bound, kinds)
             receivers = tuple(verdicts_of(result.document, registry, rules))
             found += [
                 Problem(path=verdict.receiver.path, message=verdict.reason, hint=verdict.hint)
@@ -86,6 +95,20 @@ def validate_files(loaded: Sequence[LoadedDocument], rules: Rules) -> list[_Item
             ]
         items.append(_Item(each, result, each.located(found), receivers))
     return items
+
+
+def _outside(
+    loaded: LoadedDocument, ref: ObjectRef, document: Document, bound: Sequence[BoundFolder], kinds: Kinds
+) -> Iterator[Problem]:
+    """Why the daemon refuses an object whose folder the settings bind to others."""
+    folder = bounds_of(_absolute(loaded.file), bound)
+    problem = None if folder is None else manifest_outside_bounds(ref, document, folder, kinds)
+    if problem is not None:
+        yield problem
+
+
+def _absolute(path: str) -> str:
+    return os.path.normpath(Path(path).absolute())
 
 
 def _not_consequent(problems: Iterable[Problem], causes: Iterable[Problem]) -> Iterator[Problem]:

@@ -14,14 +14,13 @@ from zlib import crc32
 import msgspec
 
 from syncret.config.errors import Problem, Severity
-from syncret.config.manifests.bound_folders import outside_bounds
-from syncret.config.manifests.loader import read_bounded
+from syncret.config.manifests.bound_folders import bounds_of, outside_bounds
+from syncret.config.manifests.loader import is_below, read_bounded
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import Kinds
 from syncret.config.settings import BoundFolder
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.filesystem.manifests.snapshot import is_below
 
 _MOST_LINKS: Final = 40
 """As many as Linux follows in one path."""
@@ -39,8 +38,7 @@ class Bindings:
 
     def of(self, file: str) -> BoundFolder | None:
         """The bound folder that a file belongs to by its name; the innermost of several."""
-        above = [path for path in self._bound if is_below(file, [path])]
-        return self._bound[max(above, key=len)] if above else None
+        return bounds_of(file, self._bound.values())
 
     def is_outside(self, ref: ObjectRef, file: str) -> bool:
         """Whether an object that came from this file may not come from there."""

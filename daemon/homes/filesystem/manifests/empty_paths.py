@@ -7,10 +7,10 @@ pass has no second look, so it is told with `--allow-empty` that nothing is what
 from collections.abc import Collection, Mapping, Sequence
 
 from syncret.config.errors import Problem
-from syncret.config.manifests.loader import shown_name
+from syncret.config.manifests.loader import is_below, shown_name
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot, is_below
+from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 
 
 class EmptyPathGuard:

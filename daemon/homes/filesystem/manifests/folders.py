@@ -20,6 +20,7 @@ from msgspec import Struct, structs
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import (
     NO_MANIFESTS,
+    is_below,
     name_problem,
     read_bounded,
     shown_name,
@@ -41,7 +42,7 @@ from syncret.daemon.homes.filesystem.manifests.reader import (
     followed,
     walk,
 )
-from syncret.daemon.homes.filesystem.manifests.snapshot import Signature, Snapshot, is_below
+from syncret.daemon.homes.filesystem.manifests.snapshot import Signature, Snapshot
 from syncret.daemon.homes.filesystem.output.files import FolderIdentity, folder_identity, identity_of
 
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling

@@ -13,7 +13,7 @@ import msgspec
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
-from syncret.config.manifests.bound_folders import TARGET, outside_bounds, target_outside_bounds
+from syncret.config.manifests.bound_folders import TARGET, manifest_outside_bounds
 from syncret.config.manifests.loader import SUFFIXES, LoadedDocument, load_bytes, special_file_name
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
 from syncret.config.resources.kinds import Kinds
@@ -224,7 +224,9 @@ class ManifestReader:
             if not isinstance(named, ObjectRef):
                 problems.add(loaded, named)
                 torn = True
-            elif folder is not None and (problem := self._outside(named, loaded.document, folder)):
+            elif folder is not None and (
+                problem := manifest_outside_bounds(named, loaded.document or {}, folder, self.kinds)
+            ):
                 problems.add(loaded, [problem])
                 if problem.path == TARGET:
                     refused.add(named)
@@ -266,13 +268,6 @@ class ManifestReader:
 
     def _digest(self, document: Document | None) -> str:
         return digest_of(_ENCODER.encode(document), self._salt)
-
-    def _outside(self, ref: ObjectRef, document: Document | None, folder: BoundFolder) -> Problem | None:
-        """Why an object may not be defined in the folder that it is in."""
-        found = outside_bounds(ref, folder)
-        if found is None and document is not None:
-            found = target_outside_bounds(ref, document, folder, self.kinds)
-        return found
 
     def _named(self, file: str, document: Document | None) -> ObjectRef | Problem | Sequence[Problem]:
         """Which object a document is; or the note on one that is foreign, or why it cannot be told."""

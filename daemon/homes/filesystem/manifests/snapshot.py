@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import Struct, structs
 
 from syncret.config.errors import Problem, Severity
-from syncret.config.manifests.loader import shown_name
+from syncret.config.manifests.loader import is_below, shown_name
 from syncret.config.meta import ObjectRef
 from syncret.daemon.core.conditions import stamp
 from syncret.daemon.homes.contract import HomeProblem
@@ -83,11 +83,6 @@ class Snapshot(Struct, frozen=True):
     def emptied_by(self, file: str) -> str | None:
         """The file if it holds no document any more, or its folder if that was made anew and is empty."""
         return next((path for path in self.emptied if is_below(file, [path])), None)
-
-
-def is_below(file: str, paths: Collection[str]) -> bool:
-    """Whether a file is one of these, or in one of these folders."""
-    return any(file == path or file.startswith(path.rstrip("/") + "/") for path in paths)
 
 
 MANY: Final = 5

@@ -150,3 +150,18 @@ def test_flags_name_other_manifests_than_the_settings(
     code, out, _ = ran(capsys, command, "--config", "syncret.yaml", "-f", "manifests", "-o", "json")
     assert code == 0
     assert "app" in json.dumps(json.loads(out))
+
+
+@pytest.mark.parametrize("command", ["validate", "plan", "sync"])
+def test_folders_of_the_settings_are_held_to_their_bounds(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("syncret.yaml").write_text("manifests: [{path: manifests, namespaces: [team-a]}]\n")
+    code, out, err = ran(capsys, command, "--config", "syncret.yaml")
+    assert code == 2
+    told = out + err
+    problem = f"error: metadata.namespace: default is not a namespace of {folder}/manifests (the setting"
+    assert told.count(problem) == 2
+    assert f"manifests/app.yaml:3: {problem}" in told
+    assert f"manifests/app.yaml:8: {problem}" in told
+    assert ran(capsys, command, "--config", "syncret.yaml", "-f", "manifests")[0] == 0, "-f is not bound"
