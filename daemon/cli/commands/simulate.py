@@ -14,6 +14,7 @@ from syncret.config.meta import Document, is_object
 from syncret.config.text.yaml import LIMITS, Lines, parse_text
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_problem, print_yaml
+from syncret.daemon.cli.simulation_table import print_simulation
 from syncret.daemon.core.redact import REDACTED, redacted
 from syncret.daemon.simulate.scenario import KIND, Scenario, read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
@@ -37,12 +38,14 @@ def run(options: Namespace) -> int:
         print_problem(sys.stderr, file, problem)
     if broken:
         return INVALID
-    show = print_yaml if options.output == "yaml" else print_json
-    for each in found:
-        if each.scenario is not None:
-            result = run_scenario(each.scenario, registry, now=time.time())
-            show(result if options.show_values else _without_values(result))
-            sys.stdout.flush()
+    show = {"yaml": print_yaml, "json": print_json, "table": print_simulation}[options.output]
+    scenarios = [each.scenario for each in found if each.scenario is not None]
+    for number, scenario in enumerate(scenarios):
+        result = run_scenario(scenario, registry, now=time.time())
+        if number and options.output == "table":
+            sys.stdout.write("\n")
+        show(result if options.show_values else _without_values(result))
+        sys.stdout.flush()
     return OK
 
 

@@ -275,12 +275,14 @@ def _simulate(commands: Commands) -> None:
         "Use it to try policies, rotations and outages before they are real. Works offline: the clock, the "
         "API server and the secret managers are simulated; the engine is the real one. A scenario has "
         "apiVersion: syncret.dev/v1alpha1, kind: Scenario and spec.steps; a step may apply, patch and delete "
-        "objects and advance the clock. Exit code 0 if the scenarios ran, whatever the state of the objects, "
-        "2 if one is malformed; then none is run.",
+        "objects and advance the clock. The table shows step by step what was read and written, and what "
+        "became of each object; -o json and -o yaml have the objects themselves. Exit code 0 if the "
+        "scenarios ran, whatever the state of the objects, 2 if one is malformed; then none is run.",
         "syncret simulate scenario.yaml",
+        "syncret simulate scenario.yaml -o json",
     )
     command.add_argument("scenario", nargs="+", metavar="FILE", help="a file of scenarios (YAML or JSON)")
-    output(command, "json", "yaml")
+    output(command, "table", "json", "yaml")
     show_values(command)
 
 

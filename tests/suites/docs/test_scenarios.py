@@ -7,6 +7,7 @@ import pytest
 
 from syncret.config.manifests.loader import load_bytes
 from syncret.config.meta import Document
+from syncret.daemon.cli.main import main
 from syncret.daemon.simulate.scenario import read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
 from syncret.providers.registry import Registry
@@ -47,12 +48,14 @@ def test_a_scenario_of_a_page_runs(block: Block) -> None:
     assert [each for each in last["objects"] if each["kind"] == "ExternalSecret"]
 
 
-def test_the_page_shows_what_comes_of_its_scenario() -> None:
+def test_the_page_shows_what_comes_of_its_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     first, *_ = [block for block in SCENARIOS if block.page == "docs/concepts/simulate.md"]
-    [told] = [block for block in blocks(PAGE, "console") if "simulate" in block.text]
+    [table, told] = [block for block in blocks(PAGE, "console") if "simulate" in block.text]
     command, *lines = told.text.splitlines()
 
-    assert command == f"$ syncret simulate {SAMPLE.relative_to(ROOT)} | {FILTER}"
+    assert main(["simulate", str(SAMPLE)]) == 0
+    assert table.text == f"$ syncret simulate {SAMPLE.relative_to(ROOT)}\n{capsys.readouterr().out}"
+    assert command == f"$ syncret simulate {SAMPLE.relative_to(ROOT)} -o json | {FILTER}"
     assert [json.loads(line) for line in lines] == [_filtered(step) for step in _run(first.text)["steps"]]
 
 
