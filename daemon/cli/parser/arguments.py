@@ -350,8 +350,8 @@ def _export(commands: Commands) -> None:
         "schema KIND       the schema of one kind, as JSON\n"
         "crds              CustomResourceDefinitions of all kinds\n"
         "settings          a settings file with every setting, its default and its meaning\n"
-        "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its variables\n"
-        "                  choose the data source and the daemons\n"
+        "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its\n"
+        "                  variables choose the data source and the daemons\n"
         "completion SHELL  for bash, zsh or fish\n"
         "man               the man page",
         "syncret export settings > /etc/syncret/syncret.yaml",
