@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from syncret.providers.aws.service import Absent, Expired, Forbidden
-from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.aws.service import Absent, Expired, Forbidden, RefusedKeys, WrongSignature
+from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
 
 _ABSENT: Final = frozenset({"ResourceNotFoundException", "ParameterNotFound", "InvalidResourceId"})
 _NO_SUCH_VERSION: Final = frozenset({"ParameterVersionNotFound"})
@@ -14,13 +14,12 @@ _UNKNOWN_KEY: Final = frozenset(
     {
         "IncompleteSignature",
         "InvalidClientTokenId",
-        "InvalidSignatureException",
         "MissingAuthenticationToken",
         "MissingAuthenticationTokenException",
-        "SignatureDoesNotMatch",
         "UnrecognizedClientException",
     }
 )
+_WRONG_SIGNATURE: Final = frozenset({"InvalidSignatureException", "SignatureDoesNotMatch"})
 _DENIED: Final = frozenset(
     {
         "AccessDenied",
@@ -73,14 +72,15 @@ _MARKED_FOR_DELETION: Final = ("marked for deletion", "marked deleted")
 _REFUSALS: Final[tuple[tuple[frozenset[str], type[SyncError], str], ...]] = (
     (_NO_SUCH_VERSION, Malformed, "there is no such version or label: correct remoteRef.version"),
     (_EXPIRED, Expired, "the credentials have expired: replace them, or give a role instead"),
-    (_UNKNOWN_KEY, Denied, "AWS does not know these credentials, or the clock is wrong: see auth"),
+    (_UNKNOWN_KEY, RefusedKeys, "AWS does not know these credentials"),
+    (_WRONG_SIGNATURE, WrongSignature, "the key does not belong to the ID, or the clock is wrong"),
     (_DENIED, Forbidden, "an IAM policy (of the role, the secret or its key) does not allow this act"),
 )
 
 
-def error_of_code(operation: str, code: str, text: str = "") -> SyncError:
+def error_of_code(operation: str, code: str, text: str = "", status: int = 0) -> SyncError:
     """The error for one code; `text` is AWS's message, which is inspected and never quoted."""
-    message = f"{operation} was refused: {code}"
+    message = f"{operation} was refused: {code}" + (f" (HTTP {status})" if status else "")
     if code in _ABSENT or (code in _REFUSED_ACT and any(words in text for words in _MARKED_FOR_DELETION)):
         return Absent(f"{operation}: {code}")
     for codes, refusal, hint in _REFUSALS:

@@ -61,7 +61,7 @@ def _service_error(error: BaseException) -> SyncError:
     about: dict[str, Any] = error.response.get("ResponseMetadata", {})
     code, status = str(details.get("Code", "")), int(about.get("HTTPStatusCode", 0))
     found = error_of_code(
-        error.operation_name, _printable_code(code, status), str(details.get("Message", ""))
+        error.operation_name, _printable_code(code, status), str(details.get("Message", "")), status
     )
     if status == _TOO_MANY or isinstance(found, Throttled):
         return Throttled(

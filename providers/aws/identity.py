@@ -17,7 +17,7 @@ from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.aws import sdk
 from syncret.providers.aws.receivers import receivers
 from syncret.providers.aws.sdk import RefreshableCredentials, expiring_keys
-from syncret.providers.aws.service import tag_list
+from syncret.providers.aws.service import Forbidden, tag_list
 from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Credentials, OpenContext, Receiver
 from syncret.providers.errors import Denied, Malformed
@@ -49,7 +49,8 @@ def service_account_credentials(
             except Denied as error:
                 raise Denied(
                     f'service account "{account.name}" may not assume the role {role}: {error.message}',
-                    hint="its trust policy must name the cluster's issuer, the account and the audience",
+                    hint="check auth.jwt.serviceAccountRef: the role's trust policy must name the cluster's "
+                    "issuer, the account and the audience",
                 ) from None
         return expiring_keys(answer)
 
@@ -63,7 +64,7 @@ async def static_credentials(ref: AwsSecretRef, credentials: Credentials) -> Aio
     token = None
     if ref.session_token_secret_ref is not None:
         token = await _secret_text(ref.session_token_secret_ref, credentials, "sessionTokenSecretRef")
-    return AioCredentials(key, secret, token)
+    return sdk.StaticKeys(key, secret, token)
 
 
 async def _secret_text(selector: SecretKeySelector, credentials: Credentials, field: str) -> str:
@@ -84,7 +85,7 @@ async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSessio
     """The credentials of a store, after all its roles. Raises SyncError if manifest or Secrets lack them."""
     session = await credentials_of(spec.auth, spec.region, receivers(spec), context)
     for role in spec.additional_roles:
-        session = assumed_role(session, Role(role), spec.region, context)
+        session = assumed_role(session, Role(role, "additionalRoles"), spec.region, context)
     if spec.role:
         role_with_all = Role(
             spec.role,
@@ -127,9 +128,10 @@ def _tags(spec: AwsSpec, context: OpenContext) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role, and the options of the request to assume it."""
+    """A role, the field that names it, and the options of the request to assume it."""
 
     arn: str
+    named_by: str = "role"
     external_id: str = ""
     tags: dict[str, str] = field(default_factory=dict[str, str])
     transitive: tuple[str, ...] = ()
@@ -150,10 +152,11 @@ def assumed_role(source: AioSession, role: Role, region: str, context: OpenConte
         async with sdk.open_client("sts", region, source, context.network) as sts:
             try:
                 answer = await sts.call("assume_role", RoleArn=role.arn, RoleSessionName=name, **optional)
-            except Denied as error:
+            except Forbidden as error:
                 raise Denied(
                     f"the role {role.arn} cannot be assumed: {error.message}",
-                    hint="its trust policy must name who asks, and external ID and sts:TagSession if used",
+                    hint=f"check {role.named_by}: its trust policy must name who asks, and externalID and "
+                    "sts:TagSession if used",
                 ) from None
         return expiring_keys(answer)
 

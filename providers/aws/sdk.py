@@ -25,10 +25,11 @@ from botocore.httpsession import create_urllib3_context, get_cert_path
 from botocore.loaders import Loader
 
 from syncret.providers.aws import errors
-from syncret.providers.aws.service import Expired
+from syncret.providers.aws.service import Expired, RefusedKeys
 from syncret.providers.contract import OpenContext, OwnIdentity
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
+from syncret.providers.kit.auth.refused import refused
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.bodies import read_body
 from syncret.providers.kit.http.resolver import JudgedResolver
@@ -84,6 +85,21 @@ class RefreshableCredentials(AioCredentials):
         return f"<RefreshableCredentials {self._expiring!r}>"
 
 
+class StaticKeys(AioCredentials):
+    """Keys that a spec refers to by `auth.secretRef`."""
+
+
+def _named(error: RefusedKeys, credentials: AioCredentials | None) -> Denied:
+    """The error with the way to the credentials, and the field that is most likely wrong."""
+    match credentials:
+        case StaticKeys():
+            return refused(error, "auth.secretRef", f"auth.secretRef.{error.wrong}")
+        case RefreshableCredentials():
+            return error  # of a role: they were issued a moment ago
+        case _:
+            return refused(error, "the daemon's own credentials", "its AWS_ variables, profile or role")
+
+
 def expiring_keys(answer: Mapping[str, Any]) -> ExpiringValue[ReadOnlyCredentials]:
     """The credentials in a response of STS."""
     issued = answer["Credentials"]
@@ -110,9 +126,9 @@ class ServiceApi:
         try:
             call: Awaitable[dict[str, Any]] = getattr(self._client, operation)(**parameters)
             answer = await call_translated(call, self._table, doing=operation)
-        except Expired:
-            if not isinstance(self._credentials, RefreshableCredentials):
-                raise
+        except RefusedKeys as error:
+            if not isinstance(error, Expired) or not isinstance(self._credentials, RefreshableCredentials):
+                raise _named(error, self._credentials) from None
             self._credentials.forget()
             raise Unavailable(
                 f"{operation}: the session ended early; the next try assumes the role again"

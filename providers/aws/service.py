@@ -5,11 +5,12 @@ Only `syncret.providers.aws.sdk` imports the SDK, and only when a store is opene
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from syncret.providers.contract import FindQuery, Paced, PushItem, Readiness, RemoteTarget, Writer
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import paging
+from syncret.providers.kit.auth.refused import RefusedLogin
 from syncret.providers.kit.batching import unpaced
 
 
@@ -21,8 +22,22 @@ class Forbidden(Denied):
     """The credentials are valid, and do not allow the call."""
 
 
-class Expired(Denied):
+class RefusedKeys(RefusedLogin):
+    """AWS does not accept the credentials; `wrong` is what to check first below `auth.secretRef`."""
+
+    wrong: ClassVar[str] = "accessKeyIDSecretRef"
+
+
+class WrongSignature(RefusedKeys):
+    """The secret access key does not belong to the ID."""
+
+    wrong = "secretAccessKeySecretRef"
+
+
+class Expired(RefusedKeys):
     """The credentials have expired."""
+
+    wrong = "sessionTokenSecretRef"
 
 
 class Api(Protocol):

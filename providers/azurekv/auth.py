@@ -15,6 +15,7 @@ from syncret.providers.kit.azure.entra import (
     AUDIENCE,
     Application,
     Login,
+    LoginFields,
     log_in_with_certificate,
     log_in_with_secret,
     log_in_with_token,
@@ -43,8 +44,25 @@ async def choose_login(
             if spec.service_account_ref is None:
                 return pod_login(context.ambient(receivers(spec)), authority, resource, http, context.now)
             client, tenant = await _workload_ids(spec, spec.service_account_ref, context.credentials)
-            application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
+            application = Application(
+                authority=authority,
+                tenant=tenant,
+                client_id=client,
+                resource=resource,
+                fields=workload_fields("WorkloadIdentity", "serviceAccountRef"),
+            )
             return workload_login(http, application, spec.service_account_ref, context)
+
+
+def workload_fields(method: str, account: str) -> LoginFields:
+    """What to check of a ServiceAccount's workload identity; `account` is the field that names it."""
+    annotations = f"of the ServiceAccount in {account}"
+    return LoginFields(
+        method,
+        client=f"the annotation {CLIENT_ID} {annotations}",
+        tenant=f"tenantId, or the annotation {TENANT_ID} {annotations}",
+        proof=account,
+    )
 
 
 def workload_login(
@@ -90,6 +108,12 @@ async def _service_principal_login(
         tenant=spec.tenant_id,
         client_id=await read_stripped(ref.client_id, context.credentials),
         resource=resource,
+        fields=LoginFields(
+            "ServicePrincipal",
+            client="authSecretRef.clientId",
+            tenant="tenantId",
+            proof=f"authSecretRef.{'clientSecret' if ref.client_secret is not None else 'clientCertificate'}",
+        ),
     )
     if ref.client_secret is not None:
         secret = SecretBytes((await read_stripped(ref.client_secret, context.credentials)).encode())

@@ -73,7 +73,7 @@ def _unauthenticated_error(answer: "Answer") -> SyncError:
     found = _TENANT.search(answer.headers.get("www-authenticate", ""))
     tenant = f" of tenant {found[1]}" if found else ""
     return Unauthenticated(
-        f"{answer.doing}: the vault does not accept the token",
+        f"{answer.doing}: the vault does not accept the token (HTTP {answer.status})",
         hint=f"it takes tokens{tenant} only: check tenantId, environmentType and vaultUrl",
     )
 

@@ -8,13 +8,19 @@ from typing import Final, TypeVar
 import msgspec
 
 from syncret.providers.azurekv.acr import AcrAccessTokenSpec, receivers
-from syncret.providers.azurekv.auth import CLIENT_ID, TENANT_ID, read_stripped, workload_login
+from syncret.providers.azurekv.auth import (
+    CLIENT_ID,
+    TENANT_ID,
+    read_stripped,
+    workload_fields,
+    workload_login,
+)
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
 from syncret.providers.kit.azure.clouds import CLOUDS
-from syncret.providers.kit.azure.entra import Application, Login, log_in_with_secret
+from syncret.providers.kit.azure.entra import Application, Login, LoginFields, log_in_with_secret
 from syncret.providers.kit.http import Http, form_body
 
 T = TypeVar("T")
@@ -64,6 +70,12 @@ async def _choose_login(spec: AcrAccessTokenSpec, http: Http, context: OpenConte
             tenant=spec.tenant_id,
             client_id=await read_stripped(ref.client_id, context.credentials),
             resource=cloud.management,
+            fields=LoginFields(
+                "auth.servicePrincipal",
+                client="auth.servicePrincipal.secretRef.clientId",
+                tenant="tenantId",
+                proof="auth.servicePrincipal.secretRef.clientSecret",
+            ),
         )
         secret = SecretBytes((await read_stripped(ref.client_secret, context.credentials)).encode())
         return partial(log_in_with_secret, http, application, secret, context.now)
@@ -92,6 +104,7 @@ async def _choose_login(spec: AcrAccessTokenSpec, http: Http, context: OpenConte
         tenant=annotations[TENANT_ID],
         client_id=annotations[CLIENT_ID],
         resource=cloud.management,
+        fields=workload_fields("auth.workloadIdentity", "auth.workloadIdentity.serviceAccountRef"),
     )
     return workload_login(http, application, account, context)
 
@@ -111,6 +124,6 @@ async def _request_token(
     if answer.status in _REFUSED:
         raise Denied(
             f"{doing}: it refuses (HTTP {answer.status})",
-            hint="grant the identity AcrPull or AcrPush on it; does the registry belong to the tenant?",
+            hint="check registry: grant the identity AcrPull or AcrPush on it; does it belong to tenantId?",
         )
     return answer.decode(model)

@@ -14,13 +14,15 @@ from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpWorkloadIdent
 from syncret.providers.kit.ambient.google import ApplicationDefault
 from syncret.providers.kit.ambient.google_metadata import metadata_value
 from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.auth.refused import login_by
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
-from syncret.providers.kit.google.tokens import Access, Login, impersonate
-from syncret.providers.kit.google.workload import Workload, exchange_workload_token
+from syncret.providers.kit.google.tokens import Access, Login, impersonate, login_of
+from syncret.providers.kit.google.workload import ACCOUNT, Workload, exchange_workload_token
 from syncret.providers.kit.http import Http
 
+_WORKLOAD: Final = "auth.workloadIdentity"
 _LOCATION: Final = re.compile(r"[a-z0-9-]+")
 
 
@@ -80,7 +82,11 @@ async def _key_login(ref: GcpSecretRef, login_context: LoginContext) -> Login:
     document = await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
     place = f'key "{selector.key}" of Secret "{selector.name}"'
     key = await context.compute(lambda work: ServiceAccountKey(document, place, work))
-    return key_login(key, login_context.http, context.now)
+    return login_of(
+        key_login(key, login_context.http, context.now),
+        "auth.secretRef",
+        "the key file in auth.secretRef.secretAccessKeySecretRef",
+    )
 
 
 async def _workload_login(
@@ -93,9 +99,10 @@ async def _workload_login(
         identity.cluster_location or "",
         identity.cluster_name or "",
     )
-    token, email = await exchange_workload_token(
-        workload, login_context.context, login_context.http, login_context.endpoints
-    )
+    http, endpoints = login_context.http, login_context.endpoints
+    with login_by(_WORKLOAD, f"{_WORKLOAD}.clusterProjectID, then clusterLocation and clusterName"):
+        token, email = await exchange_workload_token(workload, login_context.context, http, endpoints)
     if not email:
         return token
-    return await impersonate(login_context.http, login_context.endpoints.impersonation(email), token.value)
+    with login_by(_WORKLOAD, f"the annotation {ACCOUNT} of ServiceAccount {workload.account.name}"):
+        return await impersonate(http, endpoints.impersonation(email), token.value)

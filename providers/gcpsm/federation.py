@@ -82,7 +82,16 @@ async def federation(
             read_file=context.read_file,
             now=context.now,
         )
-    return ExternalAccountLogin(account, subject, http, endpoints, context.now)
+    return ExternalAccountLogin(
+        account,
+        subject,
+        http,
+        endpoints,
+        context.now,
+        method=_PLACE,
+        audience_field=f"{_PLACE}.audience, then issuer and subject of the token",
+        account_field=f"{_PLACE}.gcpServiceAccountEmail",
+    )
 
 
 async def _read_configuration(

@@ -26,7 +26,7 @@ _REFUSALS: Final[dict[int, tuple[type[SyncError], str, str]]] = {
     HTTPStatus.UNAUTHORIZED: (
         Denied,
         "the App is not known by this key",
-        "does the private key belong to appID, and is the clock right?",
+        "check auth.privateKey.secretRef, and appID: does the key belong to the App, and is the clock right?",
     ),
     HTTPStatus.FORBIDDEN: (Denied, "the App may not do this", "is its installation suspended?"),
     HTTPStatus.NOT_FOUND: (

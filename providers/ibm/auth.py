@@ -72,7 +72,8 @@ async def _key_login(
         ref.iam_endpoint,
         fields,
         now,
-        hint="was the API key deleted or locked, or is it another account's?",
+        method="secretRef",
+        hint="check auth.secretRef.secretApiKeySecretRef: was the API key deleted or locked?",
     )
 
 
@@ -85,8 +86,13 @@ async def _container_login(
         "cr_token": token.raw.decode("utf-8", "replace"),
         "profile_name": auth.profile,
     }
-    hint = "is the trusted profile linked to this compute resource, and is the token's audience iam?"
-    return await _request_token(http, auth.iam_endpoint, fields, context.now, hint=hint)
+    hint = (
+        "check auth.containerAuth.profile: is it linked to this compute resource, and is the token's "
+        "audience iam?"
+    )
+    return await _request_token(
+        http, auth.iam_endpoint, fields, context.now, method="containerAuth", hint=hint
+    )
 
 
 def _container_token(path: str, read_file: ReadFile) -> SecretBytes:
@@ -101,10 +107,16 @@ def _container_token(path: str, read_file: ReadFile) -> SecretBytes:
 
 
 async def _request_token(
-    http: Http, endpoint: str | None, fields: Mapping[str, str], now: Callable[[], float], *, hint: str
+    http: Http,
+    endpoint: str | None,
+    fields: Mapping[str, str],
+    now: Callable[[], float],
+    *,
+    method: str,
+    hint: str,
 ) -> ExpiringValue[SecretBytes]:
     url = (endpoint or IAM).rstrip("/").removesuffix(_PATH) + _PATH
-    doing = "logging in to IBM Cloud IAM"
+    doing = f"logging in to IBM Cloud IAM by {method}"
     answer = await http.request(
         "POST",
         url,
@@ -114,16 +126,13 @@ async def _request_token(
         accept=_REFUSED,
     )
     if answer.status in _REFUSED:
-        raise Denied(f"{doing}: the login is refused ({_error_code(answer)})", hint=hint)
+        raise Denied(f"{doing}: the login is refused ({_status(answer)})", hint=hint)
     given = answer.decode(_TokenResponse)
     return ExpiringValue(SecretBytes(given.access_token.encode()), now() + given.expires_in)
 
 
-def _error_code(answer: Answer) -> str:
-    """IAM's error code; its text is not quoted."""
-    failure = answer.decode_if(_Failure)
-    return (
-        failure.error_code
-        if failure is not None and _CODE.fullmatch(failure.error_code)
-        else f"HTTP {answer.status}"
-    )
+def _status(answer: Answer) -> str:
+    """The status, and IAM's error code; its text is not quoted."""
+    failure = answer.decode_if(_Failure) or _Failure()
+    code = f", {failure.error_code}" if _CODE.fullmatch(failure.error_code) else ""
+    return f"HTTP {answer.status}{code}"

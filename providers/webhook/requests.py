@@ -13,7 +13,7 @@ from syncret.config.spelling import keys_hint
 from syncret.providers.contract import OpenContext, Readiness, WholeSecret
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.environment import ADDRESSES
-from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls
+from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts, Tls, Unauthenticated
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
 from syncret.providers.kit.references import ca_bundle
@@ -115,14 +115,21 @@ class Api:
                 f"{doing}: the rendered path of url has a segment . or .., which the template has not",
                 hint="it would lead to another path: is the key right?",
             )
-        answer = await self._http.request(
-            method,
-            request.url,
-            doing=doing,
-            headers=request.headers,
-            body=Body(request.body) if request.body else None,
-            accept=(*accept, NOT_MODIFIED),
-        )
+        try:
+            answer = await self._http.request(
+                method,
+                request.url,
+                doing=doing,
+                headers=request.headers,
+                body=Body(request.body) if request.body else None,
+                accept=(*accept, NOT_MODIFIED),
+            )
+        except Unauthenticated as error:
+            if not isinstance(self._http, NtlmHttp):
+                error.hint = (
+                    "check the credentials in headers, and the Secrets in secrets that they come from"
+                )
+            raise
         if answer.status == NOT_MODIFIED:
             raise Malformed(f"{doing}: not modified", hint="HTTP 304 brings no value; what was synced stays")
         return answer

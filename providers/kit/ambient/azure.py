@@ -9,7 +9,7 @@ from syncret.providers.contract import OwnIdentity, SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.ambient import metadata
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.azure.entra import Application, Login, log_in_with_token, token_of
+from syncret.providers.kit.azure.entra import Application, Login, LoginFields, log_in_with_token, token_of
 from syncret.providers.kit.http import Http
 
 _IMDS: Final = "http://169.254.169.254"
@@ -66,7 +66,13 @@ def pod_login(own: OwnIdentity, authority: str, resource: str, http: Http, now: 
             "must be set",
             hint="label the daemon's pod azure.workload.identity/use=true, or write serviceAccountRef",
         )
-    application = Application(authority=authority, tenant=tenant, client_id=client, resource=resource)
+    application = Application(
+        authority=authority,
+        tenant=tenant,
+        client_id=client,
+        resource=resource,
+        fields=LoginFields("the daemon's own workload identity", *names),
+    )
 
     async def login() -> ExpiringValue[SecretBytes]:
         token = own.read_file(path, what="federated token")

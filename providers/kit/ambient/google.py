@@ -16,14 +16,16 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.aws import keys_for_federation
 from syncret.providers.kit.ambient.google_metadata import metadata_server_login
 from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.auth.refused import login_by
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.external import EXTERNAL, ExternalAccountLogin, from_source, read_account
 from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
-from syncret.providers.kit.google.tokens import Access, Login, impersonate, request_token
+from syncret.providers.kit.google.tokens import Access, Login, impersonate, login_of, request_token
 from syncret.providers.kit.http import Http
 from syncret.providers.work import Work
 
 _USER_TOKENS: Final = "https://oauth2.googleapis.com/token"
+_METHOD: Final = "the daemon's own identity"
 _GCLOUD: Final = "application_default_credentials.json"
 
 
@@ -78,9 +80,11 @@ class ApplicationDefault:
         try:
             match msgspec.json.decode(document.raw, type=_Kind).type:
                 case "service_account":
-                    return key_login(ServiceAccountKey(document, place, Work()), self._http, self._now)
+                    key = ServiceAccountKey(document, place, Work())
+                    return login_of(key_login(key, self._http, self._now), _METHOD, place)
                 case "authorized_user":
-                    return self._user(msgspec.json.decode(document.raw, type=_User))
+                    user = self._user(msgspec.json.decode(document.raw, type=_User))
+                    return login_of(user, _METHOD, place)
                 case "impersonated_service_account":
                     return self._impersonation(
                         msgspec.json.decode(document.raw, type=_ImpersonatedAccount), place
@@ -107,7 +111,16 @@ class ApplicationDefault:
             read_file=self._own.read_file,  # a file of the daemon's own names it, not a manifest
             now=self._now,
         )
-        return ExternalAccountLogin(account, subject, self._http, self._endpoints, self._now)
+        return ExternalAccountLogin(
+            account,
+            subject,
+            self._http,
+            self._endpoints,
+            self._now,
+            method=_METHOD,
+            audience_field=f"audience in {place}",
+            account_field=f"service_account_impersonation_url in {place}",
+        )
 
     def _user(self, user: _User) -> Login:
         fields = {
@@ -135,7 +148,8 @@ class ApplicationDefault:
         async def login() -> ExpiringValue[Access]:
             access = (await source()).value
             url = self._endpoints.with_overrides(file.service_account_impersonation_url)
-            token = await impersonate(self._http, url, access, delegates=file.delegates)
+            with login_by(_METHOD, f"service_account_impersonation_url in {place}"):
+                token = await impersonate(self._http, url, access, delegates=file.delegates)
             return ExpiringValue(token.value._replace(quota_project=file.quota_project_id), token.expires)
 
         return login

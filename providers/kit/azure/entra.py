@@ -3,14 +3,15 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 from uuid import uuid4
 
 import msgspec
 
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.auth.refused import RefusedLogin
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Answer, Http, form_body, segments
 
@@ -24,29 +25,37 @@ _ASSERTION: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _ASSERTION_SECONDS: Final = 600
 _REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
-_CODES: Final = {
-    50034: "there is no such application in this tenant: check client ID and tenant ID",
-    53003: "a policy of conditional access forbids it",
-    70021: "no federated credential of the application fits issuer, subject and audience of the token",
-    90002: "there is no such tenant: check the tenant ID and the cloud",
-    500011: "the tenant does not know this service: check the cloud, or is it another tenant's vault?",
-    700016: "there is no such application in this tenant: check client ID and tenant ID",
-    700024: "the signed token does not hold now: is the machine's clock right?",
-    700027: "the application does not know this certificate: upload it, or replace an expired one",
-    700211: "no federated credential of the application has this issuer",
-    700212: "no federated credential of the application has this audience",
-    700213: "no federated credential of the application has this subject",
-    900023: "the tenant ID is neither an ID nor a domain",
-    7000112: "the application is disabled",
-    7000215: "the client secret is wrong: is it the secret's value, and not its ID?",
-    7000222: "the client secret has expired: add a new one to the application",
+_Part: TypeAlias = Literal["client", "tenant", "proof"]
+
+_CODES: Final[Mapping[int, tuple[_Part, str]]] = {
+    50034: ("client", "there is no such application in this tenant"),
+    53003: ("client", "a policy of conditional access forbids it"),
+    70021: ("proof", "no federated credential of the application fits issuer, subject and audience of it"),
+    90002: ("tenant", "there is no such tenant in this cloud"),
+    500011: ("tenant", "the tenant does not know this service: is the cloud right, and the vault its own?"),
+    700016: ("client", "there is no such application in this tenant"),
+    700024: ("proof", "the signed token does not hold now: is the machine's clock right?"),
+    700027: ("proof", "the application does not know this certificate: upload it, or replace an expired one"),
+    700211: ("proof", "no federated credential of the application has this issuer"),
+    700212: ("proof", "no federated credential of the application has this audience"),
+    700213: ("proof", "no federated credential of the application has this subject"),
+    900023: ("tenant", "it is neither an ID nor a domain"),
+    7000112: ("client", "the application is disabled"),
+    7000215: ("proof", "the client secret is wrong: is it the secret's value, and not its ID?"),
+    7000222: ("proof", "the client secret has expired: add a new one to the application"),
 }
-_WORDS: Final = {
-    "invalid_client": "client ID and its secret, certificate or token do not fit",
-    "invalid_request": "check tenant ID and client ID",
-    "invalid_scope": "the service has another name in this cloud: check environmentType",
-    "unauthorized_client": "the application is disabled, or of another tenant",
+"""What is most likely wrong, by Entra's number."""
+
+_WORDS: Final[Mapping[str, tuple[_Part, str]]] = {
+    "invalid_client": ("proof", "it does not fit the client ID"),
+    "invalid_request": ("tenant", "tenant ID or client ID is malformed"),
+    "invalid_scope": ("tenant", "the service has another name in this cloud: is environmentType right?"),
+    "unauthorized_client": ("client", "the application is disabled, or of another tenant"),
 }
+_UNKNOWN: Final[tuple[_Part, str]] = (
+    "proof",
+    "look the number up at https://login.microsoftonline.com/error",
+)
 
 _DOWN: Final = "temporarily_unavailable"
 _DOWN_CODE: Final = 90033
@@ -67,6 +76,16 @@ class _Failure(msgspec.Struct):
     error_codes: list[int] = []
 
 
+class LoginFields(NamedTuple):
+    """Where the spec has what a login is made of; for the message if Entra refuses it."""
+
+    method: str
+    client: str
+    tenant: str
+    proof: str
+    """The secret, the certificate, or whose token is exchanged."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
     """An application that logs in: where, and for which service (`https://vault.azure.net`)."""
@@ -75,6 +94,7 @@ class Application:
     tenant: str
     client_id: str
     resource: str
+    fields: LoginFields
 
     @property
     def url(self) -> str:
@@ -142,25 +162,25 @@ async def _request_token(
         "scope": f"{application.resource}/.default",
         **proof,
     }
-    doing = f"logging in as application {application.client_id}"
+    doing = f"logging in by {application.fields.method} as application {application.client_id}"
     answer = await http.request("POST", application.url, doing=doing, body=form_body(fields), accept=_REFUSED)
     if answer.status in _REFUSED:
-        raise _error_of(answer)
+        raise _error_of(answer, application.fields)
     return token_of(answer, now())
 
 
-def _error_of(answer: Answer) -> SyncError:
+def _error_of(answer: Answer, fields: LoginFields) -> SyncError:
     """The error for a refused login. Only Entra's codes and those of RFC 6749 are quoted, never its text."""
-    failure = answer.decode_if(_Failure)
-    if failure is None:
-        return Denied(f"{answer.doing}: Microsoft Entra ID refuses (HTTP {answer.status})")
-    number = f"AADSTS{failure.error_codes[0]}" if failure.error_codes else f"HTTP {answer.status}"
+    failure = answer.decode_if(_Failure) or _Failure()
+    known = [code for code in failure.error_codes if code in _CODES]
+    numbers = [f"AADSTS{code}" for code in (known or failure.error_codes)[:1]]
+    status = ", ".join([f"HTTP {answer.status}", *numbers])
     if failure.error == _DOWN or _DOWN_CODE in failure.error_codes:
-        return Unavailable(f"{answer.doing}: Microsoft Entra ID is down for the moment ({number})")
-    for code in failure.error_codes:
-        if code in _CODES:
-            return Denied(f"{answer.doing}: Microsoft Entra ID refuses (AADSTS{code})", hint=_CODES[code])
-    return Denied(
-        f"{answer.doing}: Microsoft Entra ID refuses ({number})",
-        hint=_WORDS.get(failure.error, "look the number up at https://login.microsoftonline.com/error"),
+        return Unavailable(f"{answer.doing}: Microsoft Entra ID is down for the moment ({status})")
+    part, hint = _CODES[known[0]] if known else _WORDS.get(failure.error, _UNKNOWN)
+    if not (numbers or failure.error):  # the answer of a proxy, perhaps
+        part, hint = "tenant", "is there a proxy between?"
+    return RefusedLogin(
+        f"{answer.doing}: Microsoft Entra ID refuses ({status})",
+        hint=f"check {getattr(fields, part)}: {hint}",
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.kit.auth.refused import RefusedLogin
 
 if TYPE_CHECKING:  # imports TLS
     from syncret.providers.kit.http import Answer
@@ -100,7 +101,8 @@ def login_error_of(answer: "Answer") -> SyncError:
     """The error of a token endpoint. Only codes of RFC 6749 are quoted, never its text."""
     failure = answer.decode_if(_OAuthFailure)
     if failure is not None and failure.error in _OAUTH:
-        return Denied(
-            f"{answer.doing}: Google refuses the login ({failure.error})", hint=_OAUTH[failure.error]
+        return RefusedLogin(
+            f"{answer.doing}: Google refuses the login (HTTP {answer.status}, {failure.error})",
+            hint=_OAUTH[failure.error],
         )
-    return Denied(f"{answer.doing}: Google refuses the login (HTTP {answer.status})")
+    return RefusedLogin(f"{answer.doing}: Google refuses the login (HTTP {answer.status})")

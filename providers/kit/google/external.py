@@ -18,6 +18,7 @@ from syncret.providers.contract import ReadFile, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import aws_requests
 from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.auth.refused import login_by
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Access, Exchange, exchange_token, impersonate
@@ -188,6 +189,11 @@ class ExternalAccountLogin:
     http: Http
     endpoints: Endpoints
     now: Callable[[], float]
+    method: str
+    audience_field: str
+    """What to check if Google refuses the exchange."""
+    account_field: str
+    """What to check if the service account cannot be impersonated."""
 
     async def __call__(self) -> ExpiringValue[Access]:
         account = self.account
@@ -205,11 +211,13 @@ class ExternalAccountLogin:
             _options(account),
         )
         doing = "exchanging a token of another issuer at Google"
-        token = await exchange_token(self.http, url, wanted, doing=doing, now=self.now())
+        with login_by(self.method, self.audience_field):
+            token = await exchange_token(self.http, url, wanted, doing=doing, now=self.now())
         if account.service_account_impersonation_url:
             seconds = account.service_account_impersonation.token_lifetime_seconds
             target = self.endpoints.with_overrides(account.service_account_impersonation_url)
-            token = await impersonate(self.http, target, token.value, seconds=seconds or 3600)
+            with login_by(self.method, self.account_field):
+                token = await impersonate(self.http, target, token.value, seconds=seconds or 3600)
         return ExpiringValue(token.value._replace(quota_project=account.quota_project_id), token.expires)
 
 

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
+from syncret.providers.kit.auth.refused import RefusedLogin, login_by
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.errors import EXPECTED, error_of, login_error_of
 from syncret.providers.kit.http import Answer, Body, Http, form_body, json_body
@@ -48,6 +49,16 @@ class _TokenResponse(msgspec.Struct):
 class _Impersonated(msgspec.Struct, rename="camel"):
     access_token: str
     expire_time: datetime
+
+
+def login_of(login: Login, method: str, check: str) -> Login:
+    """The login, which names its method and what to check if Google refuses it."""
+
+    async def run() -> ExpiringValue[Access]:
+        with login_by(method, check):
+            return await login()
+
+    return run
 
 
 async def request_token(
@@ -109,7 +120,10 @@ async def impersonate(
     )
     if answer.status != HTTPStatus.OK:
         allow = "grant the caller roles/iam.workloadIdentityUser on that service account; does it exist?"
-        raise error_of(answer, allow=allow) or Malformed(f"{doing}: there is no such service account")
+        error = error_of(answer, allow=allow) or Malformed(f"{doing}: there is no such service account")
+        if isinstance(error, Denied):
+            error = RefusedLogin(f"{doing}: Google refuses it (HTTP {answer.status})", hint=error.hint)
+        raise error
     given = answer.decode(_Impersonated)
     expires = given.expire_time if given.expire_time.tzinfo else given.expire_time.replace(tzinfo=UTC)
     return ExpiringValue(

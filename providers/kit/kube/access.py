@@ -14,7 +14,8 @@ from syncret.config.text.yaml import parse_text
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer
-from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.auth.refused import refused
+from syncret.providers.kit.http import Answer, Http, Tls, Unauthenticated
 from syncret.providers.kit.kube.client import Kube, Login
 from syncret.providers.kit.kube.spec import ClientCertificate, KubernetesAuth, KubernetesServer
 from syncret.providers.kit.references import ca_bundle
@@ -104,6 +105,22 @@ class FixedHeaders:
         return await call(self._headers)
 
 
+class _NamedLogin:
+    """A Login that names its method and the field to check if the API server does not accept it."""
+
+    def __init__(self, login: Login, method: str, check: str) -> None:
+        self._login = login
+        self._method = method
+        self._check = check
+
+    async def use(self, call: Callable[[Mapping[str, str]], Awaitable[Answer]]) -> Answer:
+        try:
+            return await self._login.use(call)
+        except Unauthenticated as error:
+            error.hint = "it is wrong or has expired"
+            raise refused(error, self._method, self._check) from None
+
+
 @asynccontextmanager
 async def open_kube(
     server: KubernetesServer,
@@ -117,7 +134,7 @@ async def open_kube(
             raise Malformed("authRef and auth cannot be used together", hint="remove one of them")
         found = read_kubeconfig((await _key(context, auth_ref)).raw)
         url, tls = found.server, found.tls
-        login: Login = _token(found.token)
+        login: Login = _NamedLogin(_token(found.token), "authRef", "the user of the kubeconfig in authRef")
     elif auth is None:
         raise Malformed("no auth provider given", hint="write auth.serviceAccount, auth.token or auth.cert")
     else:
@@ -131,22 +148,26 @@ async def open_kube(
 
 async def _authentication(auth: KubernetesAuth, ca: bytes, context: OpenContext) -> tuple[Tls, Login]:
     if auth.token is not None:
-        return Tls(ca=ca), _token(await _key(context, auth.token.bearer_token))
+        token = _token(await _key(context, auth.token.bearer_token))
+        return Tls(ca=ca), _NamedLogin(token, "auth.token", "auth.token.bearerToken")
     if auth.cert is not None:
-        return await _certificate(auth.cert, ca, context), FixedHeaders({})
+        login = _NamedLogin(FixedHeaders({}), "auth.cert", "auth.cert.clientCert")
+        return await _certificate(auth.cert, ca, context), login
     account = auth.service_account
     if account is None:
         raise Malformed("no auth provider given", hint="write auth.serviceAccount, auth.token or auth.cert")
 
     async def issued() -> ExpiringValue[Mapping[str, str]]:
-        token = await context.credentials.account_token(
+        issue = context.credentials.account_token
+        token = await issue(
             account.name, audiences=account.audiences, seconds=TOKEN_SECONDS, namespace=account.namespace
         )
         return ExpiringValue(bearer(token.token), token.expires)
 
-    login = ExpiringLogin(issued, now=context.now, log_in=context.log_in)
-    await login.get()
-    return Tls(ca=ca), login
+    expiring = ExpiringLogin(issued, now=context.now, log_in=context.log_in)
+    await expiring.get()
+    check = "auth.serviceAccount, and its audiences"
+    return Tls(ca=ca), _NamedLogin(expiring, "auth.serviceAccount", check)
 
 
 async def _certificate(pair: ClientCertificate, ca: bytes, context: OpenContext) -> Tls:

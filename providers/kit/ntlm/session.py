@@ -92,8 +92,8 @@ class NtlmHttp:
             return error
         if last.status == _UNAUTHORIZED:
             raise Unauthenticated(
-                f"{doing}: the server refuses this user",
-                hint="check auth.ntlm: DOMAIN\\name, and the password",
+                f"{doing}: logging in by NTLM: the server refuses this user (HTTP {last.status})",
+                hint="check auth.ntlm.passwordSecret, and usernameSecret: DOMAIN\\name",
             )
         return last
 

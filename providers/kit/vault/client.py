@@ -258,8 +258,8 @@ class Vault:
 
     def _invalid_token(self, doing: str) -> Unauthenticated:
         return Unauthenticated(
-            f"{doing}: the token is not valid: it is wrong, has expired or was revoked",
-            hint="write a new token into the Secret that the store names"
+            f"{doing}: the token is not valid (HTTP 403): it is wrong, has expired or was revoked",
+            hint=f"{self._login.remedy}, or write a new token there"
             if self._login is not None
             else "the store has no auth: give it one",
         )

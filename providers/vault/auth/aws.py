@@ -4,9 +4,11 @@ The credentials come from a ServiceAccount's role, a Secret, or our own pod, ane
 has to be renewed.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlencode
 from xml.etree import ElementTree as ET
@@ -19,6 +21,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.aws import keys_of_pod, web_identity_of_pod
 from syncret.providers.kit.auth import aws_requests
 from syncret.providers.kit.auth.aws_requests import WebIdentity, web_identity
+from syncret.providers.kit.auth.refused import RefusedLogin, login_by
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Body, Http, form_body
@@ -31,6 +34,8 @@ from syncret.providers.vault.receivers import DEFAULT_REGION, receivers
 from syncret.providers.vault.spec import VaultSpec
 from syncret.providers.work import Work
 
+_METHOD: Final = "auth.iam"
+_REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _SESSION: Final = "external-secrets-provider-vault"
 _API: Final = "2011-06-15"
 _NAMES: Final = "{https://sts.amazonaws.com/doc/2011-06-15/}"
@@ -75,7 +80,8 @@ async def credentials_of(
         # The signed host is that of the URL, which the connection sends by itself.
         headers = {name: value for name, value in request.headers.items() if name != "Host"}
         doing = "assuming the role in AWS"
-        return await _request_keys(http, request.url, headers, Body(body.encode(), _FORM), doing)
+        with login_by(_METHOD, f"{_METHOD}.role, and the credentials that assume it"):
+            return await _request_keys(http, request.url, headers, Body(body.encode(), _FORM), doing)
 
 
 def signed(
@@ -146,11 +152,14 @@ async def _by_web_identity(http: Http, region: str, identity: WebIdentity) -> Aw
         "WebIdentityToken": identity.token.raw.decode(),
     }
     doing = "assuming the ServiceAccount's role in AWS"
-    return await _request_keys(http, sts_url(region), {}, form_body(wanted), doing)
+    with login_by(_METHOD, f"{_METHOD}.jwt.serviceAccountRef, and the trust policy of its role"):
+        return await _request_keys(http, sts_url(region), {}, form_body(wanted), doing)
 
 
 async def _request_keys(http: Http, url: str, headers: Mapping[str, str], body: Body, doing: str) -> AwsKeys:
-    answer = await http.request("POST", url, doing=doing, headers=headers, body=body)
+    answer = await http.request("POST", url, doing=doing, headers=headers, body=body, accept=_REFUSED)
+    if answer.status in _REFUSED:
+        raise RefusedLogin(f"{doing}: AWS refuses it (HTTP {answer.status}{_error_code(answer.body)})")
     try:
         document = ET.fromstring(answer.body)  # noqa: S314  # bounded in size, and from a server that issues our keys
         given = document.find(f".//{_NAMES}Credentials")
@@ -164,6 +173,12 @@ async def _request_keys(http: Http, url: str, headers: Mapping[str, str], body: 
         given.findtext(f"{_NAMES}{name}", "") for name in ("AccessKeyId", "SecretAccessKey", "SessionToken")
     )
     return AwsKeys(key, secret, token)
+
+
+def _error_code(body: bytes) -> str:
+    """The code of an error of AWS, such as AccessDenied; never its text."""
+    found = re.search(rb"<Code>([A-Z][A-Za-z]{1,60})</Code>", body)
+    return f", {found[1].decode()}" if found else ""
 
 
 _SERVER_ID: Final = "X-Vault-AWS-IAM-Server-ID"

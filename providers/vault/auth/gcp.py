@@ -8,6 +8,7 @@ from syncret.config.fields import Json
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.google_metadata import identity_token
+from syncret.providers.kit.auth.refused import login_by
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google.endpoints import Endpoints
@@ -23,6 +24,8 @@ from syncret.providers.vault.auth_spec import VaultGcp, VaultGcpWorkloadIdentity
 from syncret.providers.vault.receivers import receivers
 from syncret.providers.vault.spec import VaultSpec
 from syncret.providers.work import Work
+
+_WORKLOAD: Final = "auth.gcp.workloadIdentity"
 
 
 class _SignedJwt(msgspec.Struct, rename="camel"):
@@ -42,13 +45,15 @@ async def signed(
     workload = Workload(
         account, identity.cluster_project_id or project, identity.cluster_location, identity.cluster_name
     )
-    token, email = await exchange_workload_token(workload, context, http, endpoints)
+    with login_by(_WORKLOAD, f"{_WORKLOAD}.clusterProjectID, then clusterLocation and clusterName"):
+        token, email = await exchange_workload_token(workload, context, http, endpoints)
     if not email:
         raise Malformed(
             f"ServiceAccount {account.name} stands for no service account of Google",
             hint=f"annotate it: {ACCOUNT}",
         )
-    access = (await impersonate(http, endpoints.impersonation(email), token.value)).value
+    with login_by(_WORKLOAD, f"the annotation {ACCOUNT} of ServiceAccount {account.name}"):
+        access = (await impersonate(http, endpoints.impersonation(email), token.value)).value
     answer = await http.request(
         "POST",
         endpoints.signing(email),

@@ -19,7 +19,13 @@ KEY = f"{CANARY[:6]}-key"
 
 
 async def synced(
-    spec: Json, folder: Path, *, provider: str = "webhook", extract: bool = False, key: str = KEY
+    spec: Json,
+    folder: Path,
+    *,
+    provider: str = "webhook",
+    extract: bool = False,
+    key: str = KEY,
+    held: tuple[str, str] = ("token", TOKEN),
 ) -> SyncResult:
     ref: Document = {"key": key, "property": "a"}
     entries: Document = {"dataFrom": [{"extract": ref}]}
@@ -27,7 +33,7 @@ async def synced(
         entries = {"data": [{"secretKey": "k", "remoteRef": ref}]}
     return await passed(
         folder,
-        login("token", TOKEN, {"external-secrets.io/type": "webhook"}),
+        login(*held, {"external-secrets.io/type": "webhook"}),
         store(provider, spec),
         external("es", **entries),
         secrets=(CANARY, TOKEN),
@@ -46,7 +52,7 @@ def message_of(result: SyncResult, kind: str = "ExternalSecret") -> str:
         pytest.param(200, json.dumps({"b": CANARY}), 'property "a"', id="no such property"),
         pytest.param(200, json.dumps({"a": [CANARY]})[:-1], "failed to parse response json", id="cut off"),
         pytest.param(200, '{"a": "' + CANARY * 10**6 + '"}', "larger than", id="10 MB"),
-        pytest.param(401, CANARY, "HTTP 401 Unauthorized (the credentials are wrong", id="expired"),
+        pytest.param(401, CANARY, "HTTP 401 Unauthorized (check the credentials in headers", id="expired"),
         pytest.param(403, CANARY, "HTTP 403 Forbidden (the credentials are known", id="denied"),
         pytest.param(429, CANARY, "syncret.dev/requests-per-second", id="throttled"),
         pytest.param(500, CANARY, "HTTP 500 Internal Server Error", id="broken"),
@@ -90,6 +96,49 @@ async def test_addresses(tmp_path: Path, url: str, expected: str) -> None:
 
     assert expected in message_of(result) + message_of(result, "SecretStore")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
+
+
+@pytest.mark.parametrize("provider", ["kubernetes", "crd"])
+@pytest.mark.parametrize(
+    ("auth", "method", "field"),
+    [
+        pytest.param(
+            {"auth": {"token": {"bearerToken": {"name": "login", "key": "token"}}}},
+            "auth.token",
+            "auth.token.bearerToken",
+            id="token",
+        ),
+        pytest.param(
+            {"authRef": {"name": "login", "key": "kubeconfig"}},
+            "authRef",
+            "the user of the kubeconfig in authRef",
+            id="kubeconfig",
+        ),
+    ],
+)
+async def test_an_api_server_that_refuses_the_login(
+    tmp_path: Path, provider: str, auth: dict[str, Json], method: str, field: str
+) -> None:
+    async def answer(_: web.Request) -> web.StreamResponse:
+        return web.json_response({"kind": "Status", "message": CANARY}, status=401)
+
+    async with served(all_to(answer)) as url:
+        kubeconfig = {
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": url}}],
+            "users": [{"name": "u", "user": {"token": TOKEN}}],
+        }
+        spec: dict[str, Json] = {"server": {"url": url}, **auth}
+        if provider == "crd":
+            spec["resource"] = {"group": "example.com", "version": "v1", "kind": "Thing"}
+        held = ("token", TOKEN) if "auth" in auth else ("kubeconfig", json.dumps(kubeconfig))
+        result = await synced(spec, tmp_path, provider=provider, held=held)
+
+    message = message_of(result, "SecretStore") + message_of(result)
+    assert f"logging in by {method}: " in message
+    assert "HTTP 401 Unauthorized" in message
+    assert f"(check {field}: it is wrong or has expired)" in message
 
 
 @pytest.mark.parametrize("provider", ["webhook", "kubernetes"])

@@ -104,7 +104,7 @@ async def test_a_key_that_is_gone(cloud: Google, tmp_path: Path) -> None:
     cloud.identity.disable_keys(email)
     result = await synced(cloud, tmp_path, key)
 
-    assert "Google refuses the login (invalid_grant)" in message_of(result, "SecretStore")
+    assert "Google refuses the login (HTTP 400, invalid_grant)" in message_of(result, "SecretStore")
     assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
 

@@ -130,7 +130,7 @@ async def test_a_key_that_is_gone(cloud: Ibm, tmp_path: Path) -> None:
     cloud.identity.keys.clear()
     result = await read(cloud, tmp_path)
 
-    assert "the login is refused (BXNIM0415E)" in message_of(result, "SecretStore")
+    assert "the login is refused (HTTP 400, BXNIM0415E)" in message_of(result, "SecretStore")
     assert ready(result, "SecretStore") == ("False", "InvalidProviderConfig")
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
 

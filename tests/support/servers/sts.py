@@ -37,11 +37,11 @@ class Sts:
         self.asked.append(form)
         if form["Action"] == "AssumeRoleWithWebIdentity":
             if self.roles.get(form["WebIdentityToken"]) != form["RoleArn"]:
-                return web.Response(status=403, text="<ErrorResponse/>")
+                return _refusal("AccessDenied")
             return self._keys(form["Action"], form["RoleArn"])
         key = self._signer(request, body)
         if key is None:
-            return web.Response(status=403, text="<ErrorResponse/>")
+            return _refusal("SignatureDoesNotMatch")
         if form["Action"] == "AssumeRole":
             return self._keys(form["Action"], form["RoleArn"])
         arn, account = self.identities[key], f"<Account>{ACCOUNT}</Account>"
@@ -76,6 +76,11 @@ class Sts:
         signer = auth.SigV4Auth(credentials.Credentials(key, self.secrets.get(key, "?")), "sts", region)
         text = signer.string_to_sign(again, signer.canonical_request(again))
         return key if signer.signature(text, again) == told["Signature"] else None
+
+
+def _refusal(code: str) -> web.Response:
+    error = f"<Error><Type>Sender</Type><Code>{code}</Code><Message>canary</Message></Error>"
+    return web.Response(status=403, text=f"<ErrorResponse>{error}</ErrorResponse>", content_type="text/xml")
 
 
 def _answer(action: str, content: str) -> web.Response:

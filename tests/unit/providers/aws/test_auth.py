@@ -100,7 +100,10 @@ async def test_temporary_keys_in_a_secret(gate: Gateway, given: Given, opened: O
 
     assert before == VALUE
     assert isinstance(after, Denied)
-    assert "expired" in after.hint
+    assert after.message == (
+        "logging in by auth.secretRef: GetSecretValue was refused: ExpiredTokenException (HTTP 403)"
+    )
+    assert after.hint.startswith("check auth.secretRef.sessionTokenSecretRef: the credentials have expired")
     assert "temp-token" not in f"{after!r} {after.__context__!r}"
 
 
@@ -131,14 +134,31 @@ async def test_keys_that_aws_does_not_know(given: Given, opened: Open) -> None:
         answer = await read(client)
 
     assert isinstance(answer, Denied)
-    assert "does not know these credentials" in answer.hint
+    assert answer.message == (
+        "logging in by auth.secretRef: GetSecretValue was refused: UnrecognizedClientException (HTTP 403)"
+    )
+    assert answer.hint == ("check auth.secretRef.accessKeyIDSecretRef: AWS does not know these credentials")
     assert "NOBODY" not in str(answer)
 
 
 async def test_a_wrong_secret_key(given: Given, opened: Open) -> None:
     given.secrets["aws"] = {**given.secrets["aws"], "secret": b"canary-0f"}
     async with opened(static()) as client:
-        assert isinstance(await read(client), Denied)
+        answer = await read(client)
+
+    assert isinstance(answer, Denied)
+    assert answer.hint.startswith("check auth.secretRef.secretAccessKeySecretRef: ")
+    assert "canary" not in f"{answer} {answer.hint}"
+
+
+async def test_keys_that_may_not_even_assume_a_role(sts: Sts, given: Given, opened: Open) -> None:
+    sts.roles = {FIRST: Trust((ADA,))}
+    given.secrets["aws"] = {"id": b"AKIANOBODY", "secret": b"canary-0f"}
+    with pytest.raises(Denied, match=r"logging in by auth\.secretRef: AssumeRole was refused") as caught:
+        async with opened(static(), role=FIRST):
+            pass
+
+    assert caught.value.hint.startswith("check auth.secretRef.accessKeyIDSecretRef: ")
 
 
 # -- roles
@@ -202,7 +222,8 @@ async def test_a_role_that_may_not_be_taken_on(sts: Sts, opened: Open, trust: Tr
         ):
             pass
 
-    assert "trust policy" in caught.value.hint
+    assert "AccessDenied (HTTP 403)" in caught.value.message
+    assert caught.value.hint.startswith("check role: its trust policy must name who asks")
     assert "not authorized" not in f"{caught.value} {caught.value.__context__}"
 
 
@@ -288,6 +309,8 @@ async def test_a_token_that_is_not_trusted(
         async with opened(irsa()):
             pass
 
+    assert "(HTTP 4" in caught.value.message
+    assert caught.value.hint.startswith("check auth.jwt.serviceAccountRef: the role's trust policy")
     assert given.tokens["reader"].token.raw.decode() not in f"{caught.value!r} {caught.value.__context__!r}"
 
 

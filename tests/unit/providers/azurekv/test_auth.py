@@ -64,24 +64,44 @@ async def test_a_vault_of_another_tenant_says_so(cloud: Azure, given: Given, clo
 
 # -- service principals
 @pytest.mark.parametrize(
-    ("tenant", "secret", "message"),
+    ("tenant", "secret", "status", "field"),
     [
-        pytest.param(TENANT, b"wrong", "AADSTS7000215", id="wrong secret"),
-        pytest.param(TENANT, b"old", "AADSTS7000222", id="expired secret"),
-        pytest.param(OTHER_TENANT, SECRET.encode(), "AADSTS700016", id="another tenant"),
-        pytest.param("11111111-1111-4111-8111-111111111111", b"x", "AADSTS90002", id="no such tenant"),
+        pytest.param(
+            TENANT, b"wrong", "HTTP 401, AADSTS7000215", "authSecretRef.clientSecret", id="wrong secret"
+        ),
+        pytest.param(
+            TENANT, b"old", "HTTP 401, AADSTS7000222", "authSecretRef.clientSecret", id="expired secret"
+        ),
+        pytest.param(
+            OTHER_TENANT,
+            SECRET.encode(),
+            "HTTP 400, AADSTS700016",
+            "authSecretRef.clientId",
+            id="another tenant",
+        ),
+        pytest.param(
+            "11111111-1111-4111-8111-111111111111",
+            b"x",
+            "HTTP 400, AADSTS90002",
+            "tenantId",
+            id="no such tenant",
+        ),
     ],
 )
 async def test_logins_that_are_refused(
-    cloud: Azure, given: Given, clock: Clock, tenant: str, secret: bytes, message: str
+    cloud: Azure, given: Given, clock: Clock, tenant: str, secret: bytes, status: str, field: str
 ) -> None:
     [application] = cloud.directory.applications.values()
     application.expired.add("old")
     given.secrets["login"] = {**given.secrets["login"], "secret": secret}
-    with pytest.raises(Denied, match=message) as caught:
+    with pytest.raises(Denied) as caught:
         await reads(cloud, given, clock, tenant_id=tenant)
 
-    assert caught.value.hint
+    assert caught.value.message == (
+        f"logging in by ServicePrincipal as application {application.client_id}: "
+        f"Microsoft Entra ID refuses ({status})"
+    )
+    assert caught.value.hint.startswith(f"check {field}: ")
     assert SECRET not in str(vars(caught.value))
 
 
@@ -131,8 +151,9 @@ async def test_client_certificates(cloud: Azure, given: Given, clock: Clock, for
     assert await reads(cloud, given, clock, auth_secret_ref=BY_CERTIFICATE) == b"one"
     assert await reads(cloud, given, clock, auth_secret_ref=BY_CERTIFICATE, tenant_id="adfs") == b"one"
     application.certificates.clear()
-    with pytest.raises(Denied, match="AADSTS700027"):
+    with pytest.raises(Denied, match="AADSTS700027") as caught:
         await reads(cloud, given, clock, auth_secret_ref=BY_CERTIFICATE)
+    assert caught.value.hint.startswith("check authSecretRef.clientCertificate: ")
 
 
 @pytest.mark.parametrize(
@@ -304,4 +325,5 @@ async def test_a_workload_that_is_not_trusted(cloud: Azure, clock: Clock, worklo
             cloud, account(**{CLIENT: workload.client_id}), clock, **WORKLOAD, auth_secret_ref=NO_CREDENTIALS
         )
 
-    assert "federated credential" in caught.value.hint
+    assert caught.value.message.startswith("logging in by WorkloadIdentity as application ")
+    assert caught.value.hint.startswith("check serviceAccountRef: no federated credential")

@@ -69,6 +69,8 @@ async def test_credentials_of_aws(cloud: Google, clock: Clock, session: bytes) -
     with pytest.raises(Denied, match="invalid_grant") as caught:
         await reads(given, clock, auth)
     assert "canary" not in str(vars(caught.value))
+    assert caught.value.message.startswith("logging in by auth.workloadIdentityFederation: ")
+    assert caught.value.hint.startswith("check auth.workloadIdentityFederation.audience, ")
     given.secrets["aws"] = {"aws_access_key_id": b"AKIA1"}
     with pytest.raises(Malformed, match="aws_secret_access_key keys must be present"):
         await reads(given, clock, auth)

@@ -39,9 +39,14 @@ async def test_a_token_is_renewed_before_its_end(cloud: Google, given: Given, cl
 async def test_a_key_that_is_deleted(cloud: Google, given: Given, clock: Clock) -> None:
     async with opened(given, clock) as client:
         cloud.identity.disable_keys("app@acme.iam.gserviceaccount.com")
-        with pytest.raises(Denied, match="invalid_grant") as caught:
+        with pytest.raises(Denied) as caught:
             await read(client, RemoteRef("db"))
 
+    assert caught.value.message == (
+        "logging in by auth.secretRef: logging in as app@acme.iam.gserviceaccount.com: "
+        "Google refuses the login (HTTP 400, invalid_grant)"
+    )
+    assert caught.value.hint.startswith("check the key file in auth.secretRef.secretAccessKeySecretRef: ")
     assert "deleted or expired" in caught.value.hint
 
 

@@ -38,6 +38,11 @@ async def test_a_workload_stands_for_a_service_account(cloud: Google, clock: Clo
         await reads(given, clock, WRITTEN)
     cloud.identity.impersonators[email] = {WORKLOAD}
 
+    assert caught.value.message == (
+        "logging in by auth.workloadIdentity: impersonating the service account at Google: "
+        "Google refuses it (HTTP 403)"
+    )
+    assert caught.value.hint.startswith(f"check the annotation {ANNOTATION} of ServiceAccount app: grant the")
     assert "roles/iam.workloadIdentityUser" in caught.value.hint
     assert await reads(given, clock, WRITTEN) == b"one"
     assert cloud.identity.logins[-2:] == [WORKLOAD, email]
@@ -59,5 +64,9 @@ async def test_the_machine_knows_its_cluster(cloud: Google, clock: Clock, cluste
 async def test_a_token_for_another_audience_is_refused(
     cloud: Google, clock: Clock, cluster: Issuer, audience: str
 ) -> None:
-    with pytest.raises(Denied, match=r"exchanging the token of ServiceAccount app at Google.*invalid_grant"):
+    doing = "exchanging the token of ServiceAccount app at Google"
+    with pytest.raises(
+        Denied, match=rf"by auth\.workloadIdentity: {doing}.*HTTP 400, invalid_grant"
+    ) as caught:
         await reads(workload(cluster, audience), clock, WRITTEN)
+    assert caught.value.hint.startswith("check auth.workloadIdentity.clusterProjectID, then ")

@@ -116,10 +116,10 @@ async def test_a_profile_that_is_refused(
     container = IbmContainerAuth(
         profile=profile, token_location=str(tmp_path / "token"), iam_endpoint=cloud.url
     )
-    with pytest.raises(Denied, match=r"the login is refused \(BXNIM") as caught:
+    with pytest.raises(Denied, match=r"by containerAuth: the login is refused \(HTTP 400, BXNIM") as caught:
         async with opened(cloud, clock, auth=IbmAuth(container_auth=container)):
             raise AssertionError("it is not let in")
-    assert "linked to this compute resource" in caught.value.hint
+    assert caught.value.hint.startswith("check auth.containerAuth.profile: is it linked to this compute")
     assert token not in f"{caught.value!r} {caught.value.__context__!r}"
 
 
@@ -180,7 +180,12 @@ async def test_a_token_file_that_is_not_there(cloud: Ibm, clock: Clock, tmp_path
 @pytest.mark.parametrize(
     ("key", "error", "expected"),
     [
-        pytest.param(CANARY, Denied, "the login is refused (BXNIM0415E)", id="unknown"),
+        pytest.param(
+            CANARY,
+            Denied,
+            "logging in to IBM Cloud IAM by secretRef: the login is refused (HTTP 400, BXNIM0415E)",
+            id="unknown",
+        ),
         pytest.param("\n", Malformed, 'key "key" of Secret "login" is empty', id="empty"),
     ],
 )
@@ -191,6 +196,7 @@ async def test_an_api_key_that_is_refused(
         async with opened(cloud, clock, key=key):
             raise AssertionError("it is not let in")
     assert expected in str(caught.value)
+    assert error is Malformed or "check auth.secretRef.secretApiKeySecretRef: " in caught.value.hint
     assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
 
 

@@ -143,7 +143,10 @@ async def test_a_refused_user_is_told_to_who_decides_on_the_next_login() -> None
             user = NtlmHttp(http, Login("ada", password), lambda: NOW, noted)
             with suppress(Unauthenticated):
                 await user.request("GET", "/a", doing="asking")
-    assert (api.handshakes, refused) == (2, ["asking: the server refuses this user"])
+    assert (api.handshakes, refused) == (
+        2,
+        ["asking: logging in by NTLM: the server refuses this user (HTTP 401)"],
+    )
 
 
 async def test_what_a_known_user_may_not_do_is_no_refused_login() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Receiver
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.vault.auth import aws
 from syncret.providers.vault.auth_spec import VaultIam, VaultIamSecretRef
 from tests.support.opened import Given, context
@@ -70,3 +70,22 @@ async def test_a_role_is_assumed_with_a_signed_request(monkeypatch: pytest.Monke
         found = await aws.credentials_of(method, "eu-west-1", None, context(given, now=time.time))
     assert found.session_token
     assert server.asked[0]["RoleArn"] == role
+
+
+async def test_a_role_that_aws_refuses_names_method_field_and_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Given(secrets={"login": {"id": b"AKIA1", "key": b"canary-of-AKIA1"}})
+    keys = VaultIamSecretRef(
+        access_key_id=SecretKeySelector(name="login", key="id"),
+        secret_access_key=SecretKeySelector(name="login", key="key"),
+    )
+    async with sts() as server:
+        server.know("AKIA1", f"arn:aws:iam::{ACCOUNT}:user/ada")
+        monkeypatch.setenv("AWS_STS_ENDPOINT", f"{server.url}/")
+        method = VaultIam(vault_role="app", role=f"arn:aws:iam::{ACCOUNT}:role/app", secret_ref=keys)
+        with pytest.raises(Denied) as caught:
+            await aws.credentials_of(method, "eu-west-1", None, context(given, now=time.time))
+    assert caught.value.message == (
+        "logging in by auth.iam: assuming the role in AWS: AWS refuses it (HTTP 403, SignatureDoesNotMatch)"
+    )
+    assert caught.value.hint == "check auth.iam.role, and the credentials that assume it"
+    assert "canary" not in f"{caught.value!r} {caught.value.__context__!r}"
