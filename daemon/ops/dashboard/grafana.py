@@ -47,7 +47,6 @@ def _variables() -> Iterator[Document]:
             "label": name.capitalize(),
             "type": "query",
             "datasource": _SOURCE,
-            "definition": query,
             "query": {"query": query, "refId": "StandardVariableQuery"},
             "refresh": 2,
             "sort": 1,

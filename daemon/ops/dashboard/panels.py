@@ -89,6 +89,12 @@ ROWS: Final = (
                 alarm=1,
             ),
             _stat(
+                "Stores without an answer",
+                "Their condition Reachable is False; what reads from them grows old.",
+                f"count({_of('syncret_store_unreachable')}) or vector(0)",
+                alarm=1,
+            ),
+            _stat(
                 "Overdue",
                 "How long the oldest object has been due that is not done. It grows whenever nothing moves.",
                 f"max({_of('syncret_oldest_overdue_seconds')})",
@@ -107,18 +113,6 @@ ROWS: Final = (
                 f"sum({_of('controller_runtime_active_workers')}) / {_WORKERS}",
                 unit="percentunit",
                 alarm=0.9,
-            ),
-            _stat(
-                "Deletions that wait",
-                "Objects that are missing from the manifests and are not deleted yet.",
-                f"sum({_of('syncret_deletions_waiting')})",
-                alarm=1,
-            ),
-            _stat(
-                "Unexpected errors",
-                "Runs that ended with one, since the daemons were started. Please report them.",
-                f"sum({_of('syncret_bugs_total')})",
-                alarm=1,
             ),
         ),
     ),
@@ -189,6 +183,23 @@ ROWS: Final = (
                     _quantile(0.95, "syncret_provider_call_seconds", "provider"),
                 ),
                 unit="s",
+            ),
+            Panel(
+                "Stores without an answer",
+                "With the server and the cause.",
+                (
+                    Query(
+                        f"sum by (store, cause) ({_of('syncret_store_unreachable')})", "{{store}}: {{cause}}"
+                    ),
+                ),
+                width=12,
+            ),
+            Panel(
+                "Waiting for an answer",
+                "How long objects have waited for a store, from one second on.",
+                (Query(f"max by (store) ({_of('syncret_store_unanswered_seconds')})", "{{store}}"),),
+                unit="s",
+                width=12,
             ),
             Panel(
                 "Calls in progress",
@@ -311,6 +322,20 @@ ROWS: Final = (
                     Query(_of("process_open_fds"), "{{instance}}"),
                     Query(f"max({_of('process_max_fds')})", "limit"),
                 ),
+                width=6,
+            ),
+            _stat(
+                "Deletions that wait",
+                "Objects that are missing from the manifests and are not deleted yet.",
+                f"sum({_of('syncret_deletions_waiting')})",
+                alarm=1,
+                width=6,
+            ),
+            _stat(
+                "Unexpected errors",
+                "Runs that ended with one, since the daemons were started. Please report them.",
+                f"sum({_of('syncret_bugs_total')})",
+                alarm=1,
                 width=6,
             ),
         ),

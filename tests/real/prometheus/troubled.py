@@ -3,10 +3,11 @@
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.faults.manager import estate, manager
+from tests.faults.manager import after, estate, manager
 from tests.real.e2e.process import ROOT, Daemon, daemon, free_port, until
 from tests.real.prometheus.server import SECONDS, Prometheus, prometheus
 
@@ -84,9 +85,10 @@ def troubled(folder: Path) -> Generator[Scraped, None, None]:
     """Both run, and the first scrape is done."""
     manifests = folder / "manifests"
     shutil.copytree(QUICKSTART, manifests)
-    with manager(_no_answer) as broken:
+    with manager(_no_answer) as broken, manager(partial(after, 2.5)) as slow:
         (manifests / "failing.yaml").write_text(_FAILING.format(port=free_port()))
         (manifests / "broken.yaml").write_text(estate("broken", broken, 2, interval="1s"))
+        (manifests / "slow.yaml").write_text(estate("slow", slow, 2, interval="1s"))
         with daemon(folder, manifests, "--set", "retryMax=2s") as running:
             host, port = running.address
             with prometheus(folder, f"{host}:{port}") as server:

@@ -70,7 +70,7 @@ def test_panels_lie_side_by_side() -> None:
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: str(panel.title))
 def test_all_queries_of_a_panel_are_there(panel: Panel) -> None:
-    [found] = [each for each in places() if each["type"] != "row" and each["title"] == panel.title]
+    [found] = [each for each in places() if (each["type"], each["title"]) == (panel.form, panel.title)]
     assert [each["expr"] for each in found["targets"]] == [query.expr for query in panel.queries]
     assert len({each["refId"] for each in found["targets"]}) == len(panel.queries)
     assert all(each["instant"] != each["range"] for each in found["targets"])
