@@ -17,7 +17,7 @@ from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
 from syncret.providers.kit.references import ca_bundle
-from syncret.providers.webhook.spec import WebhookAuth, WebhookNTLM, WebhookResult
+from syncret.providers.webhook.spec import RequestTemplates, WebhookAuth, WebhookNTLM
 from syncret.providers.work import Work
 
 NOT_MODIFIED: Final = 304
@@ -49,17 +49,9 @@ class NamedSecret(Protocol):
     def secret_ref(self) -> Selector: ...
 
 
-class RequestSpec(Protocol):
+class RequestSpec(RequestTemplates, Protocol):
     """The fields that the specs of store and generator share."""
 
-    @property
-    def url(self) -> str: ...
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-    @property
-    def body(self) -> str: ...
-    @property
-    def result(self) -> WebhookResult | None: ...
     @property
     def auth(self) -> WebhookAuth | None: ...
     @property

@@ -100,7 +100,7 @@ class WebhookSpec(Model):
     """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
 
-class _Request(Protocol):
+class RequestTemplates(Protocol):
     """The templates that the specs of store and generator share."""
 
     @property
@@ -118,7 +118,7 @@ def texts_of(spec: WebhookSpec) -> Iterator[SpecText]:
     return request_texts(spec, frozenset({"remoteRef", *(each.name for each in spec.secrets)}))
 
 
-def request_texts(spec: _Request, names: frozenset[str]) -> Iterator[SpecText]:
+def request_texts(spec: RequestTemplates, names: frozenset[str]) -> Iterator[SpecText]:
     """The templates of a request, and the JSONPath of its result; `names` are what the templates may use."""
     yield SpecText("url", spec.url, "template", names)
     yield SpecText("body", spec.body, "template", names)

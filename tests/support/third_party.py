@@ -25,6 +25,33 @@ GENERATOR = Generator(SpecType("Words", Words), generate=generate, local=True)
 """
 """A module with a generator of the kind Words."""
 
+MANIFESTS = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {{name: files}}
+spec: {{provider: {{directory: {{path: {folder}}}}}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: db}}
+spec:
+  secretStoreRef: {{name: files}}
+  data: [{{secretKey: password, remoteRef: {{key: db, property: password}}}}]
+---
+apiVersion: generators.external-secrets.io/v1alpha1
+kind: Words
+metadata: {{name: two}}
+spec: {{count: 2}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: words}}
+spec:
+  refreshInterval: 1h
+  dataFrom: [{{sourceRef: {{generatorRef: {{kind: Words, name: two}}}}}}]
+"""
+"""Manifests that use the provider and the generator of the guide for authors; `folder` has the entries."""
+
 
 def install(folder: Path, name: str, modules: Mapping[str, str], **entry_points: Mapping[str, str]) -> None:
     """Put a distribution into a folder; `entry_points` are those of `syncret.<keyword>`, by their names."""

@@ -17,6 +17,7 @@ import pytest
 from tests.real.e2e.process import environment
 from tests.suites.docs.pages import ROOT, blocks
 from tests.support.debian import run
+from tests.support.third_party import MANIFESTS
 from tests.support.wheel import build_dist
 
 pytestmark = pytest.mark.slow
@@ -37,32 +38,6 @@ version = "1.0"
 {ENTRY_POINTS}
 [tool.setuptools]
 py-modules = ["acme_directory", "acme_words"]
-"""
-
-MANIFESTS = """
-apiVersion: external-secrets.io/v1
-kind: SecretStore
-metadata: {{name: files}}
-spec: {{provider: {{directory: {{path: {folder}}}}}}}
----
-apiVersion: external-secrets.io/v1
-kind: ExternalSecret
-metadata: {{name: db}}
-spec:
-  secretStoreRef: {{name: files}}
-  data: [{{secretKey: password, remoteRef: {{key: db, property: password}}}}]
----
-apiVersion: generators.external-secrets.io/v1alpha1
-kind: Words
-metadata: {{name: two}}
-spec: {{count: 2}}
----
-apiVersion: external-secrets.io/v1
-kind: ExternalSecret
-metadata: {{name: words}}
-spec:
-  refreshInterval: 1h
-  dataFrom: [{{sourceRef: {{generatorRef: {{kind: Words, name: two}}}}}}]
 """
 
 

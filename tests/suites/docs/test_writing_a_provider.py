@@ -20,6 +20,7 @@ from syncret.daemon.cli.commands.providers import provider_rows
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Offer, Registry
 from tests.suites.docs.pages import ROOT, blocks
+from tests.support.third_party import MANIFESTS
 
 PAGE = ROOT / "docs" / "guides" / "writing-a-provider.md"
 LISTINGS = {block.title: block for block in blocks(PAGE, "python") if block.title}
@@ -89,32 +90,7 @@ async def test_a_secret_is_synced_from_it(tmp_path: Path) -> None:
     folder.mkdir()
     manifests.mkdir()
     (folder / "db").write_text('{"password": "correct horse"}')
-    (manifests / "all.yaml").write_text(
-        f"""\
-apiVersion: external-secrets.io/v1
-kind: SecretStore
-metadata: {{name: files}}
-spec: {{provider: {{directory: {{path: {folder}}}}}}}
----
-apiVersion: external-secrets.io/v1
-kind: ExternalSecret
-metadata: {{name: db}}
-spec:
-  secretStoreRef: {{name: files}}
-  data: [{{secretKey: password, remoteRef: {{key: db, property: password}}}}]
----
-apiVersion: generators.external-secrets.io/v1alpha1
-kind: Words
-metadata: {{name: two}}
-spec: {{count: 2}}
----
-apiVersion: external-secrets.io/v1
-kind: ExternalSecret
-metadata: {{name: words}}
-spec:
-  dataFrom: [{{sourceRef: {{generatorRef: {{kind: Words, name: two}}}}}}]
-"""
-    )
+    (manifests / "all.yaml").write_text(MANIFESTS.format(folder=folder))
     output = tmp_path / "out"
     settings = Settings(manifests=(os.fspath(manifests),), output_dir=os.fspath(output), state_file="")
     result = await one_pass(settings, REGISTRY)
