@@ -114,6 +114,9 @@ def _merged(
     return merged, conflicts
 
 
+_LONGEST: Final = 100
+"""Characters of an expression in a message."""
+
 _POLICY: Final = "or say in target.deletionPolicy what absence means"
 ABSENT: Final = f"correct the key or the property, {_POLICY}"
 
@@ -122,9 +125,12 @@ def _absent(need: Need) -> Malformed:
     """The error for what does not exist, by the name that it has at the provider."""
     match need:
         case Search(store=store, query=query):
+            name = f" {query.name[:_LONGEST]}" if query.name else ""
+            tags = " " + ", ".join(f"{tag}={value}" for tag, value in query.tags) if query.tags else ""
             where = f" below {query.path}" if query.path else ""
             return Malformed(
-                f"nothing in {store} matches{where}", hint="correct path, name or tags of find; " + _POLICY
+                f"nothing in {store} matches{name}{tags[:_LONGEST]}{where}",
+                hint="correct path, name or tags of find; " + _POLICY,
             )
         case Generate(generator=generator):
             return Malformed(f"{generator.kind}/{generator.name} made nothing", hint=_POLICY)
@@ -132,6 +138,13 @@ def _absent(need: Need) -> Malformed:
             version = f" in version {ref.version}" if ref.version else ""
             part = f" (property {ref.property})" if ref.property else ""
             return Malformed(f"{ref.key}{version}{part} does not exist in {store}", hint=ABSENT)
+
+
+def unmatched(spec: ExternalSecretSpec) -> str:
+    """The searches of a spec that gives no values, as the reason of a message; empty if it has none."""
+    found = (need_of(spec, index, entry) for index, entry in enumerate(spec.data_from))
+    reasons = dict.fromkeys(_absent(need).message for need in found if isinstance(need, Search))
+    return f": {'; '.join(reasons)}" if reasons else ""
 
 
 class Assembled(NamedTuple):

@@ -15,7 +15,7 @@ from syncret.config.resources.external_secret import (
     ExternalSecretStatus,
 )
 from syncret.daemon.core import conditions
-from syncret.daemon.core.assemble import Transform, assemble
+from syncret.daemon.core.assemble import Transform, assemble, unmatched
 from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import CREATED_BY, Refusal, created_by
 from syncret.daemon.core.plan.actions import (
@@ -96,7 +96,9 @@ def _without_data(resource: ExternalSecret, observed: Observed) -> Decision:
     words, target = form_of(resource).wording, resource.spec.target
     match target.deletion_policy, target.creation_policy:
         case "Retain", _:
-            return (), _done(words.synced, "secret retained due to DeletionPolicy=Retain")
+            return (), _done(
+                words.synced, f"secret retained due to DeletionPolicy=Retain{unmatched(resource.spec)}"
+            )
         case _, "Owner":
             refused = _failed(resource, words.not_deleted)
             found = observed.target

@@ -136,7 +136,10 @@ def test_a_target_of_another_owner_is_refused_and_bound(target: Document, messag
         pytest.param(
             {"deletionPolicy": "Retain"},
             [],
-            ("SecretSynced", "secret retained due to DeletionPolicy=Retain"),
+            (
+                "SecretSynced",
+                "secret retained due to DeletionPolicy=Retain: nothing in SecretStore/s matches .",
+            ),
             id="Retain",
         ),
         pytest.param(
